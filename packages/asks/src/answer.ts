@@ -1,7 +1,7 @@
 import { createTenantValidators } from "@svc/catalog";
 import { type Fault, isObject, type KeyId, parseId, type Role, readJsonObject, storableText } from "@svc/core";
 import { type AskRecord, findAsk, findPendingAsk, listJobAsks } from "@svc/db/asks/repo";
-import { countRefusedAnswer, countUnaskedAnswer, type LockedJob, lockJobOfAsk } from "@svc/db/asks/settle";
+import { countRefusedAnswer, countUnaskedAnswer, type JobUnderLock, lockJobOfAsk } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
 import { deliveriesForProject } from "@svc/db/deliveries/repo";
@@ -23,7 +23,7 @@ type RefusalRecord = {
   readonly refusal: Fault;
   /** The ask that the answer was for, as far as it is known. */
   readonly ask: AskRecord | undefined;
-  readonly job: LockedJob;
+  readonly job: JobUnderLock;
   readonly request: AnswerRequest;
   readonly nowMs: number;
 };
@@ -89,7 +89,7 @@ export async function answerAsk(context: AskContext, request: AnswerRequest): Pr
 async function trySettle(
   context: AskContext,
   tx: Executor,
-  job: LockedJob,
+  job: JobUnderLock,
   request: AnswerRequest,
 ): Promise<Refused | { readonly settled: AskObservation }> {
   const named = await findNamed(tx, request);
@@ -131,7 +131,7 @@ async function findNamed(tx: Executor, { jobId, requestId }: AnswerRequest): Pro
 /** The continuation that an answer picks, or why it does not fit the ask; in the order of the contract. */
 async function checkAnswer(
   tx: Executor,
-  { job, ask }: { readonly job: LockedJob; readonly ask: AskRecord },
+  { job, ask }: { readonly job: JobUnderLock; readonly ask: AskRecord },
   request: AnswerRequest,
 ): Promise<{ continuation: AskContinuation } | { refusal: Fault }> {
   const { principalId, overridesJson, note, projectId } = request;

@@ -1,7 +1,7 @@
 import { createId } from "@svc/core";
 import { readLoggedAskDeliveries } from "@svc/db/asks/read";
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
-import { addAskEvent, type LockedJob, lockJobOfAsk } from "@svc/db/asks/settle";
+import { addAskEvent, type JobUnderLock, lockJobOfAsk } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { type ClaimedJobTask, endJobTask, holdJobTask, moveJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
@@ -33,7 +33,7 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
 }
 
 /** False when there is no endpoint to publish to. */
-async function publish(context: AskContext, tx: Executor, job: LockedJob, ask: AskRecord): Promise<boolean> {
+async function publish(context: AskContext, tx: Executor, job: JobUnderLock, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
   const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive("ask_raised");
   if (endpoints.length === 0) return false;
@@ -61,7 +61,12 @@ async function publish(context: AskContext, tx: Executor, job: LockedJob, ask: A
 }
 
 /** Logs the fate of a publication where it is another than the log says. Returns when it may change next; undefined for never. */
-async function logDelivery(tx: Executor, job: LockedJob, ask: AskRecord, nowMs: number): Promise<number | undefined> {
+async function logDelivery(
+  tx: Executor,
+  job: JobUnderLock,
+  ask: AskRecord,
+  nowMs: number,
+): Promise<number | undefined> {
   const [state] = await readAskDeliveries(tx, ask.projectId, [ask]);
   const from = (await readLoggedAskDeliveries(tx, [ask])).get(ask.id) ?? "";
   const to = state?.delivery ?? "";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { assertExhaustive, type ConfirmRule, keysOfChain } from "@svc/core";
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
-import { type LockedJob, lockJobOfAsk, noteAskReached } from "@svc/db/asks/settle";
+import { type JobUnderLock, lockJobOfAsk, noteAskReached } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { makeConsoleLink } from "@svc/db/console/links";
 import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
@@ -141,7 +141,7 @@ function triedByAnswer({ result, callId }: CallAnswer): Tried {
 }
 
 type ReachEnd = {
-  readonly job: LockedJob;
+  readonly job: JobUnderLock;
   readonly ask: AskRecord;
   readonly subject: ReachSubject;
   readonly reach: Reach;

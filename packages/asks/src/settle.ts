@@ -1,5 +1,5 @@
 import type { AskRecord } from "@svc/db/asks/repo";
-import { type LockedJob, settleAsk } from "@svc/db/asks/settle";
+import { type JobUnderLock, settleAsk } from "@svc/db/asks/settle";
 import type { Executor } from "@svc/db/connect";
 import type { DecisionDocument } from "@svc/db/documents/programs";
 import { takeRunTask } from "@svc/db/job-tasks/lease";
@@ -10,7 +10,7 @@ import type { AskContext } from "./context.ts";
 
 /** A settlement that is tried: of a person, or, where the decision names none, of the clock. */
 export type Settlement = {
-  readonly job: LockedJob;
+  readonly job: JobUnderLock;
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
   /** As it is shown. */
   readonly decision: DecisionDocument;

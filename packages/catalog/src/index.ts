@@ -56,9 +56,9 @@ export { type CatalogViews, createCatalogViews } from "./private/private-toolkit
 export {
   createDefinitionFile,
   DefinitionError,
-  type DefinitionFault,
   type DefinitionFile,
   definitionFaultText,
+  type FileFault,
   parseDefinitionFile,
 } from "./read/definition-error.ts";
 export type {

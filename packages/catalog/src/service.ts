@@ -26,7 +26,7 @@ import { catalogFaults } from "./errors.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
-import { DefinitionError, type DefinitionFault } from "./read/definition-error.ts";
+import { DefinitionError, type FileFault } from "./read/definition-error.ts";
 import type { CatalogView } from "./view/view.ts";
 
 /** What CatalogService works with. `isOauthRegistered` is asked at every read of a toolkit, so it may change its mind. */
@@ -119,7 +119,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 const ranks = { read: 0, write: 1, destructive: 2 };
 
 /** Tools that have a lower class than the shared tool that they hide. */
-function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): DefinitionFault[] {
+function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
   return actions.flatMap(({ slug, name, class: declared }) => {
     const hidden = tools.get(slug)?.class ?? declared;
     const [file, path, cure] = [`tools.${name}`, "class", `write ${hidden}`];
@@ -129,7 +129,7 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): Definiti
 }
 
 /** A tool that connecting sends unasked, though a person would confirm it. */
-function faultsOfIdentify({ identify, actions }: Toolkit): DefinitionFault[] {
+function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
   const action = actions.find(({ name }) => name === identify?.tool);
   if (action === undefined || classToConfirm(action) === "read") return [];
   const reason = `"${action.name}" sends a ${action.request.method}, and connecting sends it unasked`;

@@ -13,7 +13,7 @@ import type { CatalogViews } from "./private/private-toolkits.ts";
 import { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 
 /** Options of `createTestNode`. */
-export type TestNodeOptions = {
+export type CatalogNodeOptions = {
   readonly toolkits?: readonly ToolkitSource[];
   readonly deployment?: object;
   /** Instead of `toolkits` and `deployment`: a catalog that is loaded already. */
@@ -23,7 +23,7 @@ export type TestNodeOptions = {
 };
 
 /** A node as far as the catalog goes. `broken` lists kept definitions that it left out. */
-export type TestNode = {
+export type CatalogNode = {
   readonly views: CatalogViews;
   readonly broken: Told["broken"];
   /** A client with a key of the project. */
@@ -31,7 +31,7 @@ export type TestNode = {
 };
 
 /** A node over a database that others may share. Default: the sample toolkits, a clock that stands, no OAuth client. */
-export function createTestNode(db: Database, options: TestNodeOptions = {}): TestNode {
+export function createTestNode(db: Database, options: CatalogNodeOptions = {}): CatalogNode {
   const {
     toolkits = Object.values(sampleToolkits),
     deployment,

@@ -4,7 +4,7 @@ import type { ProjectId } from "@svc/core";
 export type AnswerBudgetLimits = { readonly nodeBytes: number; readonly projectBytes: number };
 
 /** What one answer holds of the budget. */
-export type Allowance = {
+export type AnswerAllowance = {
   /** Sets bytes aside. False when they do not fit now: `onGranted` is called when they do, unless the allowance ends before. */
   take(bytes: number, onGranted: () => void): boolean;
   /** Gives back all that was taken, and waits for nothing any more. */
@@ -30,7 +30,7 @@ export class AnswerBudget {
   }
 
   /** An answer's part of the budget, of which it has nothing yet. */
-  open(projectId: ProjectId): Allowance {
+  open(projectId: ProjectId): AnswerAllowance {
     let taken = 0;
     let waiting: Waiting | undefined;
     const take = (bytes: number) => {

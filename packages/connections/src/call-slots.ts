@@ -1,7 +1,7 @@
 import type { ProjectId } from "@svc/core";
 
 /** Where a call goes on whose behalf, and how many of the project's may be under way there at once. */
-export type CallPlace = { readonly projectId: ProjectId; readonly origin: string; readonly most: number };
+export type OriginSlot = { readonly projectId: ProjectId; readonly origin: string; readonly most: number };
 
 /** Bounds of each project's calls on this node, over all origins. */
 export type SlotLimits = { readonly underWay: number; readonly waiting: number };
@@ -11,7 +11,7 @@ export type SlotAnswer =
   | { readonly kind: "slot"; readonly release: () => void }
   | { readonly kind: "crowded" | "late" | "closed" };
 
-type Waiter = { readonly place: CallPlace; readonly answer: (answer: SlotAnswer) => void };
+type Waiter = { readonly place: OriginSlot; readonly answer: (answer: SlotAnswer) => void };
 
 /** One project's calls: how many are under way, in all and at each origin, and those that wait, in the order they came. */
 type Line = { underWay: number; readonly atOrigin: Map<string, number>; readonly waiting: Set<Waiter> };
@@ -27,7 +27,7 @@ export class CallSlots {
   }
 
   /** Waits for a slot for up to `waitMs`. Never rejects. */
-  take(place: CallPlace, waitMs: number): Promise<SlotAnswer> {
+  take(place: OriginSlot, waitMs: number): Promise<SlotAnswer> {
     if (this.#isClosed) return Promise.resolve({ kind: "closed" });
     const line = this.#lineOf(place.projectId);
     // Whoever waits does so because there is no room for it, so nobody is overtaken.
@@ -62,11 +62,11 @@ export class CallSlots {
     return line;
   }
 
-  #hasRoom({ underWay, atOrigin }: Line, { origin, most }: CallPlace): boolean {
+  #hasRoom({ underWay, atOrigin }: Line, { origin, most }: OriginSlot): boolean {
     return underWay < this.#limits.underWay && (atOrigin.get(origin) ?? 0) < most;
   }
 
-  #enter(line: Line, place: CallPlace): SlotAnswer {
+  #enter(line: Line, place: OriginSlot): SlotAnswer {
     line.underWay++;
     line.atOrigin.set(place.origin, (line.atOrigin.get(place.origin) ?? 0) + 1);
     let isHeld = true;
@@ -79,7 +79,7 @@ export class CallSlots {
     };
   }
 
-  #leave(line: Line, { projectId, origin }: CallPlace): void {
+  #leave(line: Line, { projectId, origin }: OriginSlot): void {
     line.underWay--;
     const left = (line.atOrigin.get(origin) ?? 1) - 1;
     if (left > 0) line.atOrigin.set(origin, left);

@@ -1,7 +1,7 @@
 import { AddressRefusedError } from "@svc/core";
 import { answerHeaderBytesMax } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
-import type { Allowance } from "./answer-budget.ts";
+import type { AnswerAllowance } from "./answer-budget.ts";
 import type { AppAnswer } from "./app-transport.ts";
 
 /** The largest body of an answer, before it is decoded and after. */
@@ -11,7 +11,7 @@ const freeBytes = 16 * 1024;
 /** Bounds of one exchange. `patienceMs`: how long an answer stands still for want of room. */
 export type ExchangeOptions = {
   readonly timeoutMs: number;
-  readonly allowance: Allowance;
+  readonly allowance: AnswerAllowance;
   readonly patienceMs: number;
 };
 
@@ -19,7 +19,7 @@ export type ExchangeOptions = {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: AppAnswer) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #allowance: Allowance;
+  readonly #allowance: AnswerAllowance;
   readonly #patienceMs: number;
   #reserved = 0;
   /** Runs while the answer stands still for want of room. */

@@ -9,7 +9,7 @@ import {
 } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Dispatcher } from "undici";
-import { type Allowance, AnswerBudget } from "./answer-budget.ts";
+import { type AnswerAllowance, AnswerBudget } from "./answer-budget.ts";
 import type { AppAnswer, AppParty, AppRequest, AppTransport } from "./app-transport.ts";
 import { CallSlots } from "./call-slots.ts";
 import { answerBytesMax, Exchange } from "./exchange.ts";
@@ -219,7 +219,7 @@ async function sendInTurn(
   }
 }
 
-type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => Allowance };
+type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => AnswerAllowance };
 
 /** A request, and where it goes. */
 type Addressed = { readonly request: AppRequest; readonly url: URL };

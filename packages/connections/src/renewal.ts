@@ -14,7 +14,7 @@ import { keepsOrigin } from "./definition.ts";
 import type { RenewalObserver } from "./observer.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { schemeOf } from "./place-credential.ts";
-import { type OauthClient, requestToken, type TokenAnswer, type TokenRequest } from "./token-endpoint.ts";
+import { type OauthClient, requestToken, type TokenEndpointAnswer, type TokenRequest } from "./token-endpoint.ts";
 import { timesOf, toTokenSet } from "./token-times.ts";
 
 const backoffMinMs = 30_000;
@@ -114,7 +114,7 @@ export async function renewClaimed(
   return settled === "superseded" ? whatIsThere(options, lease, used) : settled;
 }
 
-type Answered = { lease: AccountRefreshLease; credential: Credential; replacing: Buffer; answer: TokenAnswer };
+type Answered = { lease: AccountRefreshLease; credential: Credential; replacing: Buffer; answer: TokenEndpointAnswer };
 
 /** Records what the app answered; `superseded` when somebody else changed the account meanwhile. */
 async function settleAnswer(
@@ -201,12 +201,12 @@ async function whatIsThere(
 const never = { refreshAt: null, expiresAt: null };
 
 /** An app that does not know the deployment's own client says nothing of the person's consent. */
-function endsAccount(answer: TokenAnswer, { scheme }: ConnectedAccount): boolean {
+function endsAccount(answer: TokenEndpointAnswer, { scheme }: ConnectedAccount): boolean {
   if (answer.kind !== "refused") return false;
   return scheme === "client_credentials" || !/^(?:invalid|unauthorized)_client$/.test(answer.error);
 }
 
-function withToken(credential: Credential, answer: TokenAnswer & { kind: "token" }, nowMs: number): Credential {
+function withToken(credential: Credential, answer: TokenEndpointAnswer & { kind: "token" }, nowMs: number): Credential {
   if (credential.scheme === "client_credentials") {
     return { ...credential, token: toTokenSet({ ...answer, refreshToken: undefined }, { nowMs }) };
   }
@@ -224,7 +224,7 @@ async function askForToken(
   row: ConnectedAccount,
   credential: Credential,
   toolkit: Toolkit,
-): Promise<TokenAnswer> {
+): Promise<TokenEndpointAnswer> {
   const scheme = schemeOf(toolkit, row.scheme);
   const known = oauth.clientOf(toolkit);
   let client: OauthClient | undefined = known;

@@ -110,7 +110,7 @@ export type TokenRequest =
  * said nothing that could be relied on. No message holds a secret of the exchange; the app's words stand quoted in it only
  * where they have the form of a code.
  */
-export type TokenAnswer =
+export type TokenEndpointAnswer =
   | {
       readonly kind: "token";
       readonly accessToken: string;
@@ -135,7 +135,7 @@ export async function requestToken(
   client: OauthClient,
   request: TokenRequest,
   fetch: TokenFetch,
-): Promise<TokenAnswer> {
+): Promise<TokenEndpointAnswer> {
   const key = JSON.stringify([client.tokenUrl, client.clientId]);
   const first = postClients.get(key) === true ? "post" : "basic";
   const answer = await requestOnce(client, request, fetch, first);
@@ -155,7 +155,7 @@ async function requestOnce(
   request: TokenRequest,
   fetch: TokenFetch,
   method: "basic" | "post",
-): Promise<TokenAnswer> {
+): Promise<TokenEndpointAnswer> {
   const authentication = method === "basic" ? ClientSecretBasic : ClientSecretPost;
   try {
     return toAnswer(await exchange(client, request, fetch, authentication(client.clientSecret)));
@@ -237,7 +237,7 @@ function describedBy({ error, error_description: words }: Readonly<Record<string
   return typeof message === "string" ? { error_description: message } : {};
 }
 
-function toAnswer(response: TokenEndpointResponse): TokenAnswer {
+function toAnswer(response: TokenEndpointResponse): TokenEndpointAnswer {
   return {
     kind: "token",
     accessToken: response.access_token,
@@ -269,7 +269,7 @@ function formEncoded(text: string): string {
     .replaceAll(/[-_.!~*'()]/g, hex);
 }
 
-function toFailure(error: unknown, secrets: readonly string[]): TokenAnswer {
+function toFailure(error: unknown, secrets: readonly string[]): TokenEndpointAnswer {
   if (error instanceof ResponseBodyError) {
     const words = errorWords(error.error, secrets, error.error_description);
     if (isRefusal(error)) return { kind: "refused", error: error.error, message: `the app answered ${words}` };

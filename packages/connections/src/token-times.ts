@@ -1,5 +1,5 @@
 import type { TokenSet } from "./credential.ts";
-import type { TokenAnswer } from "./token-endpoint.ts";
+import type { TokenEndpointAnswer } from "./token-endpoint.ts";
 
 const aheadMs = 5 * 60_000;
 const dayMs = 24 * 3_600_000;
@@ -7,7 +7,7 @@ const useMs = 60_000;
 
 /** The token of an answer that came at `nowMs`. The refresh token in use stays unless the app gave another (RFC 6749, 6). */
 export function toTokenSet(
-  answer: TokenAnswer & { kind: "token" },
+  answer: TokenEndpointAnswer & { kind: "token" },
   { nowMs, refreshToken }: { nowMs: number; refreshToken?: string | undefined },
 ): TokenSet {
   const next = answer.refreshToken ?? refreshToken;

@@ -80,6 +80,7 @@ export {
 export {
   call,
   count,
+  type FaultText,
   field,
   type PartedText,
   type PartKind,
@@ -88,7 +89,6 @@ export {
   renderText,
   text,
   textOfWire,
-  type Written,
   wait,
   waitAs,
   wireParts,

@@ -6,7 +6,7 @@ import { toolCallsForProject } from "./calls/repo.ts";
 import type { Executor } from "./connect.ts";
 import { deliveriesForProject } from "./deliveries/repo.ts";
 import { eventsForProject } from "./events/repo.ts";
-import type { Walked } from "./sql/filter.ts";
+import type { WalkedPage } from "./sql/filter.ts";
 import { addProject } from "./test-rows.ts";
 
 // Lists that are looked through, for want of an index: 45,000 rows of each kind, of which every 9,000th is what is asked for, and as many of
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 type Row = { readonly id: string };
-type Walk = (tx: Executor, place: { after: never; limit: number }) => Promise<Walked<Row>>;
+type Walk = (tx: Executor, place: { after: never; limit: number }) => Promise<WalkedPage<Row>>;
 
 const everyEvent = {
   toolkitSlug: "",
@@ -136,7 +136,7 @@ test.each(walks)("%s: pages find all %i, newest first, each once", async (_, cou
   let after: string | undefined;
   let pages = 0;
   do {
-    const { rows: page, walkedTo }: Walked<Row> = await walk(db, { after: after as never, limit: 2 });
+    const { rows: page, walkedTo }: WalkedPage<Row> = await walk(db, { after: after as never, limit: 2 });
     found.push(...page.map(({ id }) => id));
     after = page.length >= 2 ? page.at(-1)?.id : walkedTo;
     pages++;

@@ -1,6 +1,6 @@
 import type { Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { type ClaimedDelivery, claimDeliveries, type DeliveryClaim } from "@svc/db/deliveries/claim";
+import { claimDeliveries, type DeliveryClaim, type LeasedDelivery } from "@svc/db/deliveries/claim";
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 
@@ -24,7 +24,7 @@ export type ClaimerOptions = {
     fullProjects: ReadonlySet<ProjectId>;
   };
   /** Takes what was claimed. */
-  onClaimed(deliveries: readonly ClaimedDelivery[]): void;
+  onClaimed(deliveries: readonly LeasedDelivery[]): void;
   /** Ends at most `limit` tasks of a subscription that is inactive or gone; resolves to how many. */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };

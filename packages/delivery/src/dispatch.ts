@@ -1,5 +1,5 @@
 import type { ProjectId, SubscriptionId } from "@svc/core";
-import type { ClaimedDelivery } from "@svc/db/deliveries/claim";
+import type { LeasedDelivery } from "@svc/db/deliveries/claim";
 import { releaseDeliveries } from "@svc/db/deliveries/queue";
 import { expireDeliveries } from "@svc/db/deliveries/try-now";
 import type { SubscriptionHealth } from "@svc/db/subscriptions/health";
@@ -152,7 +152,7 @@ class Engine implements Dispatcher {
     await this.#sender.close();
   }
 
-  #takeClaimed(claimed: readonly ClaimedDelivery[]): void {
+  #takeClaimed(claimed: readonly LeasedDelivery[]): void {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
       // The store says that the endpoint is well: another node's probe may have found it so.

@@ -4,7 +4,7 @@ import type { DeliverySettlement } from "@svc/db/deliveries/settle";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
-import { createRecorder, type Settled } from "./settle.ts";
+import { createRecorder, type EndedAttempt } from "./settle.ts";
 import { createTestStore, type TestStore } from "./test-engine.ts";
 
 afterAll(dropTestDatabases);
@@ -54,7 +54,7 @@ async function claimed(store: TestStore, count: number) {
     index: number,
     statusCode: number,
     changes: { body?: string; wasFailing?: boolean } = {},
-  ): Settled => {
+  ): EndedAttempt => {
     const delivery = deliveries[index]!;
     const settlement: DeliverySettlement = {
       id: delivery.id,

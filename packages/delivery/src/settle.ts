@@ -11,7 +11,7 @@ import {
 import type { DeliveryObserver } from "./observer.ts";
 
 /** An attempt that ended, with what the subscription's health is told of it. */
-export type Settled = {
+export type EndedAttempt = {
   settlement: DeliverySettlement;
   retryAfterMs: number;
   /** Whether the endpoint was, as far as this node knows, failing before. */
@@ -36,7 +36,7 @@ export type RecorderOptions = {
 /** Writes attempts in batches. */
 export type Recorder = {
   /** Resolves when the attempt is committed, or its lease is lost. */
-  record(settled: Settled): Promise<void>;
+  record(settled: EndedAttempt): Promise<void>;
   idle(): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ const retryPauseMs = 250;
 
 /** Gathers attempts and commits them a batch at a time; while the store is away, or fails, it holds on until the leases run out. */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const batcher = createBatcher<Settled, void>({
+  const batcher = createBatcher<EndedAttempt, void>({
     sizeMax: batchMax,
     concurrency: 1,
     linger,
@@ -81,7 +81,7 @@ function isRefusal(error: unknown): boolean {
   return false;
 }
 
-async function writeUntilStored(options: RecorderOptions, items: readonly Settled[]): Promise<void> {
+async function writeUntilStored(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
   const settlements = items.map((item) => item.settlement);
   const lastLeaseMs = items.reduce((last, item) => Math.max(last, item.leaseUntilMs), 0);
   for (;;) {
@@ -102,7 +102,7 @@ async function writeUntilStored(options: RecorderOptions, items: readonly Settle
  * The last word on each subscription decides: a batch in which it failed and then delivered is a success. Not part of the
  * statement above: it touches subscriptions only when something changes, and a lost report is made again by the next attempt.
  */
-async function writeHealth(options: RecorderOptions, items: readonly Settled[]): Promise<void> {
+async function writeHealth(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
   const failures = new Map<SubscriptionId, SubscriptionFailures>();
   const recoveries = new Set<SubscriptionId>();
   for (const item of items) {

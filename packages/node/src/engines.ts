@@ -5,7 +5,7 @@ import { hasDueErasure } from "@svc/db/erasures/repo";
 import { type ErasureTimes, stepErasure } from "@svc/db/erasures/step";
 import { type Dispatcher, eventSweep } from "@svc/delivery";
 import { type Jobs, jobRowSweep, jobSweep } from "@svc/jobs";
-import { type Standing, standingSweep } from "@svc/standing";
+import { type StandingParts, standingSweep } from "@svc/standing";
 import { callPaceSweep, callSweep, vectorSweep } from "@svc/tools";
 import { agentSubscriptionSweep, quarantineSealSweep, replaySweep } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
@@ -62,7 +62,7 @@ type Engines = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
   readonly jobs: Jobs;
-  readonly standing: Standing;
+  readonly standing: StandingParts;
 };
 
 /** The engines that a node's parts name: started together, once, and ended where they are not drained. */

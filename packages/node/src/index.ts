@@ -28,13 +28,13 @@ export {
   spokenFault,
 } from "@svc/tools";
 export {
-  type Admission,
   type Admitted,
   eventMessage,
   healthMessage,
   type InboundPost,
   type IngestOutcome,
   type OpenedPost,
+  type PostAdmission,
   type PostLoad,
   type PostQuotas,
   type Quarantine,

@@ -18,7 +18,7 @@ import {
 import { createDispatcher, type Dispatcher } from "@svc/delivery";
 import { createJobs, type Jobs, readSkillToolkits } from "@svc/jobs";
 import { evaluationThread } from "@svc/program";
-import { createStanding, type Standing } from "@svc/standing";
+import { createStanding, type StandingParts } from "@svc/standing";
 import {
   type CodeCaller,
   type CodeFinder,
@@ -54,7 +54,7 @@ export type Node = {
   readonly apps: Apps;
   readonly jobs: Jobs;
   /** What starts programs by themselves. */
-  readonly standing: Standing;
+  readonly standing: StandingParts;
   /** Takes providers' posts. */
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
@@ -132,7 +132,7 @@ export function createNode(parts: NodeParts): Node {
     observer: observer.replays,
     onFaultPoint: parts.onReplayFaultPoint,
   });
-  const standing: Standing = createStanding({
+  const standing: StandingParts = createStanding({
     ...{ db, clock, sealer, nodeId },
     takeReplays: replays.take,
     wakeDeliveries: () => dispatcher.wake(),

@@ -10,7 +10,7 @@ import { StandingService } from "@svc/gen/standing";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import type { Jobs } from "@svc/jobs";
-import type { Standing } from "@svc/standing";
+import type { StandingParts } from "@svc/standing";
 import { createReachFinder, createToolsService, type ToolFinder } from "@svc/tools";
 import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
@@ -24,7 +24,7 @@ export type ServicesOptions = NodeParts & {
   readonly views: CatalogViews;
   readonly apps: Apps;
   readonly jobs: Jobs;
-  readonly standing: Standing;
+  readonly standing: StandingParts;
   readonly triggers: TriggersContext;
   readonly finder: ToolFinder;
 };

@@ -1,4 +1,4 @@
-import { count, type PartedText, text, type Written } from "@svc/core";
+import { count, type FaultText, type PartedText, text } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
 
 /** Most faults that are listed; the rest is counted. */
@@ -40,7 +40,7 @@ export type DocumentFault<Code extends string> = {
   readonly code: Code;
   readonly pointer: string;
   readonly message: string;
-  readonly hint: Written;
+  readonly hint: FaultText;
 };
 
 /** One thing wrong with a program. */
@@ -57,15 +57,15 @@ const notesMax = 100;
  * there and has not more than 1,000 characters.
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
-  add(code: Code, path: Path, message: string, hint: Written): void;
+  add(code: Code, path: Path, message: string, hint: FaultText): void;
   /** Gives a fault that was added another hint: what would be right may depend on what was not looked at by then. */
-  rehint(code: Code, path: Path, message: string, hint: Written): void;
+  rehint(code: Code, path: Path, message: string, hint: FaultText): void;
   /** Notes a fault of a rule that is younger than programs in the store: it is none before `takeYounger`, which stored ones never meet. */
-  addYounger(code: Code, path: Path, message: string, hint: Written): void;
+  addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
   /** Makes faults of those that were noted, and of those to come. */
   takeYounger(): void;
   /** Adds a note, up to 100 of them. A note is no fault. */
-  note(code: NoteCode, path: Path, message: string, hint: Written): void;
+  note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
   /** Returns every note, once, in the order of the document. */
   notes(): ProgramNote[];
   /** Counts faults that are not looked at one by one. */

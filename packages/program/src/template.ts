@@ -96,14 +96,14 @@ export function referencesOf(
 }
 
 /** Where a secret is to be filled in: at a path of the values that a template makes. */
-export type SecretUse = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
+export type SecretPlace = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
 /** Every secret of a template, with where it stands. */
-export function secretsOf(template: ValueTemplate): readonly SecretUse[] {
+export function secretsOf(template: ValueTemplate): readonly SecretPlace[] {
   return findSecrets(template, []);
 }
 
-function findSecrets(template: ValueTemplate, path: Path): readonly SecretUse[] {
+function findSecrets(template: ValueTemplate, path: Path): readonly SecretPlace[] {
   switch (template.kind) {
     case "secret":
       return [{ name: template.name, prefix: template.prefix, path }];

@@ -3,16 +3,16 @@ import type { AppTransport } from "@svc/connections";
 import { type Clock, createSealer, SealError, type Sealer } from "@svc/core";
 import { ObjectStore, type StoreLimits } from "./data/store.ts";
 import { type Redirect, sandboxClientId } from "./oauth/authorize.ts";
-import { consentPage, errorPage, type HtmlPage } from "./oauth/consent-page.ts";
+import { type ConsentPage, consentPage, errorPage } from "./oauth/consent-page.ts";
 import type { SandboxOauth } from "./oauth/oauth.ts";
-import type { AuthorizationRequest, Sealed, SealedApp, Seals } from "./oauth/seals.ts";
+import type { AuthorizationRequest, Sealed, SealedApp, TokenSeals } from "./oauth/seals.ts";
 import { createTokenEndpoint } from "./oauth/token.ts";
 import { createSandboxTransport, type TransportOptions } from "./transport.ts";
 
 /** What the authorization endpoint needs. `nameOf`: how a toolkit is called on the page. */
 type AuthorizeOptions = {
   readonly clock: Clock;
-  readonly seals: Seals;
+  readonly seals: TokenSeals;
   readonly callbackUrl: () => string;
   readonly nameOf: (toolkitSlug: string) => string;
 };
@@ -108,7 +108,7 @@ function givesRefreshTokens(toolkit: Pick<Toolkit, "auth"> | undefined): boolean
 }
 
 /** Seals under keys of their own, derived from the service's. */
-function createSeals(sealer: Sealer): Seals {
+function createSeals(sealer: Sealer): TokenSeals {
   const own = createSealer(sealer.subkeys("sandbox oauth"));
   const contextOf = (purpose: keyof Sealed) => `sandbox/oauth/${purpose}`;
   return {
@@ -135,7 +135,7 @@ function createSeals(sealer: Sealer): Seals {
  */
 function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions) {
   return {
-    page(url: URL): HtmlPage | Redirect {
+    page(url: URL): ConsentPage | Redirect {
       const asked = url.searchParams;
       const repeated = [...asked.keys()].find((name) => asked.getAll(name).length > 1);
       if (repeated !== undefined) return errorPage(400, `The parameter ${repeated} is given more than once.`);
@@ -167,7 +167,7 @@ function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions
     /** What the address of the page carries for a private toolkit. */
     sealApp: (app: SealedApp) => seals.seal("app", { ...app, expiresAtMs: clock.now() + consentMs }),
 
-    decide(form: URLSearchParams): HtmlPage | Redirect {
+    decide(form: URLSearchParams): ConsentPage | Redirect {
       const consent = seals.open("consent", form.get("request") ?? "", clock.now());
       if (consent === undefined) {
         return errorPage(400, "This page is not current any more. Start connecting the account again.");

@@ -10,7 +10,7 @@ import {
 } from "@svc/core";
 import { schemeOf } from "./app/check-credential.ts";
 import { headerOf, type MatchedRequest, matchRequest } from "./app/match-request.ts";
-import { badRequest, type Refusal } from "./app/refusal.ts";
+import { type AppRefusal, badRequest } from "./app/refusal.ts";
 import { type AppReply, replyWith, replyWithError } from "./app/wrap.ts";
 import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
@@ -164,12 +164,12 @@ async function play(
   }
 }
 
-function unknownScenario(entityId: string): Refusal {
+function unknownScenario(entityId: string): AppRefusal {
   const known = scenarios.map(({ name }) => `sandbox:${name}`).join(", ");
   return badRequest([`${entityId.slice(0, 80)} is no scenario of the sandbox: it knows ${known}`]);
 }
 
-function refuse({ status, headers = {}, faults }: Refusal): AppAnswer {
+function refuse({ status, headers = {}, faults }: AppRefusal): AppAnswer {
   return answer(status, headers, { error: { message: faults.join("; "), details: faults } });
 }
 
@@ -188,7 +188,7 @@ function answer(status: number, headers: Readonly<Record<string, string>>, body:
 }
 
 /** What is wrong with the credential of a request: its place, its form, or that no such token was given out. */
-function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: AcceptsToken): Refusal | undefined {
+function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: AcceptsToken): AppRefusal | undefined {
   const scheme = schemeOf(call);
   switch (scheme?.type) {
     case undefined:
@@ -208,7 +208,7 @@ function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: Acce
 function refuseKey(
   request: AppRequest,
   { placement, name, value }: AuthScheme & { type: "api_key" },
-): Refusal | undefined {
+): AppRefusal | undefined {
   const place = placement === "header" ? `header ${name}` : `query parameter ${name}`;
   const given =
     placement === "header"
@@ -240,14 +240,14 @@ function formOf(tree: TemplateTree): string {
   return parts.map((part) => (typeof part === "string" ? part : `<${part.path.join(".")}>`)).join("");
 }
 
-function refuseBasic(header: string | undefined): Refusal | undefined {
+function refuseBasic(header: string | undefined): AppRefusal | undefined {
   const [, encoded] = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(header ?? "") ?? [];
   if (encoded === undefined) return unauthorized("header Authorization must be Basic and base64", "Basic");
   const text = Buffer.from(encoded, "base64").toString("utf8");
   return text.includes(":") ? undefined : unauthorized("the Basic credential must be user:password", "Basic");
 }
 
-function refuseToken(header: string | undefined, accepts: (token: string) => boolean): Refusal | undefined {
+function refuseToken(header: string | undefined, accepts: (token: string) => boolean): AppRefusal | undefined {
   const [, token] = /^Bearer (\S+)$/.exec(header ?? "") ?? [];
   if (token === undefined) return unauthorized("header Authorization must be Bearer and the access token", "Bearer");
   if (accepts(token)) return undefined;
@@ -255,6 +255,6 @@ function refuseToken(header: string | undefined, accepts: (token: string) => boo
 }
 
 /** A credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 that would do, empty for a key. */
-function unauthorized(fault: string, challenge = ""): Refusal {
+function unauthorized(fault: string, challenge = ""): AppRefusal {
   return { status: 401, ...(challenge !== "" && { headers: { "www-authenticate": challenge } }), faults: [fault] };
 }

@@ -1,8 +1,8 @@
-import { call, defineFaults, Fault, field, formatValue, text, type Written, wait } from "@svc/core";
+import { call, defineFaults, Fault, type FaultText, field, formatValue, text, wait } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
 
 type KeyRole = "member" | "approver" | "admin";
-type Malformed = { readonly message: Written; readonly field?: string; readonly help?: Written };
+type Malformed = { readonly message: FaultText; readonly field?: string; readonly help?: FaultText };
 
 /** Refusals of requests as such, of posts and of statistics. */
 export const serverFaults = defineFaults({

@@ -60,7 +60,7 @@ export type StandingOptions = {
 };
 
 /** What starts programs by themselves, and serves them, on a node. */
-export type Standing = {
+export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
   /** Lets a version run whose rehearsal was approved, or rejects it, in the transaction that ends the rehearsal. */
@@ -73,7 +73,7 @@ export function createStanding({
   limits,
   threads,
   ...options
-}: StandingOptions): Standing {
+}: StandingOptions): StandingParts {
   const context: StandingContext = {
     ...options,
     evaluator: createEvaluator(threads),

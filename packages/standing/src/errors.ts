@@ -1,7 +1,7 @@
-import { call, defineFaults, field, formatValue, text, type Written } from "@svc/core";
+import { call, defineFaults, type FaultText, field, formatValue, text } from "@svc/core";
 import { overlapPolicies } from "@svc/db/schema/words";
 import { faultsText } from "@svc/program";
-import type { DefinitionFault } from "./definition/faults.ts";
+import type { StandingFault } from "./definition/faults.ts";
 
 /** Faults that an answer lists. */
 const listedMax = 100;
@@ -12,9 +12,9 @@ export const standingFaults = defineFaults({
   DEFINITION_FAULTY: {
     code: "invalid_argument",
     reason: "DEFINITION_MALFORMED",
-    says: (found: readonly DefinitionFault[], omitted: number) =>
+    says: (found: readonly StandingFault[], omitted: number) =>
       faultsText({ of: "definitionJson", whole: "the definition", found, omitted }),
-    each: (found: readonly DefinitionFault[]) =>
+    each: (found: readonly StandingFault[]) =>
       found.slice(0, listedMax).map(({ code, pointer, message, hint }) => {
         return { reason: code, field: `definitionJson${pointer}`, help: text`${message}: ${hint}.` };
       }),
@@ -121,7 +121,7 @@ export const standingFaults = defineFaults({
     code: "failed_precondition",
     field: (path: string) => path,
     says: (_path: string, why: string) => why,
-    help: (_path: string, _why: string, help: Written) => help,
+    help: (_path: string, _why: string, help: FaultText) => help,
   },
   BACKFILL_RUNNING: {
     code: "failed_precondition",

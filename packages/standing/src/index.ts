@@ -1,4 +1,4 @@
-export { createStanding, type Standing, type StandingOptions } from "./create-standing.ts";
+export { createStanding, type StandingOptions, type StandingParts } from "./create-standing.ts";
 export { standingSchema } from "./definition/forms.ts";
 export type { StandingFaultPoint, StandingLimits } from "./engine/context.ts";
 export type { StandingEngine } from "./engine/engine.ts";

@@ -1,4 +1,4 @@
-import { call, defineFaults, field, formatValue, text, type Written, wait } from "@svc/core";
+import { call, defineFaults, type FaultText, field, formatValue, text, wait } from "@svc/core";
 
 /** Refusals of tool calls, their limits, hooks and searches. */
 export const toolFaults = defineFaults({
@@ -88,7 +88,7 @@ export const toolFaults = defineFaults({
   CALL_LIMIT_BOUND_INVALID: {
     code: "invalid_argument",
     field: (path: "concurrency" | "rate" | "rate.max" | "rate.per") => `limit.${path}`,
-    says: (path: "concurrency" | "rate" | "rate.max" | "rate.per", why: Written) =>
+    says: (path: "concurrency" | "rate" | "rate.max" | "rate.per", why: FaultText) =>
       text`${field(`limit.${path}`)} ${why}`,
     help: "Send concurrency from 1 to 10,000, rate {max from 1 to 100,000, per from 1s to 1 day}, or both; paused needs neither.",
   },

@@ -1,4 +1,4 @@
-import { call, defineFaults, field, formatValue, text, type Written } from "@svc/core";
+import { call, defineFaults, type FaultText, field, formatValue, text } from "@svc/core";
 
 /** Something that is named by id is missing, or not the caller's. */
 const missing = (what: string) =>
@@ -32,7 +32,7 @@ export const triggerFaults = defineFaults({
   FILTER_REQUIRED: {
     code: "invalid_argument",
     field: (path: string) => path,
-    says: (_path: string, fields: Written) => text`${fields} must be set`,
+    says: (_path: string, fields: FaultText) => text`${fields} must be set`,
     help: "Name what to read; the whole project at once is never meant.",
   },
   DELIVERY_STATE_INVALID: {

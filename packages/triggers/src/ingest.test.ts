@@ -8,7 +8,7 @@ import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { accountsCatalog, createTestCluster, createTestNode, type TestCluster, type TestNode } from "./test-node.ts";
+import { accountsCatalog, createTestCluster, createTestNode, type TestCluster, type TriggerNode } from "./test-node.ts";
 import {
   changePost,
   issuePost,
@@ -630,7 +630,7 @@ test("a drain resolves once every post under way is answered", async () => {
   expect(await cluster.count("events")).toBe(50);
 });
 
-async function route(node: TestNode, number: number) {
+async function route(node: TriggerNode, number: number) {
   const outcome = await node.ingest.accept(changePost({ number }));
   return outcome.outcome === "accepted" ? outcome.events : outcome.outcome;
 }

@@ -49,7 +49,7 @@ export type IngestOptions = {
 /** The inbound side: a provider's post to stored events. */
 export type Ingest = {
   /** What is known of a post before its body is read. */
-  admit(toolkitSlug: string, query: URLSearchParams): Admission;
+  admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /**
    * Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. What `admitted`
    * says of its query holds for as long as the secrets are the same.
@@ -62,7 +62,7 @@ export type Ingest = {
 };
 
 /** The answer that needs no body: nobody takes such posts, no secret is set, or the token is wrong. Else go on and read it. */
-export type Admission = IngestOutcome | Admitted;
+export type PostAdmission = IngestOutcome | Admitted;
 
 /** A post of which nothing is wrong before its body is read. */
 export type Admitted = {
@@ -163,7 +163,7 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   };
   const secretsOf = createSecrets(options.secretOf);
-  const admit = (toolkitSlug: string, query: URLSearchParams): Admission => {
+  const admit = (toolkitSlug: string, query: URLSearchParams): PostAdmission => {
     const toolkit = webhookToolkit(catalog, toolkitSlug);
     if (toolkit === undefined) return { outcome: "unknown_toolkit" };
     const { secretEnv } = toolkit.webhook;

@@ -11,7 +11,7 @@ export type Normalized =
   | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
 
 /** How posts are read: the largest body that there is, bytes, and what large ones wait for, again and again. */
-export type Reading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
+export type PostReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
 
 /** A body beyond this is read a slice at a time: there may be more in it than its size says. */
 const smallBytes = 16_384;
@@ -31,7 +31,7 @@ export async function normalize(
   toolkit: Toolkit & { webhook: Webhook },
   post: InboundPost,
   receivedAtMs: number,
-  reading: Reading,
+  reading: PostReading,
 ): Promise<Normalized> {
   const read = await readBody(post, reading);
   await turnOfLarge(post.body, reading.turn);
@@ -91,7 +91,7 @@ function payloadText(payload: unknown): string | undefined {
 /** The value that a body holds, undefined if it is empty; or why it cannot be read, as a sentence. */
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
-async function readBody({ body, headers }: InboundPost, reading: Reading): Promise<ReadBody> {
+async function readBody({ body, headers }: InboundPost, reading: PostReading): Promise<ReadBody> {
   const read: ForeignText = readForeignText(body, headers["content-type"]);
   if ("fault" in read) return { fault: `the body ${read.fault}` };
   if (read.text === "") return { value: undefined };
@@ -111,7 +111,7 @@ async function readBody({ body, headers }: InboundPost, reading: Reading): Promi
 const [rawMax, digitsMax] = [10_000, 10_000];
 const membersMax = 20_000;
 
-function parse(text: string, { bodyBytesMax, turn }: Reading): unknown {
+function parse(text: string, { bodyBytesMax, turn }: PostReading): unknown {
   if (text.length <= smallBytes) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   // A body of the largest size with a value every ten bytes; posts of apps have one every twenty to forty.
   const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };

@@ -20,7 +20,7 @@ import {
 import type { Dispatcher } from "@svc/delivery";
 import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
 import { type Normalized, normalize } from "./normalize.ts";
-import { type Envelope, openEnvelope, quarantineContext } from "./quarantined-row.ts";
+import { openEnvelope, type PostEnvelope, quarantineContext } from "./quarantined-row.ts";
 import { type StoreOptions, storePosts } from "./store.ts";
 
 /** What became of one post in a release; `accepted` counts the events it stored, `reason` says why it stays. */
@@ -32,7 +32,7 @@ export type ReleaseResult = {
 };
 
 /** A quarantined post with its headers and query opened, and without its body. */
-export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & Envelope;
+export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelope;
 
 /** The quarantine of the deployment, for its administrator. */
 export type Quarantine = {

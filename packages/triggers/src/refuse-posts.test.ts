@@ -3,7 +3,7 @@ import { setProjectPolicy } from "@svc/db/projects/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { untilMoved } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, type TestCluster, type TestNode } from "./test-node.ts";
+import { createTestCluster, createTestNode, type TestCluster, type TriggerNode } from "./test-node.ts";
 import { issuePost } from "./test-posts.ts";
 
 afterAll(dropTestDatabases);
@@ -11,7 +11,7 @@ afterAll(dropTestDatabases);
 const policy = { planApproval: "never" as const, redirectUrls: [] };
 
 /** Posts two at a time, as long apart as reads of what is stored, until one is refused. Answers what its provider is told. */
-async function postUntilRefused({ clock }: TestCluster, { ingest }: TestNode): Promise<string> {
+async function postUntilRefused({ clock }: TestCluster, { ingest }: TriggerNode): Promise<string> {
   let told = "";
   await untilMoved(async () => {
     clock.advance(5_000);

@@ -10,7 +10,7 @@ import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: Audience; account: string };
 
 /** A project that receives an event, and whose account it is about (empty when none of its own). */
-export type Receiver = { projectId: ProjectId; entityId: string };
+export type ReceivingProject = { projectId: ProjectId; entityId: string };
 
 /**
  * This node's copy of who receives what. It may be old: every use is checked against the store's versions when events are
@@ -26,9 +26,9 @@ export type Routing = {
 /** What one batch of posts is routed by: whatever other batches read or forget meanwhile, it and its versions stay one picture. */
 export type RoutingView = {
   /** The projects that receive a prepared post. */
-  receivers(post: RoutedPost): Receiver[];
+  receivers(post: RoutedPost): ReceivingProject[];
   /** The active subscriptions of a receiver that match, at a time (epoch milliseconds): those of other entities, or whose time is over, do not. */
-  subscribers(receiver: Receiver, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
+  subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
   /** The routing version of a receiver whose standing programs listen to a post's trigger; undefined where none does. */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** What is set of a receiver's quotas. */
@@ -129,7 +129,7 @@ async function referencesOf(db: Executor, known: References, posts: readonly Rou
   return own;
 }
 
-function receiversOf(deployment: Deployment, references: References, post: RoutedPost): Receiver[] {
+function receiversOf(deployment: Deployment, references: References, post: RoutedPost): ReceivingProject[] {
   const reference = references.get(referenceKey(post));
   if (post.audience === "accounts") return reference === undefined ? [] : [reference];
   return deployment.projects.map((projectId) => ({
@@ -159,7 +159,7 @@ function isNarrowed({ entityId, expiresAt }: RoutedSubscription): boolean {
   return entityId !== "" || expiresAt !== null;
 }
 
-function isReached({ entityId, expiresAt }: RoutedSubscription, receiver: Receiver, atMs: number): boolean {
+function isReached({ entityId, expiresAt }: RoutedSubscription, receiver: ReceivingProject, atMs: number): boolean {
   return (entityId === "" || entityId === receiver.entityId) && (expiresAt === null || expiresAt > atMs);
 }
 

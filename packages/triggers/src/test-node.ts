@@ -75,7 +75,7 @@ export const sampleSecrets: Record<string, string> = {
 };
 
 /** One node as far as its tests look, its delivery engine at work or not. */
-export type TestNode = AsyncDisposable & {
+export type TriggerNode = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
   readonly ingest: Ingest;
@@ -92,7 +92,7 @@ export type TestNode = AsyncDisposable & {
 };
 
 /** How a node of a test differs from the default: sample catalog and secrets, loopback allowed, engine not started. */
-export type TestNodeOptions = {
+export type TriggerNodeOptions = {
   catalog?: Catalog;
   secretOf?: (name: string) => string | undefined;
   limits?: Partial<DispatchLimits>;
@@ -106,7 +106,7 @@ export type TestNodeOptions = {
 };
 
 /** Makes a node on a cluster. Disposed, it drains without grace. */
-export function createTestNode({ db, clock, sealer }: TestCluster, options: TestNodeOptions = {}): TestNode {
+export function createTestNode({ db, clock, sealer }: TestCluster, options: TriggerNodeOptions = {}): TriggerNode {
   const node = createNode(db, {
     clock,
     sealer,

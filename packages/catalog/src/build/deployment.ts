@@ -6,8 +6,8 @@ import type { Toolkit } from "../model.ts";
 import {
   brokenFile,
   DefinitionError,
-  type DefinitionFault,
   type DefinitionFile,
+  type FileFault,
   type LineOf,
   parseDefinitionFile,
 } from "../read/definition-error.ts";
@@ -39,7 +39,7 @@ export async function checkDeployment(path: string): Promise<CheckedDeployment> 
 }
 
 /** The sound part of a deployment file, and everything wrong with the rest. */
-export type CheckedDeployment = { readonly deployment: Deployment; readonly faults: readonly DefinitionFault[] };
+export type CheckedDeployment = { readonly deployment: Deployment; readonly faults: readonly FileFault[] };
 
 function soundDeployment(file: DefinitionFile): CheckedDeployment {
   const document = file.faults.length === 0 ? checkShape<DeploymentDocument>(file, "deployment") : undefined;

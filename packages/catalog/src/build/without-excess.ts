@@ -11,14 +11,14 @@ const namedMax = 3;
 const faultsMax = 100;
 
 /** What is left of a value without what there is too much of, and a fault for each place where there was. */
-export type Kept = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
+export type ShortenedValue = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
 
 /**
  * Takes out of a value the items beyond a list's `maxItems`, and the properties of an object that may have only those declared,
  * where many others are there. Looks where the schema says something of the value for sure: into properties and items. Takes time
  * linear in the value, and none where the schema bounds nothing.
  */
-export function withoutExcess(schema: JsonSchema, value: unknown): Kept {
+export function withoutExcess(schema: JsonSchema, value: unknown): ShortenedValue {
   const faults: SchemaFault[] = [];
   return { kept: keep(schema, value, "", faults), faults };
 }

@@ -2,7 +2,7 @@ import { isObject } from "@svc/core";
 import type { DefinitionFile } from "../read/definition-error.ts";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 import { checkPaging } from "./check-paging.ts";
-import { type Arguments, checkPlaces } from "./check-places.ts";
+import { checkPlaces, type DeclaredArguments } from "./check-places.ts";
 import { checkPoll } from "./check-poll.ts";
 import { checkResponse, checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
 import { checkSchema } from "./check-schema.ts";
@@ -45,7 +45,11 @@ export function checkAction(
   checkPoll(file, document);
 }
 
-function checkInput(file: DefinitionFile, declared: Arguments, { input = {}, class: access }: Partial<ActionDocument>) {
+function checkInput(
+  file: DefinitionFile,
+  declared: DeclaredArguments,
+  { input = {}, class: access }: Partial<ActionDocument>,
+) {
   if (input.type !== "object") {
     file.fault(["input", "type"], "is not object", "write type: object: arguments have names");
   }
@@ -74,7 +78,7 @@ function checkMethod(file: DefinitionFile, { request, class: access }: Partial<A
 function checkIdempotency(
   file: DefinitionFile,
   { idempotency }: Partial<ActionDocument>,
-  declared: Arguments | undefined,
+  declared: DeclaredArguments | undefined,
 ): void {
   const { argument, header } = idempotency ?? {};
   if (argument !== undefined && header !== undefined) {
@@ -88,7 +92,7 @@ function checkIdempotency(
 }
 
 /** What an input schema declares. */
-function declaredArguments(input: JsonSchema): Arguments {
+function declaredArguments(input: JsonSchema): DeclaredArguments {
   const properties = isObject(input.properties) ? input.properties : {};
   const required = new Set(Array.isArray(input.required) ? input.required : []);
   return new Map(

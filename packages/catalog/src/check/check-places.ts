@@ -6,13 +6,13 @@ import type { JsonSchema } from "../read/documents.ts";
 type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 
 /** The arguments of an action by name. */
-export type Arguments = ReadonlyMap<string, Argument>;
+export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**
  * Holds the arguments and their places in a request together: each stands somewhere, is there when its place needs it, and
  * has a type that its place and filters can take. `tree` is the parsed request. Records every fault.
  */
-export function checkPlaces(file: DefinitionFile, declared: Arguments, tree: TemplateTree): void {
+export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();
   for (const { placeholder, path, isWhole } of placesOf(tree, ["request"])) {
     if (placeholder.root !== "params") continue;

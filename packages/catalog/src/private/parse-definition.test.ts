@@ -1,13 +1,13 @@
 import { createId } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DefinitionError, type DefinitionFault } from "../read/definition-error.ts";
+import { DefinitionError, type FileFault } from "../read/definition-error.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
 import { privateDefinition, privateSource } from "./test-definitions.ts";
 
 const projectId = createId("prj", 1);
 
-async function faultsOf(definitionJson: string): Promise<readonly DefinitionFault[]> {
+async function faultsOf(definitionJson: string): Promise<readonly FileFault[]> {
   try {
     await parsePrivateToolkit(definitionJson, projectId);
     return [];

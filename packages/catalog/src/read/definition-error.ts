@@ -5,7 +5,7 @@ import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, vis
 export type FaultPath = readonly (string | number)[];
 
 /** One thing wrong with a definition or deployment file, and what would be right. `line` counts from 1. */
-export type DefinitionFault = {
+export type FileFault = {
   readonly file: string;
   readonly line?: number;
   readonly path: string;
@@ -15,9 +15,9 @@ export type DefinitionFault = {
 
 /** Definitions that cannot be served. `faults` holds everything that was wrong, in file order; the message lists it. */
 export class DefinitionError extends Error {
-  readonly faults: readonly DefinitionFault[];
+  readonly faults: readonly FileFault[];
 
-  constructor(faults: readonly DefinitionFault[]) {
+  constructor(faults: readonly FileFault[]) {
     const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
     super(`${count} in the definitions:\n${faults.map((fault) => `  ${definitionFaultText(fault)}`).join("\n")}`);
     this.name = "DefinitionError";
@@ -26,7 +26,7 @@ export class DefinitionError extends Error {
 }
 
 /** One fault as a line: where, what, and what would be right. */
-export function definitionFaultText({ file, line, path, reason, cure }: DefinitionFault): string {
+export function definitionFaultText({ file, line, path, reason, cure }: FileFault): string {
   const place = line === undefined ? file : `${file}:${line}`;
   return `${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
 }
@@ -39,7 +39,7 @@ export type DefinitionFile = {
   readonly file: string;
   readonly value: unknown;
   readonly lineOf: LineOf;
-  readonly faults: readonly DefinitionFault[];
+  readonly faults: readonly FileFault[];
   fault(path: FaultPath, reason: string, cure: string): void;
 };
 
@@ -48,7 +48,7 @@ export function createDefinitionFile(
   file: string,
   value: unknown,
   lineOf: LineOf = () => undefined,
-  faults: DefinitionFault[] = [],
+  faults: FileFault[] = [],
 ): DefinitionFile {
   return {
     file,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { catalogOf, type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterEach, expect, test } from "vitest";
-import { DefinitionError, type DefinitionFault } from "./definition-error.ts";
+import { DefinitionError, type FileFault } from "./definition-error.ts";
 import { loadCatalog } from "./load.ts";
 
 const folders: string[] = [];
@@ -95,7 +95,7 @@ function validSource() {
 // biome-ignore lint/suspicious/noExplicitAny: a case may put anything anywhere.
 type Damage = (source: any) => void;
 
-async function faultsOf(damage: Damage): Promise<readonly DefinitionFault[]> {
+async function faultsOf(damage: Damage): Promise<readonly FileFault[]> {
   const source = validSource();
   damage(source);
   const folder = await createFolder();

@@ -33,7 +33,7 @@ import { checkBinding, checkConnectable, checkRole, chooseScheme, initiate } fro
 const lifeMaxMs = 7 * 86_400_000;
 
 /** What a person fills in. */
-export type FilledIn = {
+export type CredentialInput = {
   readonly accountVariables: Readonly<Record<string, string>>;
   readonly apiKey: string;
   readonly basic: { readonly username: string; readonly password: string } | undefined;
@@ -47,7 +47,7 @@ export type ConnectLinks = {
   connect(
     link: ConsoleLink,
     by: Pick<ProjectPrincipal, "role" | "binding">,
-    given: FilledIn,
+    given: CredentialInput,
   ): Promise<JsonObject | "used">;
 };
 

@@ -1,11 +1,11 @@
 import { Fault, type FaultCode } from "./errors.ts";
-import type { Written } from "./fault-text.ts";
+import type { FaultText } from "./fault-text.ts";
 
 /** A value, or what makes it of the parameters of the fault. */
 type Given<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
 /** One fault of several that a request has. */
-type Part = { readonly reason?: string; readonly field?: string; readonly help?: Written };
+type Part = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
 /** A fault as a table declares it. Its functions take the same parameters; one that needs only the first may leave out the others. */
 type Row<Args extends readonly unknown[]> = {
@@ -15,9 +15,9 @@ type Row<Args extends readonly unknown[]> = {
   /** The request field at fault, by its JSON name. Default: none. */
   readonly field?: Given<string, Args>;
   /** The fault, with the wrong value. */
-  readonly says: Given<Written, Args>;
+  readonly says: Given<FaultText, Args>;
   /** The correct form or next step, as one sentence. Default: none. */
-  readonly help?: Given<Written, Args>;
+  readonly help?: Given<FaultText, Args>;
   /** Time after which the same request may be taken, milliseconds. */
   readonly retryAfterMs?: Given<number | undefined, Args>;
   /** Of several faults of one request: each, in place of `field` and `help`. */

@@ -1,4 +1,4 @@
-import { type PartedText, partedOf, type Written } from "./fault-text.ts";
+import { type FaultText, type PartedText, partedOf } from "./fault-text.ts";
 
 /** The kinds of faults, by the names that the wire has for them (docs/errors.md). */
 export type FaultCode =
@@ -23,7 +23,7 @@ export type FaultCode =
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
 /** A detail as it is given; `field` and `help` are empty unless they are. */
-type GivenDetail = { readonly reason: string; readonly field?: string; readonly help?: Written };
+type GivenDetail = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /**
  * Why a call is refused, in the words of the domain; packages/server alone knows how the wire says it. Thrown by the methods of
@@ -45,7 +45,7 @@ export class Fault extends Error {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
   }
 
-  constructor(code: FaultCode, says: Written, details: readonly GivenDetail[], retryAfterMs?: number | undefined) {
+  constructor(code: FaultCode, says: FaultText, details: readonly GivenDetail[], retryAfterMs?: number | undefined) {
     const message = partedOf(says);
     super(message.text);
     const advice = details.map(({ help = "" }) => partedOf(help));

@@ -27,10 +27,10 @@ export class PartedText {
 }
 
 /** A text as rows of faults give it: plain, or made by `text`. */
-export type Written = string | PartedText;
+export type FaultText = string | PartedText;
 
 /** Returns a text in parts: what `call`, `field`, `wait` and `count` make keeps its place, and so do texts within the text. */
-export function text(strings: TemplateStringsArray, ...values: readonly (Written | number)[]): PartedText {
+export function text(strings: TemplateStringsArray, ...values: readonly (FaultText | number)[]): PartedText {
   let written = strings[0] ?? "";
   const parts: TextPart[] = [];
   for (const [index, value] of values.entries()) {
@@ -66,7 +66,7 @@ export function count(faults: number): PartedText {
 }
 
 /** Returns a text with parts, of a plain one too. */
-export function partedOf(written: Written): PartedText {
+export function partedOf(written: FaultText): PartedText {
   return typeof written === "string" ? new PartedText(written) : written;
 }
 

@@ -1,5 +1,5 @@
 import { defineFaults } from "../faults/define-faults.ts";
-import { call, text, type Written, waitAs } from "../faults/fault-text.ts";
+import { call, type FaultText, text, waitAs } from "../faults/fault-text.ts";
 
 /** What a project may use so much of. Each is a number in its policy. */
 export type QuotaName = (typeof quotaNames)[number];
@@ -36,7 +36,7 @@ export type Quota = {
   /** After how long asking again may help, milliseconds; undefined where only the project or its administrator can help. */
   readonly retryAfterMs: number | undefined;
   /** What to do. */
-  readonly help: Written;
+  readonly help: FaultText;
 };
 
 const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;

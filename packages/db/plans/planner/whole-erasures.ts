@@ -6,7 +6,7 @@ import { exportEntity } from "../../src/entity-export/walk.ts";
 import { deleteRows, rowsWhere } from "../../src/erasures/delete-rows.ts";
 import { beginErasure } from "../../src/erasures/repo.ts";
 import { stepErasure } from "../../src/erasures/step.ts";
-import { type Owner, plantRows } from "../../src/erasures/test-planted.ts";
+import { type PlantedOwner, plantRows } from "../../src/erasures/test-planted.ts";
 import { whereKey } from "../../src/erasures/walk.ts";
 import { erasedTables } from "../../src/schema/erased-tables.ts";
 import { standingRuns } from "../../src/schema/index.ts";
@@ -14,7 +14,7 @@ import { arrayLiteral } from "../../src/sql/statement.ts";
 import { nowMs } from "../../src/test-rows.ts";
 import { seededId } from "./seed.ts";
 
-const owner: Owner = {
+const owner: PlantedOwner = {
   ...{ projectId: seededId("prj", 500_000), entityId: "ada", number: 901, marker: "marker-901" },
 };
 const askedEvent = seededId("evt", 900_001);

@@ -73,7 +73,7 @@ export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> 
 }
 
 /** What is known of a job under its lock. */
-export type LockedJob = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
+export type JobUnderLock = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
 
 const columns = selectList(jobs, ["id", "projectId", "keyId", "principalChain"]);
 
@@ -82,13 +82,13 @@ function withChain<Job extends Pick<Row<typeof jobs>, "keyId" | "principalChain"
 }
 
 /** By primary key. */
-const lockForAnswer = statement<RawRow<LockedJob>>(
+const lockForAnswer = statement<RawRow<JobUnderLock>>(
   "lock_job_for_ask",
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,
 );
 
 /** Locks a job's row for the rest of the transaction, as `lockJob` does; undefined when there is none. */
-export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<LockedJob | undefined> {
+export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<JobUnderLock | undefined> {
   const [row] = await lockForAnswer(tx, [uuidOfId(jobId)]);
   return row && withChain(columns.read(row));
 }

@@ -1,7 +1,7 @@
 import { type AccountId, type Id, idOfUuid, type KeyId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { callFailures } from "../schema/words.ts";
-import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/filter.ts";
+import { endOf, scanOf, scanOrder, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import type { RawRow } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
@@ -80,7 +80,7 @@ export async function walkCalls(
   projectId: ProjectId,
   filter: ToolCallFilter & WalkedCallFilter,
   { after, limit }: { readonly after: Id<"call"> | undefined; readonly limit: number },
-): Promise<Walked<ToolCallSummary>> {
+): Promise<WalkedPage<ToolCallSummary>> {
   const { toolSlug, entityId, outcome, jobId, accountId, keyId } = filter;
   const { fromUuid, beforeUuid } = idBounds(filter, after);
   const isWell = outcome === "ok" || outcome === "running";

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
 import { callFailures } from "../schema/words.ts";
 import type { NewRow } from "../sql/codec.ts";
-import type { Walked } from "../sql/filter.ts";
+import type { WalkedPage } from "../sql/filter.ts";
 import { insertRows } from "../sql/insert-rows.ts";
 import { idBounds, newestIn, pageOfFound, valuesIn } from "../sql/newest-in.ts";
 import type { RawRow } from "../sql/select-list.ts";
@@ -56,7 +56,7 @@ type ToolCallRepository = {
   /** Newest first, from after `after`. */
   list(filter: ToolCallFilter, page: CallPlace): Promise<ToolCallSummary[]>;
   /** The same by what no index has: it looks at 20,000 calls at most. */
-  walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPlace): Promise<Walked<ToolCallSummary>>;
+  walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPlace): Promise<WalkedPage<ToolCallSummary>>;
 };
 
 type CallPlace = { after: Id<"call"> | undefined; limit: number };

@@ -10,7 +10,7 @@ import { epochOf } from "./epoch.ts";
 import { promoteDeliveries, visitLanes } from "./queue.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */
-export type ClaimedDelivery = DeliveryTaskKey & {
+export type LeasedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
   /** Attempts of the retry schedule made before. */
   attempts: number;
@@ -53,7 +53,7 @@ export type DeliveryClaimRequest = {
 
 /** What `claimDeliveries` found. */
 export type DeliveryClaim = {
-  deliveries: ClaimedDelivery[];
+  deliveries: LeasedDelivery[];
   /** Where to go on; undefined when the last lane was visited. */
   next: SubscriptionId | undefined;
   /** Subscriptions that have tasks but are inactive or gone: their tasks are to be expired. */
@@ -79,7 +79,7 @@ const endpointOf = (alias: string) =>
     .join(", ");
 
 type ClaimRow = RawRow<
-  ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & ClaimedDelivery["endpoint"]
+  ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
 > & {
   probe: boolean;
   /** Of what has pending deliveries: an event is swept without any. */
@@ -190,7 +190,7 @@ function lastOf(uuids: readonly string[]): string | undefined {
 function claimedDelivery(
   row: ClaimRow,
   { leaseUntilMs, behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "behind">,
-): ClaimedDelivery {
+): LeasedDelivery {
   const { probe, kind } = row;
   const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil } = endpointColumns.read(row);
   const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);

@@ -2,7 +2,7 @@ import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/co
 import type { Executor } from "../connect.ts";
 import { deliveries } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
-import { endOf, scanOf, type Walked, walkRowsMax } from "../sql/filter.ts";
+import { endOf, scanOf, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
@@ -70,7 +70,7 @@ export async function walkDeliveries(
   projectId: ProjectId,
   { subscriptionId, state, onlyFailed = false }: WalkedDeliveryFilter,
   { fromUuid, beforeUuid, limit }: DeliveryWalk,
-): Promise<Walked<ListedDelivery>> {
+): Promise<WalkedPage<ListedDelivery>> {
   const project = uuidOfId(projectId);
   const ids =
     subscriptionId === undefined ? (await selectLanes(db, [project])).map(({ id }) => id) : [uuidOfId(subscriptionId)];

@@ -3,7 +3,7 @@ import { and, desc, eq, getTableColumns, gt, ne, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import type { AttemptEntry } from "../documents/calls.ts";
 import { deliveries } from "../schema/index.ts";
-import type { Walked } from "../sql/filter.ts";
+import type { WalkedPage } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 import { liveEpochs } from "./epoch.ts";
@@ -31,7 +31,7 @@ type DeliveryRepository = {
   /** Newest first, from after `after`; the filters combine. A state and `onlyFailed` are for those of one event, which are few. */
   list(filter: DeliveryFilter, page: DeliveryPlace): Promise<Delivery[]>;
   /** The same in a state, or that failed, of one subscription or all: it looks at 20,000 deliveries at most. */
-  walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPlace): Promise<Walked<Delivery>>;
+  walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPlace): Promise<WalkedPage<Delivery>>;
   /** The attempts of a delivery in order; undefined when there is no such delivery. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { bundled } from "@svc/testing/bundled";
 
 /** A process that owns an embedded PostgreSQL, for a test to kill. */
-export type Owner = {
+export type ClusterOwner = {
   /** The next line it printed; undefined when it has ended. */
   nextLine(): Promise<string | undefined>;
   /** Kills it, but not its server. Resolves with the last number it printed; one whose server is gone may have told of that since. */
@@ -21,7 +21,7 @@ export function startOwner(
   dataDir: string,
   mode: "write" | "idle",
   account: { uid?: number; gid?: number } = {},
-): Owner {
+): ClusterOwner {
   const child = spawn(process.execPath, [fixture, dataDir, mode], {
     ...account,
     detached: true,

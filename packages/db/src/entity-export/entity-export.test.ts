@@ -6,7 +6,7 @@ import type { Executor } from "../connect.ts";
 import { rowsAlong } from "../erasures/delete-rows.ts";
 import { beginErasure, findErasure } from "../erasures/repo.ts";
 import { stepErasure } from "../erasures/step.ts";
-import { type Owner, plantRows } from "../erasures/test-planted.ts";
+import { type PlantedOwner, plantRows } from "../erasures/test-planted.ts";
 import { createProject } from "../projects/repo.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { closedColumns, exportOf, openedColumns } from "../schema/exported-columns.ts";
@@ -30,7 +30,7 @@ test("every sealed column is opened by an export, or by none", () => {
 });
 
 /** What an export has of an entity: the texts of each column, and how many rows of each table. */
-async function exported({ projectId, entityId }: Owner) {
+async function exported({ projectId, entityId }: PlantedOwner) {
   const texts = new Map<string, string>();
   const counts: Record<string, number> = {};
   for await (const { table, rows } of exportEntity(db, { projectId, entityId })) {
@@ -69,7 +69,7 @@ async function markedColumns(marker: string): Promise<string[]> {
 test("an export has what an entity's rows hold in every column but secrets, nothing of others, and as many rows as are erased", async () => {
   const here = (await createProject(db, "here", nowMs)).id;
   const there = (await createProject(db, "there", nowMs)).id;
-  const owner = (projectId: typeof here, entityId: string, number: number): Owner => {
+  const owner = (projectId: typeof here, entityId: string, number: number): PlantedOwner => {
     return { projectId, entityId, number, marker: `marker-${number}` };
   };
   const [ada, adam, otherAda] = [owner(here, "ada", 101), owner(here, "adam", 102), owner(there, "ada", 103)];

@@ -20,7 +20,7 @@ export type ExportedRow = {
 export type RowKey = readonly string[];
 
 /** A row with what the walk goes on by. */
-export type FoundRow = {
+export type PagedRow = {
   readonly row: ExportedRow;
   readonly key: RowKey;
   /** Of the row that it goes with; undefined where it was looked for by itself. */
@@ -52,7 +52,7 @@ const rowsMax = 500;
 const bytesOfPage = 262_144;
 
 /** The next rows, in the order of the owners' keys and of `order`. `isEnd`: there are no more behind them. */
-export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: FoundRow[]; isEnd: boolean }> {
+export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: PagedRow[]; isEnd: boolean }> {
   const found = await db.orm.execute<Record<string, unknown>>(pageText(query));
   return {
     rows: found.map((row) => foundRow(query, row)),
@@ -128,7 +128,7 @@ function placeColumns({ erased: { table } }: PageQuery): PgColumn[] {
   );
 }
 
-function foundRow({ erased, projectId, ways = [], order }: PageQuery, row: Record<string, unknown>): FoundRow {
+function foundRow({ erased, projectId, ways = [], order }: PageQuery, row: Record<string, unknown>): PagedRow {
   const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
   return {
     row: exportedRow(erased.table, projectId, row),

@@ -10,7 +10,7 @@ import { keyColumns } from "../schema/sealed-columns.ts";
 import { firstUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 import { namesOf, ownRows, rowsOfEntity, type WalkedEntity, type Way, waysOf } from "./membership.ts";
-import { type ExportedRow, type FoundRow, type PageQuery, type RowKey, readRows } from "./page.ts";
+import { type ExportedRow, type PagedRow, type PageQuery, type RowKey, readRows } from "./page.ts";
 
 type Use = { readonly cursor: string; readonly of: string; readonly digest: Buffer };
 
@@ -211,8 +211,8 @@ async function withoutOthers(
   { db, named }: Walk,
   erased: ErasedTable,
   before: readonly Way[],
-  found: readonly FoundRow[],
-): Promise<FoundRow[]> {
+  found: readonly PagedRow[],
+): Promise<PagedRow[]> {
   const isByRule = typeof erased.entity === "object" && "rule" in erased.entity;
   const own = isByRule ? await ownRows(db, named, erased, found.map(uuidIn)) : new Set<string>();
   let rows = found.filter((row) => !own.has(uuidIn(row)));
@@ -228,7 +228,7 @@ async function withoutOthers(
 async function* pagesOf(
   { db, named: { projectId }, ...pages }: Walk,
   query: Omit<PageQuery, "projectId" | "after" | "bytesMax">,
-): AsyncGenerator<FoundRow[]> {
+): AsyncGenerator<PagedRow[]> {
   let ids = query.owners?.ids ?? [];
   for (let after: RowKey | undefined; ; ) {
     const owners = query.owners && { ...query.owners, ids: after === undefined ? ids : ids.slice(0, 1) };
@@ -248,10 +248,10 @@ async function* pagesOf(
 }
 
 /** The key of a row that others go with, which is the last that it is ordered by. */
-function uuidIn({ key }: FoundRow): string {
+function uuidIn({ key }: PagedRow): string {
   return key.at(-1) ?? "";
 }
 
-function pageOf({ table }: ErasedTable, rows: readonly FoundRow[]): ExportedPage {
+function pageOf({ table }: ErasedTable, rows: readonly PagedRow[]): ExportedPage {
   return { table: getTableName(table), rows: rows.map(({ row }) => row) };
 }

@@ -20,7 +20,7 @@ const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>
 ]);
 
 /** What a batch may delete still, and what it has. */
-export type Batch = {
+export type DeletionBatch = {
   readonly tx: Executor;
   readonly erasure: Erasure;
   left: number;
@@ -44,7 +44,7 @@ export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners:
 }
 
 /** Deletes rows, those that go with them first. False where the batch is over before they all are gone. */
-export async function deleteRows(batch: Batch, erased: ErasedTable, rows: SQL): Promise<boolean> {
+export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows: SQL): Promise<boolean> {
   const children = erasedTables.filter(({ parents }) => parents?.some(({ table }) => table === erased.table));
   if (children.length === 0) {
     if (batch.left <= 0) return false;
@@ -73,7 +73,7 @@ export async function deleteRows(batch: Batch, erased: ErasedTable, rows: SQL): 
 }
 
 /** At most as many as the batch may still delete; answers how many. */
-async function deleteSome(batch: Batch, { table }: ErasedTable, rows: SQL): Promise<number> {
+async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQL): Promise<number> {
   await notePrograms(batch.tx, batch.erasure, table, rows);
   const [gone] = await batch.tx.orm.execute<{ count: number }>(sql`with gone as (
       delete from ${table} where ctid = any(array(select ${table}.ctid ${rows} limit ${Math.max(batch.left, ownersMax)}::int4))
@@ -85,7 +85,7 @@ async function deleteSome(batch: Batch, { table }: ErasedTable, rows: SQL): Prom
 }
 
 /** Counts, and tells nodes what they hold copies of. */
-export async function note(batch: Batch, name: string, count: number): Promise<void> {
+export async function note(batch: DeletionBatch, name: string, count: number): Promise<void> {
   const { tx, erasure, counts } = batch;
   batch.left -= count;
   counts.set(name, (counts.get(name) ?? 0) + count);

@@ -12,7 +12,7 @@ import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 import { beginErasure, type Erasure, findErasure, previewErasure, unsearchedTables } from "./repo.ts";
 import { stepErasure } from "./step.ts";
-import { type Owner, plantRows, tablesWith } from "./test-planted.ts";
+import { type PlantedOwner, plantRows, tablesWith } from "./test-planted.ts";
 
 const { url, db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -46,7 +46,7 @@ test("a column that names an entity is one that the declaration of its table goe
 test("an erased entity is in no table any more; another of its project, and one of its name in another project, lose nothing", async () => {
   const here = (await createProject(db, "here", nowMs)).id;
   const there = (await createProject(db, "there", nowMs)).id;
-  const owner = (projectId: typeof here, entityId: string, number: number): Owner => {
+  const owner = (projectId: typeof here, entityId: string, number: number): PlantedOwner => {
     return { projectId, entityId, number, marker: `marker-${number}` };
   };
   const [ada, bob, otherAda] = [owner(here, "ada", 101), owner(here, "adam", 102), owner(there, "ada", 103)];
@@ -166,7 +166,7 @@ test("an erasure whose process is killed in the middle goes on in another, and c
   const projectId = (await createProject(db, "killed", nowMs)).id;
   const [ada, bob] = [301, 302].map((number, index) => {
     return { projectId, entityId: index === 0 ? "ada" : "bob", number, marker: `marker-${number}` };
-  }) as [Owner, Owner];
+  }) as [PlantedOwner, PlantedOwner];
   for (const owner of [ada, bob]) await plantRows(db, owner);
   const rows = 12_000;
   await db.sql.unsafe(
@@ -230,7 +230,7 @@ test("a program that nothing but the erased entity's rows ran goes with them, an
   const projectId = (await createProject(db, "programs", nowMs)).id;
   const [ada, bob] = ["ada", "bob"].map((entityId, index) => {
     return { projectId, entityId, number: 501 + index, marker: `marker-${501 + index}` };
-  }) as [Owner, Owner];
+  }) as [PlantedOwner, PlantedOwner];
   for (const one of [ada, bob]) await plantRows(db, one);
   const own = `project_id = '${uuidOfId(projectId)}'`;
   await db.sql.unsafe(

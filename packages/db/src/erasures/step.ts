@@ -18,7 +18,7 @@ import { skills } from "../schema/jobs.ts";
 import { erasurePrograms } from "../schema/projects.ts";
 import { standingPrograms, standingVersions } from "../schema/standing.ts";
 import { arrayLiteral } from "../sql/statement.ts";
-import { type Batch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
+import { type DeletionBatch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
 import { type Erasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
 import { cursorOf, isNext, isWalked, lookAtProject, nextOfProject, whereKey } from "./walk.ts";
@@ -76,7 +76,7 @@ function takeStep(db: Executor, nowMs: number, times: ErasureTimes): Promise<Era
     const counts = new Map(Object.entries(erasure.counts));
     // Most tables have nothing of it: looks that find nothing share a transaction.
     for (let looks = 0, isOver = false; looks < looksMax && !isOver && isGoingOn(erasure, nowMs); looks++) {
-      const batch: Batch = { tx, erasure, left: rowsMax, counts };
+      const batch: DeletionBatch = { tx, erasure, left: rowsMax, counts };
       erasure = { ...erasure, ...(await look(batch, { nowMs, times })) };
       isOver = batch.left < rowsMax || batch.isOver === true;
     }
@@ -90,7 +90,7 @@ function isGoingOn({ finishedAt, notBefore }: Erasure, nowMs: number): boolean {
 }
 
 /** One look at the table that is gone through, with what is deleted there. Answers what changes of the erasure. */
-async function look(batch: Batch, given: Given): Promise<Partial<Erasure>> {
+async function look(batch: DeletionBatch, given: Given): Promise<Partial<Erasure>> {
   const { erasure } = batch;
   const phases = phasesOf(erasure);
   const index = Math.max(
@@ -144,7 +144,7 @@ function phasesOf({ kind }: Erasure): Phase[] {
 
 type Given = { readonly nowMs: number; readonly times: ErasureTimes };
 
-async function runPhase(batch: Batch, { erased, cancels }: Phase, given: Given): Promise<Done> {
+async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given: Given): Promise<Done> {
   const { erasure } = batch;
   const { project, entity, key, table } = erased;
   const own = project === undefined ? undefined : eq(project, erasure.projectId);
@@ -186,14 +186,18 @@ function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: Given):
   return goesLast && !isLast;
 }
 
-async function lookAtPrograms(batch: Batch, { nowMs }: Given): Promise<Done> {
+async function lookAtPrograms(batch: DeletionBatch, { nowMs }: Given): Promise<Done> {
   const { after, deleted } = await erasePrograms(batch.tx, batch.erasure, nowMs);
   batch.isOver = true;
   if (deleted > 0) await note(batch, getTableName(jobPrograms), deleted);
   return { after, jobsLeft: 0 };
 }
 
-async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly string[]): Promise<readonly string[]> {
+async function chosenOf(
+  batch: DeletionBatch,
+  { entity }: ErasedTable,
+  ids: readonly string[],
+): Promise<readonly string[]> {
   if (typeof entity !== "object" || !("rule" in entity)) return ids;
   const { tx, erasure } = batch;
   switch (entity.rule) {
@@ -206,7 +210,7 @@ async function chosenOf(batch: Batch, { entity }: ErasedTable, ids: readonly str
   }
 }
 
-function deleteChosen(batch: Batch, erased: ErasedTable, ids: readonly string[]): Promise<boolean> | true {
+function deleteChosen(batch: DeletionBatch, erased: ErasedTable, ids: readonly string[]): Promise<boolean> | true {
   const { key } = erased;
   if (ids.length === 0 || key === undefined) return true;
   const uuids = ids.map((id) => String(key.mapToDriverValue(id)));
@@ -224,7 +228,7 @@ async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure):
 
 /** Tells jobs to end; answers those that have not, as long as they are waited for. */
 async function endJobs(
-  { tx, erasure }: Batch,
+  { tx, erasure }: DeletionBatch,
   ids: readonly Id<"job">[],
   { nowMs, times }: Given,
 ): Promise<Set<Id<"job">>> {

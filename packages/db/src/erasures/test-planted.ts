@@ -8,7 +8,7 @@ import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
 /** Whose rows are planted. `number` makes their ids, `marker` stands in each of their columns that can hold it. */
-export type Owner = {
+export type PlantedOwner = {
   readonly projectId: ProjectId;
   readonly entityId: string;
   readonly number: number;
@@ -32,7 +32,7 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /** Columns whose values an erasure reads. */
-const special: Readonly<Record<string, (owner: Owner) => string>> = {
+const special: Readonly<Record<string, (owner: PlantedOwner) => string>> = {
   "jobs.binding": ({ entityId, marker }) => json({ entityId, marker }),
   "jobs.estimate": ({ entityId }) => text(estimateDocument.write({ ...noEstimate, entities: [entityId] })),
   "standing_versions.estimate": ({ entityId }) => text(estimateDocument.write({ ...noEstimate, entities: [entityId] })),
@@ -55,7 +55,7 @@ const special: Readonly<Record<string, (owner: Owner) => string>> = {
     text(logEntriesDocument.write([{ type: "step-progress", stepId: "", payload: json({ marker }).slice(1, -1) }])),
 };
 
-function programDigest({ marker }: Owner): string {
+function programDigest({ marker }: PlantedOwner): string {
   return `decode('${Buffer.from(`${marker}/program`).toString("hex")}', 'hex')`;
 }
 
@@ -65,7 +65,7 @@ const noEstimate = {
 };
 
 /** A row of an entity in every table that can have one. Answers the names of those tables. */
-export async function plantRows(db: Executor, owner: Owner): Promise<string[]> {
+export async function plantRows(db: Executor, owner: PlantedOwner): Promise<string[]> {
   const planted: string[] = [];
   for (const { table, entity } of ownersFirst()) {
     const isEntitys = typeof entity === "string" || !("none" in entity);
@@ -98,7 +98,7 @@ function ownersFirst() {
   return erasedTables.toSorted((a, b) => rank(a.table) - rank(b.table));
 }
 
-async function insertRow(db: Executor, table: PgTable, owner: Owner): Promise<void> {
+async function insertRow(db: Executor, table: PgTable, owner: PlantedOwner): Promise<void> {
   const name = getTableName(table);
   const columns = Object.values(getTableColumns(table)).filter(
     (column) => !("generatedIdentity" in column) || column.generatedIdentity === undefined,
@@ -108,7 +108,7 @@ async function insertRow(db: Executor, table: PgTable, owner: Owner): Promise<vo
   await db.sql.unsafe(`insert into "${name}" (${names}) values (${values.join(", ")})`);
 }
 
-function plantedValue(table: string, described: PgColumn, owner: Owner): string {
+function plantedValue(table: string, described: PgColumn, owner: PlantedOwner): string {
   const { name: column, notNull: isNeeded } = described;
   const type = described.getSQLType();
   const { projectId, entityId, number, marker } = owner;

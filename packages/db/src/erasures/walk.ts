@@ -19,7 +19,7 @@ export type ProjectPage = {
 };
 
 /** Rows that were looked at. */
-export type LookedAt = {
+export type SearchedRows = {
   /** UUIDs of those that the condition names. */
   readonly named: readonly string[];
   /** Where the next page begins; undefined where there is none. */
@@ -47,7 +47,7 @@ export async function lookAtProject(
   erased: Gone,
   { projectId, after, limit }: ProjectPage,
   names: SQL = sql`true`,
-): Promise<LookedAt> {
+): Promise<SearchedRows> {
   const { table, key, project } = erased;
   if (key === undefined || project === undefined)
     throw new Error(`${getTableName(table)} is not gone through by project and key`);

@@ -2,7 +2,7 @@ import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
-import { endOf, scanOf, scanOrder, type Walked, walkRowsMax } from "../sql/filter.ts";
+import { endOf, scanOf, scanOrder, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
@@ -57,7 +57,7 @@ export async function walkEvents(
   projectId: ProjectId,
   { toolkitSlug, triggerSlug, entityId, payloadContains }: WalkedEventFilter,
   { fromUuid, beforeUuid, limit }: EventWalk,
-): Promise<Walked<Row<typeof events>>> {
+): Promise<WalkedPage<Row<typeof events>>> {
   const place = [uuidOfId(projectId), fromUuid, beforeUuid];
   const given = [...place, limit, toolkitSlug, entityId, payloadContains];
   const isOfTrigger = triggerSlug !== "";

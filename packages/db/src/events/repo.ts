@@ -3,7 +3,7 @@ import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { events } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
-import type { Walked } from "../sql/filter.ts";
+import type { WalkedPage } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
@@ -74,7 +74,7 @@ export type EventRepository = {
   /** Newest first, tests left out, from after `after`. */
   list(filter: EventFilter, page: EventPlace): Promise<Event[]>;
   /** The same by what no index has: it looks at 20,000 events at most. */
-  walk(filter: EventFilter & WalkedEventFilter, page: EventPlace): Promise<Walked<Event>>;
+  walk(filter: EventFilter & WalkedEventFilter, page: EventPlace): Promise<WalkedPage<Event>>;
 };
 
 type EventPlace = { after: EventId | undefined; limit: number };

@@ -56,11 +56,11 @@ export type JobChange = {
   /** The job's call that is about to be sent; undefined for none. */
   readonly begunCall?: CallRecord | undefined;
   /** Calls of the job that were made, and whose idempotency keys nobody asks for once this is committed. */
-  readonly madeCalls?: readonly MadeCall[] | undefined;
+  readonly madeCalls?: readonly CommittedCall[] | undefined;
 };
 
 /** A call that was made, and whether its row is there from its beginning, and lacks its end alone. */
-export type MadeCall = { readonly record: CallRecord; readonly wasBegun: boolean };
+export type CommittedCall = { readonly record: CallRecord; readonly wasBegun: boolean };
 
 /** What a commit found: the job's last seq, and whether it is to be cancelled or paused. */
 export type RunCommit = {

@@ -9,7 +9,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
 /** Which posts to release: by toolkit (empty: any) and by the time of their receipt, from `sinceMs` on and before `untilMs`. */
-export type ReleaseFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
+export type HeldPostFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
 
 // $1 to $3 are a ReleaseFilter. An id begins with the time of the receipt, so a range of times is a range of ids.
 const filterText =
@@ -42,7 +42,7 @@ const selectGiven = statement<{ id: string; matches: boolean }>(
 /** Posts still in quarantine, the oldest first, from after `after`. */
 export async function listHeldQuarantinedPosts(
   db: Executor,
-  filter: ReleaseFilter,
+  filter: HeldPostFilter,
   page: { after: QuarantineId | undefined; limit: number },
 ): Promise<QuarantineId[]> {
   const from = firstUuidAt(filter.sinceMs ?? 0);
@@ -58,14 +58,14 @@ export async function listHeldQuarantinedPosts(
 /** Those of `ids` that there are, released or not, the oldest first, and whether they match the filter. */
 export async function findQuarantinedIds(
   db: Executor,
-  filter: ReleaseFilter,
+  filter: HeldPostFilter,
   ids: readonly QuarantineId[],
 ): Promise<{ id: QuarantineId; matches: boolean }[]> {
   const rows = await selectGiven(db, [...filterParameters(filter), arrayLiteral(ids.map(uuidOfId))]);
   return rows.map((row) => ({ id: idOfUuid("qrn", row.id), matches: row.matches }));
 }
 
-function filterParameters({ toolkitSlug, sinceMs, untilMs }: ReleaseFilter) {
+function filterParameters({ toolkitSlug, sinceMs, untilMs }: HeldPostFilter) {
   return [toolkitSlug, firstUuidAt(sinceMs ?? 0), untilMs === undefined ? null : firstUuidAt(untilMs)] as const;
 }
 

@@ -1,18 +1,18 @@
 import type postgres from "postgres";
 import type { Executor } from "../connect.ts";
-import type { Part } from "./select-list.ts";
+import type { StatementPart } from "./select-list.ts";
 import { type StatementParameter, type StatementResult, statement } from "./statement.ts";
 
-type Parts = Readonly<Record<string, Part<never, unknown>>>;
+type Parts = Readonly<Record<string, StatementPart<never, unknown>>>;
 
 /** What the text of a statement calls the parameters of its parts. */
 export type PartNames<Given extends Parts> = {
-  readonly [Key in keyof Given]: Given[Key] extends Part<never, infer Names> ? Names : never;
+  readonly [Key in keyof Given]: Given[Key] extends StatementPart<never, infer Names> ? Names : never;
 };
 
 /** The values that a statement takes, part by part. */
 export type PartValues<Given extends Parts> = {
-  readonly [Key in keyof Given]: Given[Key] extends Part<infer Value, unknown> ? Value : never;
+  readonly [Key in keyof Given]: Given[Key] extends StatementPart<infer Value, unknown> ? Value : never;
 };
 
 /** Runs a composed statement on a pool or in a transaction. */

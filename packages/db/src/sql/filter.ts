@@ -30,7 +30,7 @@ export function compareKeys(a: readonly string[], b: readonly string[]): number 
 export const walkRowsMax = 20_000;
 
 /** The rows of a page that were found, newest first, and where it stopped looking; undefined where there is nothing below. */
-export type Walked<Row extends { readonly id: string }> = {
+export type WalkedPage<Row extends { readonly id: string }> = {
   readonly rows: Row[];
   readonly walkedTo: Row["id"] | undefined;
 };

@@ -137,7 +137,7 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
 }
 
 /** Parameters of a statement that belong together: what its text calls them, and how they are encoded. */
-export type Part<Value, Names> = {
+export type StatementPart<Value, Names> = {
   /** How many there are. */
   readonly size: number;
   /** What the text calls them when the first is `$first`. */
@@ -150,7 +150,7 @@ export type Part<Value, Names> = {
 type ValueNames<Shape extends Fields> = { readonly [Name in keyof Shape]: string };
 
 /** Single parameters. */
-export function values<Shape extends Fields>(shape: Shape): Part<ValuesOf<Shape>, ValueNames<Shape>> {
+export function values<Shape extends Fields>(shape: Shape): StatementPart<ValuesOf<Shape>, ValueNames<Shape>> {
   const fields = entriesOf(shape);
   return {
     size: fields.length,
@@ -187,7 +187,7 @@ type RowNames<Name extends string = string> = {
 /** Rows; a statement takes any number of them, and its text stays the same. */
 export function rows<Shape extends Fields>(
   shape: Shape,
-): Part<readonly ValuesOf<Shape>[], RowNames<keyof Shape & string>> {
+): StatementPart<readonly ValuesOf<Shape>[], RowNames<keyof Shape & string>> {
   const fields = entriesOf(shape);
   const columns = fields.map(({ name }) => name).join(", ");
   return {

@@ -165,7 +165,7 @@ const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>
 );
 
 /** Events of a trigger, in the order in which they were received. Bounds are UUIDs: from the first, to before the last. */
-export type EventWalk = {
+export type BackfillWalk = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
   /** Undefined: of any account. */
@@ -178,7 +178,7 @@ export type EventWalk = {
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 
 /** Walks over events, `limit` of them at most. */
-export async function walkBackfillEvents(db: Executor, walk: EventWalk, limit: number): Promise<WalkedEvent[]> {
+export async function walkBackfillEvents(db: Executor, walk: BackfillWalk, limit: number): Promise<WalkedEvent[]> {
   const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;
   const found = await walkEvents(db, [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid, entityId, limit]);
   return found.map((row) => ({ ...row, id: idOfUuid("evt", row.id) }));
@@ -197,7 +197,7 @@ const countEvents = statement<{ count: number; walked: number; last: string | nu
 /** How many events of a walk there are, as far as one statement goes; `last` is the last it walked over, where there may be more. */
 export async function countBackfillEvents(
   db: Executor,
-  walk: EventWalk,
+  walk: BackfillWalk,
   limit: number,
 ): Promise<{ readonly count: number; readonly last: EventId | undefined }> {
   const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;

@@ -4,7 +4,7 @@ import type { CallRecord } from "@svc/db/calls/repo";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import type { JsonObject } from "@svc/program";
 import type { ReadyCall, UnrecordedEnd } from "@svc/tools";
-import type { Work } from "../state/apply.ts";
+import type { WorkingJob } from "../state/apply.ts";
 import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
@@ -26,7 +26,7 @@ export type CommitParts = {
 };
 
 /** A job as it was committed, and whether the call that was to begin with it did. */
-export type Committed = { readonly work: Work; readonly hasBegunCall: boolean };
+export type Committed = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
 /** An undo entry, opened. */
 export type UndoEntry = {
@@ -70,7 +70,7 @@ export type LockedJob = {
   readonly isPaused: boolean;
   /** Withdraws the pending ask, with a chain alone; what is to be logged of that, and all asks of the job. */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
-  commit(work: Work, parts: CommitParts): Promise<Committed>;
+  commit(work: WorkingJob, parts: CommitParts): Promise<Committed>;
 };
 
 /** A call of a job that is ready to be sent. `send` or `cancel` is to be called, once. */
@@ -97,9 +97,9 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** The contact who is to confirm the job before it calls a tool of a class; undefined for none. */
   confirmerOf: ConfirmGate["confirmerOf"];
   /** Throws LeaseLostError when the lease is another's. */
-  commit(work: Work, parts: CommitParts): Promise<Committed>;
+  commit(work: WorkingJob, parts: CommitParts): Promise<Committed>;
   /** The same, unless somebody else has logged since this work was read: then nothing is written. Whether it was committed. */
-  commitUnlessLogged(work: Work, parts: CommitParts): Promise<boolean>;
+  commitUnlessLogged(work: WorkingJob, parts: CommitParts): Promise<boolean>;
   /** Runs under the lock of the job's row. */
   locked<T>(run: (job: LockedJob) => Promise<T>): Promise<T>;
   /** Readies a question. Reads contacts; writes nothing. */
@@ -111,11 +111,11 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    * Commits the work and leaves the job until one of its children stands elsewhere than was said, or the question is settled, which make
    * its task due, it is time, or it expires.
    */
-  awaitChildren(work: Work, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
+  awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
   /** Asks jobs that this one runs to end. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /** Reads the twin that simulates a job. While it runs, the work is committed and its task ended: the twin's end makes it due. */
-  waitForTwin(work: Work): Promise<Twin>;
+  waitForTwin(work: WorkingJob): Promise<Twin>;
   /** Asks the twin to end. */
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
   /** The receiptHash of a receipt whose receiptHash is empty. */

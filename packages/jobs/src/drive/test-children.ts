@@ -1,7 +1,7 @@
 import type { Id } from "@svc/core";
 import { type PinnedSkill, type Program, parseCheckedProgram } from "@svc/program";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import type { Work } from "../state/apply.ts";
+import type { WorkingJob } from "../state/apply.ts";
 import type { NewChild } from "../state/change.ts";
 import { noCalls, noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";
@@ -76,7 +76,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
   return {
     written,
     /** What a commit stores. */
-    store({ pending }: Work): void {
+    store({ pending }: WorkingJob): void {
       for (const child of pending.children) begin(child);
       for (const { id, limits } of pending.retried) {
         const one = children.get(id);

@@ -6,7 +6,7 @@ import { createEvaluator, type JsonObject, type PinnedTool, type Program, parseC
 import { catalogOf } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import { apply, committedWork, type Work, workOf } from "../state/apply.ts";
+import { apply, committedWork, type WorkingJob, workOf } from "../state/apply.ts";
 import type { Edit } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";
@@ -61,7 +61,7 @@ export type Memory = {
   /** The task as the last commit left it: due at a time, held, or over. */
   task: CommitParts["task"];
   /** The job as it was last committed. */
-  reopen(): Work;
+  reopen(): WorkingJob;
   pendingAsk(): AskView | undefined;
   settle(decision: Pick<DecisionDocument, "continuation">): void;
 };
@@ -102,7 +102,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     if (chooser.dies(where)) throw new NodeDied(where);
   };
 
-  const store = (work: Work, parts: CommitParts): Work => {
+  const store = (work: WorkingJob, parts: CommitParts): WorkingJob => {
     const { state, pending } = work;
     for (const setId of pending.clearedSets) sets.delete(setId);
     for (const { rowNumber, data } of pending.rows) rows.set(rowNumber, data);

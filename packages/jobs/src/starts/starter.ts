@@ -1,12 +1,12 @@
 import {
   type Binding,
   Fault,
+  type FaultText,
   type Id,
   type KeyId,
   keysOfChain,
   type ProjectId,
   type Role,
-  type Written,
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { EstimateDocument } from "@svc/db/documents/programs";
@@ -200,7 +200,7 @@ type ReadCheck = {
 };
 
 /** What is wrong with it; the path begins at `call`, `entity` or `args`. */
-type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: Written };
+type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 
 /** Checks such a call as that of a program: its tool, its account and its arguments. */
 async function checkRead(

@@ -8,7 +8,7 @@ import type { JobSetRun } from "@svc/db/jobs/rows";
 import type { JobUndoChange } from "@svc/db/jobs/undo";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { Edit, MappedRow, NewChild, Note, RetriedChild, UndoOf } from "./change.ts";
+import type { Edit, LogNote, MappedRow, NewChild, RetriedChild, UndoOf } from "./change.ts";
 import { addError, noRows, sumCalls, withWrites } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, type Flow, stepOf } from "./flow.ts";
@@ -53,7 +53,7 @@ export type Pending = {
 };
 
 /** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
-export type Work = { readonly committed: JobState; readonly state: JobState; readonly pending: Pending };
+export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: Pending };
 
 const nothing: Pending = {
   events: [],
@@ -74,7 +74,7 @@ const nothing: Pending = {
 };
 
 /** A job just read: nothing is pending. */
-export function workOf(job: StoredState): Work {
+export function workOf(job: StoredState): WorkingJob {
   const state: JobState = { ...job, ...followingFrom(job) };
   return { committed: state, state, pending: nothing };
 }
@@ -125,7 +125,10 @@ function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
 }
 
 /** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
-export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" | "cancel" | "pause">): Work {
+export function committedWork(
+  { state }: WorkingJob,
+  found: Pick<JobState, "lastSeq" | "cancel" | "pause">,
+): WorkingJob {
   const { lastSeq, cancel = state.cancel, pause } = found;
   const next: JobState = { ...state, lastSeq, cancel, pause };
   return { committed: next, state: next, pending: nothing };
@@ -135,7 +138,7 @@ export function committedWork({ state }: Work, found: Pick<JobState, "lastSeq" |
  * The job after an act: the only place where a run's state is made anew. Edits are carried out in their order, which is the order
  * of the log. Throws an Error for a transition that is not in the table.
  */
-export function apply(work: Work, edits: readonly Edit[], nowMs: number): Work {
+export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): WorkingJob {
   if (edits.length === 0) return work;
   const draft: Draft = {
     nowMs,
@@ -292,7 +295,7 @@ function toldText(job: Draft["job"], message: string): string {
 const payloadBytesMax = 4_096;
 
 /** One that is too long loses all but its type. */
-function note({ job, pending }: Draft, { type, stepId, payload, chain = job.principalChain }: Note): void {
+function note({ job, pending }: Draft, { type, stepId, payload, chain = job.principalChain }: LogNote): void {
   const text = JSON.stringify(payload);
   const isShort = Buffer.byteLength(text) <= payloadBytesMax;
   pending.events.push({
@@ -585,7 +588,7 @@ function mayLogProgress({ job, nowMs }: Draft): boolean {
   return nowMs - job.progressLoggedAt >= progressPauseMs;
 }
 
-function noteProgress(draft: Draft, entry: Note): void {
+function noteProgress(draft: Draft, entry: LogNote): void {
   draft.job.progressLoggedAt = draft.nowMs;
   note(draft, entry);
 }

@@ -12,7 +12,7 @@ import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgre
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
-export type Note = {
+export type LogNote = {
   readonly type: string;
   readonly stepId: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -155,9 +155,9 @@ export type Edit =
   | { readonly kind: "stepArgs"; readonly stepId: string; readonly args: JsonObject }
   | { readonly kind: "generation"; readonly stepId?: string }
   | { readonly kind: "lastError"; readonly message: string }
-  | { readonly kind: "note"; readonly note: Note }
+  | { readonly kind: "note"; readonly note: LogNote }
   | { readonly kind: "logProgress"; readonly stepId: string; readonly counts?: Readonly<Record<string, unknown>> }
-  | { readonly kind: "logUndo"; readonly note: Note; readonly isAlways: boolean }
+  | { readonly kind: "logUndo"; readonly note: LogNote; readonly isAlways: boolean }
   | { readonly kind: "asked"; readonly prepared: PreparedAsk; readonly isOfPlan: boolean }
   | { readonly kind: "withdrawn"; readonly events: PreparedAsk["events"] }
   | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }
@@ -194,7 +194,7 @@ type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly c
 export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
 /** What is to be asked. */
-export type Question = Pick<
+export type JobQuestion = Pick<
   AskInput,
   | "stepId"
   | "pointId"
@@ -224,7 +224,7 @@ export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
   | { readonly kind: "until"; readonly atMs: number }
   | { readonly kind: "wait"; readonly stepId: string; readonly atMs: number }
-  | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "ask"; readonly question: JobQuestion }
   | {
       readonly kind: "await";
       readonly children: readonly ChildStanding[];

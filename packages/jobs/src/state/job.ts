@@ -83,7 +83,7 @@ export type StepEntry = {
 type Deadline = { readonly atMs: number } | { readonly leftMs: number };
 
 /** What references may name: a skipped step has no value, and its set is empty. */
-export type Scope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
+export type JobScope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 
 /** A request to end or to pause a job, and who made it. */
 export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
@@ -97,7 +97,7 @@ export type JobState = StoredState & Following;
 /** What follows from the rest. */
 export type Following = {
   /** What references may name now. */
-  readonly scope: Scope;
+  readonly scope: JobScope;
   /** Steps whose set is not known, since they failed and their error was handled. */
   readonly lostSets: ReadonlySet<string>;
 };

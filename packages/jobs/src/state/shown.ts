@@ -1,7 +1,7 @@
 import { type JsonSchema, marksSensitive } from "@svc/catalog";
 import { isCall, type JsonObject, type JsonValue, type Step } from "@svc/program";
 import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
-import type { JobState, LoadedProgram, Scope } from "./job.ts";
+import type { JobScope, JobState, LoadedProgram } from "./job.ts";
 import { isSensitiveValue } from "./sensitive-rows.ts";
 
 /** What of a run's values is sensitive: schemas that say so, each undefined where it marks nothing. */
@@ -18,9 +18,9 @@ type SensitiveParts = {
 type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 
 /** What a job has, as people may see it. */
-export type Shown = {
+export type ShownJob = {
   /** What references may name, with `***` for what is sensitive: for questions and results. */
-  readonly scope: Scope;
+  readonly scope: JobScope;
   /** Arguments that answers put in place of the program's, by step, in the same way. */
   readonly stepArgs: JsonObject;
   /** Takes sensitive values out of a text that an app or the program joined them into. */
@@ -30,7 +30,7 @@ export type Shown = {
 };
 
 /** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
-export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): Shown {
+export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): ShownJob {
   const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
   if (parts === undefined) return { scope, stepArgs, redact: asItIs, secrets: [] };
   const input = maskObject(parts.input, scope.input);

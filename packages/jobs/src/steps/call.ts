@@ -9,7 +9,7 @@ import { type CallFault, type Invoked, invoke, newTally, toolOf } from "./invoke
 import { systemQuestion } from "./questions.ts";
 import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
-import type { CallAt, FirstCall, RetriedAt, Retry, Settled, StepKind } from "./step-kind.ts";
+import type { CallAt, FirstCall, JobRetry, RetriedAt, SettledQuestion, StepKind } from "./step-kind.ts";
 
 /** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
 export const callKind = {
@@ -47,7 +47,7 @@ async function invocationOf(
 }
 
 /** A call that was cut short is made under the same key, one that failed under another; one in doubt only where that is wanted. */
-function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: Retry): StepProgress | undefined {
+function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: JobRetry): StepProgress | undefined {
   const { askId, hasFailed, ...cut } = at.progress;
   const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
   // The one question that a call asks is whether its write was carried out.
@@ -204,7 +204,7 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,
-  { decision }: Settled,
+  { decision }: SettledQuestion,
   effects: Pick<StepEffects, "compute">,
 ): Promise<Change> {
   const isDone = decision.continuation === "proceed";

@@ -6,7 +6,7 @@ import { keyOf } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
-import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { addRow, type RunningTotal, runningTotal, type TotalFault, valuesOf } from "./totals.ts";
 
 /** A row for each value of some fields, with values over the rows that have it. Groups are held in memory, rows are not. */
@@ -27,7 +27,7 @@ const totalBytes = 160;
 /** Groups whose rows are made together. */
 const groupsAtOnce = 500;
 
-function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: Keep): Promise<Change> {
+function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);
@@ -107,7 +107,7 @@ export const distinctKind: StepKind<"distinct"> = {
 /** What a value costs that was met, beside its text. */
 const seenBytes = 48;
 
-function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: Keep): Promise<Change> {
+function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);
@@ -143,7 +143,7 @@ export const flattenKind: StepKind<"flatten"> = {
   answer: undefined,
 };
 
-function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Keep): Promise<Change> {
+function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);

@@ -1,6 +1,6 @@
 import { fitInput } from "@svc/catalog";
 import type { CallCounts } from "@svc/db/documents/calls";
-import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type Retry } from "@svc/program";
+import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type RetryRule } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
@@ -182,7 +182,7 @@ function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatu
 }
 
 /** The wait before the next attempt, `attempts` having been made before the one that failed. */
-function backoffMs({ initialMs, factor, capMs }: Retry, attempts: number): number {
+function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): number {
   return Math.min(capMs, initialMs * factor ** attempts);
 }
 

@@ -7,7 +7,7 @@ import { fieldOf, matchOf } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
-import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
 type On = StepAt<"join">["step"]["on"];
 
@@ -105,7 +105,7 @@ type JoinStep = StepAt<"join">["step"];
 /** What is kept of the right rows, in the order of `keep`, by what they are alike in. */
 type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 
-function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: Keep): Promise<Change> {
+function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);

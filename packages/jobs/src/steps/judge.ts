@@ -3,7 +3,7 @@ import type { Change, Edit } from "../state/change.ts";
 import { type Flow, type StepInstruction, stepOf } from "../state/flow.ts";
 import { overrideEdits } from "./fail.ts";
 import { pointQuestion } from "./questions.ts";
-import type { Settled, StepAt, StepKind } from "./step-kind.ts";
+import type { SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
 /** Asks a point. */
 export const judgeKind: StepKind<"judge"> = {
@@ -24,7 +24,7 @@ function advanceJudge({ state, step, progress }: StepAt<"judge">): Change {
   };
 }
 
-function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: Settled): Change {
+function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: SettledQuestion): Change {
   const { state, step, instruction } = at;
   const finish: Edit = {
     kind: "finish",

@@ -20,7 +20,7 @@ import {
   withinMost,
   withUsed,
 } from "./parallel.ts";
-import type { Room } from "./shared-limits.ts";
+import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
@@ -203,7 +203,7 @@ export class RowChildren {
   }
 
   /** Why a row waits that would run a skill; undefined where it need not. */
-  #isFull(room: Room, most: Room): RowEnd {
+  #isFull(room: ChildLimits, most: ChildLimits): RowEnd {
     if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
     if (!isTight(room, most)) return undefined;
     if (this.hasOpen) return whenOneEnds;
@@ -248,20 +248,20 @@ export class RowChildren {
     return undefined;
   }
 
-  #hold(held: Room): void {
+  #hold(held: ChildLimits): void {
     for (const name of limitNames) this.used[name] += held[name];
   }
 
-  #giveBack(used: Room): void {
+  #giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.used[name] -= used[name];
   }
 
   /** What is left of the job's limits beside what the rows of this act have used, and the children may use. */
-  #room(): Room {
+  #room(): ChildLimits {
     const { shared } = this.#effects;
     if (shared !== undefined) return shared.room();
     const left = roomOf(this.#at.state);
-    const without = (name: keyof Room) => Math.max(0, left[name] - this.used[name]);
+    const without = (name: keyof ChildLimits) => Math.max(0, left[name] - this.used[name]);
     return { toolCalls: without("toolCalls"), writes: without("writes"), rows: without("rows"), asks: without("asks") };
   }
 }

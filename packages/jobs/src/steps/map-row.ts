@@ -140,13 +140,13 @@ export type RowParts = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
   readonly takeRecord: TakeRecord;
-  readonly children: RowChildren | undefined;
+  readonly children: RowJobs | undefined;
   /** The tools of the step's calls, by their places; undefined for a skill. */
   readonly tools: readonly (PinnedTool | undefined)[];
 };
 
 /** The jobs that rows run. */
-export type RowChildren = {
+export type RowJobs = {
   has(work: RowWork): boolean;
   run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;
 };

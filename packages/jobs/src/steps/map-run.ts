@@ -3,7 +3,7 @@ import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
 import { handBytesMax, keptBytesMax, type MapMemory } from "./map-memory.ts";
-import { type MapAt, type RowChildren, type RowParts, type RowWork, runRow } from "./map-row.ts";
+import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from "./map-row.ts";
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
@@ -39,7 +39,7 @@ export type RowsEnd = {
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
-  readonly children?: RowChildren | undefined;
+  readonly children?: RowJobs | undefined;
   readonly tools: RowParts["tools"];
   /** Commits a part; answers the job as it is then. Rows go on meanwhile. */
   keep(part: RowsPart): Promise<JobState>;

@@ -15,7 +15,7 @@ import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow, settleDoubt, undoesDoubt } from "./map-window.ts";
 import { countChild, standWith } from "./parallel.ts";
 import { pointQuestion } from "./questions.ts";
-import type { Keep, RetriedAt, Retry, Settled, StepAt, StepKind } from "./step-kind.ts";
+import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
 /** Calls for each row of a set: as many rows an act as it comes to, kept part by part. */
 export const mapKind: StepKind<"map"> = {
@@ -31,7 +31,7 @@ export const mapKind: StepKind<"map"> = {
  * Rows that have not ended go on as they stood, under the keys of their calls; then those that failed are done again, and, where it is
  * wanted, those in doubt.
  */
-function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: Retry): ProgressOf<"map"> {
+function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
   const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
   const wanted = resendsUnknown ? ({ resendsUnknown } as const) : {};
@@ -39,7 +39,7 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
 }
 
 /** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
-async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Keep): Promise<Change> {
+async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
   if (progress.acceptsDoubt === true) return settleDoubt(map, effects);
@@ -251,7 +251,7 @@ function askAbout(
 }
 
 /** What becomes of the failed or unknown rows. The step looks at its rows again afterwards. */
-function answerRows(at: StepAt<"map">, settled: Settled): Change {
+function answerRows(at: StepAt<"map">, settled: SettledQuestion): Change {
   const { step, instruction, progress } = at;
   const about = settled.kind === "unknown" ? "unknown" : "failed";
   const { askId: _ask, ...kept } = progress ?? { kind: "map", stepId: step.id };
@@ -279,7 +279,7 @@ function answerRows(at: StepAt<"map">, settled: Settled): Change {
 
 function retryRows(
   { state, step }: StepAt<"map">,
-  { overridesJson, chain }: Settled,
+  { overridesJson, chain }: SettledQuestion,
   again: "failed" | "unknown",
   { retries: _retries, ended: _ended, ...kept }: Omit<ProgressOf<"map">, "askId">,
 ): Edit[] {

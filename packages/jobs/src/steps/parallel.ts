@@ -8,7 +8,7 @@ import type { JobState, LoadedProgram } from "../state/job.ts";
 import { isEnd, type JobStatus } from "../state/statuses.ts";
 import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
-import type { Room } from "./shared-limits.ts";
+import type { ChildLimits } from "./shared-limits.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
 /** Sends the job on as many ways as there are branches; the driver joins them. */
@@ -69,7 +69,7 @@ export const goesOn: Edit[] = [
 ];
 
 /** What a job has left of its limits. */
-export function roomOf({ used, loaded: { program } }: JobState): Room {
+export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   const { limits } = program;
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
   return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
@@ -79,23 +79,23 @@ export function roomOf({ used, loaded: { program } }: JobState): Room {
 const timesMax = 4;
 
 /** What a skill may use at most. */
-export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): Room {
+export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): ChildLimits {
   return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
 }
 
 /** Whether less is left than may be used. */
-export function isTight(room: Room, most: Room): boolean {
+export function isTight(room: ChildLimits, most: ChildLimits): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
 /** What may be used, and what was used before. */
-export function withUsed(room: Room, used: Room): Room {
+export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
   return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
 }
 
 /** What is left, as far as it may be used: the rest is for others. */
-export function withinMost(room: Room, most: Room): Room {
+export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
   const within = (name: LimitName) => Math.min(room[name], most[name]);
   return { toolCalls: within("toolCalls"), writes: within("writes"), rows: within("rows"), asks: within("asks") };
 }
@@ -103,7 +103,7 @@ export function withinMost(room: Room, most: Room): Room {
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /** The limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
-export function limitsIn(room: Room, own: Limits, concurrency: number): ChildDocument["limits"] {
+export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): ChildDocument["limits"] {
   const within = (name: LimitName) => Math.min(own[name], room[name]);
   return {
     toolCalls: within("toolCalls"),

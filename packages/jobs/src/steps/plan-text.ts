@@ -2,7 +2,7 @@ import type { EstimateDocument } from "@svc/db/documents/programs";
 import { callsOf, classOfMethod, type PinnedSkills, type Program, runsOf } from "@svc/program";
 
 /** A plan that a person is asked about. */
-export type Plan = {
+export type AskedPlan = {
   readonly program: Pick<Program, "title" | "steps">;
   readonly estimate: EstimateDocument;
   /** What it calls that destroys: slugs of tools, and names of skills. */
@@ -20,7 +20,7 @@ const textMax = 500;
  * destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` Nothing of it comes from rows; where it gets long, fewer
  * things are named.
  */
-export function planText(plan: Plan, verb: "Approve" | "Confirm" = "Approve"): string {
+export function planText(plan: AskedPlan, verb: "Approve" | "Confirm" = "Approve"): string {
   const { program, estimate, destructive, isRehearsal = false } = plan;
   const { callsMax, writesMax, destructiveMax, rowsMax, asksMax, notCompensable } = estimate;
   const whole = (most: number) => {

@@ -1,10 +1,10 @@
 import { confirmLifeMs, storableText } from "@svc/core";
 import type { RowCounts } from "@svc/db/documents/calls";
 import { type Continuation, type Point, resolveText } from "@svc/program";
-import type { Question } from "../state/change.ts";
+import type { JobQuestion } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import { shownOf } from "../state/shown.ts";
-import { type Plan, planText } from "./plan-text.ts";
+import { type AskedPlan, planText } from "./plan-text.ts";
 
 /**
  * The question of a declared point about a step; `counts` where it is about rows. Of a source that is absent its name is
@@ -23,7 +23,7 @@ export function pointQuestion(
     readonly state: JobState;
     readonly counts?: RowCounts | undefined;
   },
-): Question {
+): JobQuestion {
   const { isApproval } = point;
   return {
     stepId,
@@ -57,12 +57,12 @@ const systemContinuations = {
 } as const satisfies Readonly<Record<string, readonly Continuation[]>>;
 
 /** A question of the service's own, which has no clock. */
-export function systemQuestion(kind: keyof typeof systemContinuations, stepId: string, question: string): Question {
+export function systemQuestion(kind: keyof typeof systemContinuations, stepId: string, question: string): JobQuestion {
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }
 
 /** The question whether a plan may run: it says what the plan does at most. */
-export function planQuestion(plan: Plan): Question {
+export function planQuestion(plan: AskedPlan): JobQuestion {
   return {
     ...undeclared,
     stepId: "",
@@ -77,7 +77,11 @@ export function planQuestion(plan: Plan): Question {
  * The question whether a job may begin that a person confirms: what its plan does at most, or `text` where it says that better. Nobody's
  * answer is no.
  */
-export function confirmQuestion(plan: Plan, contact: string, text: string = planText(plan, "Confirm")): Question {
+export function confirmQuestion(
+  plan: AskedPlan,
+  contact: string,
+  text: string = planText(plan, "Confirm"),
+): JobQuestion {
   return {
     ...undeclared,
     stepId: "",

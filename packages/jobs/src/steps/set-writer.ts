@@ -1,7 +1,7 @@
 import type { JsonObject, Step } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
-import type { Keep, StepAt } from "./step-kind.ts";
+import type { PartialCommit, StepAt } from "./step-kind.ts";
 
 /** Rows that are committed together: of those that are made their fields are sealed and stored as well. */
 const chosenAtOnce = 2_000;
@@ -28,13 +28,13 @@ type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step
  */
 export class SetWriter {
   readonly #at: WrittenStep;
-  readonly #keep: Keep;
+  readonly #keep: PartialCommit;
   #edits: Edit[];
   #waiting = 0;
   #size = 0;
   #keeping: Promise<unknown> = Promise.resolve();
 
-  constructor(at: WrittenStep, { clock }: Pick<StepEffects, "clock">, keep: Keep) {
+  constructor(at: WrittenStep, { clock }: Pick<StepEffects, "clock">, keep: PartialCommit) {
     this.#at = at;
     this.#keep = keep;
     // It is told of with the first part that is committed, or at the end.

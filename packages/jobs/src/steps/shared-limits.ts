@@ -3,7 +3,7 @@ import type { Limits } from "@svc/program";
 import type { LimitName } from "../state/change.ts";
 
 /** What a child uses at most at once, of the limits that are the parent's: those of the children under way are another's. */
-export type Room = Pick<Limits, LimitName>;
+export type ChildLimits = Pick<Limits, LimitName>;
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
@@ -18,9 +18,9 @@ export class SharedLimits {
   readonly branches: number;
   readonly #limits: Limits;
   /** What children under way may use. */
-  readonly #held = new Map<Id<"job">, Room>();
+  readonly #held = new Map<Id<"job">, ChildLimits>();
 
-  constructor(limits: Limits, used: Room, branches: number) {
+  constructor(limits: Limits, used: ChildLimits, branches: number) {
     const { toolCalls, writes, rows, asks } = used;
     this.own = { toolCalls, writes, rows, asks };
     this.branches = branches;
@@ -33,7 +33,7 @@ export class SharedLimits {
   }
 
   /** Keeps for a child what it may use. */
-  hold(id: Id<"job">, room: Room): void {
+  hold(id: Id<"job">, room: ChildLimits): void {
     this.#held.set(id, room);
   }
 
@@ -43,18 +43,18 @@ export class SharedLimits {
   }
 
   /** A child that ended goes on: what it used is counted at its next end. */
-  giveBack(used: Room): void {
+  giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.own[name] -= used[name];
   }
 
   /** Takes what a child used that has ended; the rest is given back. */
-  take({ id, used }: { readonly id: Id<"job">; readonly used: Room }): void {
+  take({ id, used }: { readonly id: Id<"job">; readonly used: ChildLimits }): void {
     if (!this.#held.delete(id)) return;
     for (const name of limitNames) this.own[name] += used[name];
   }
 
   /** What is left of the limits beside what children under way may use. */
-  room(): Room {
+  room(): ChildLimits {
     const left = (name: LimitName) => Math.max(0, this.#left(name));
     return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
   }

@@ -20,7 +20,7 @@ export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
 export type CallAt = StepAt<"call"> | StepAt<"http">;
 
 /** A settled question. `chain`: who caused what follows from it. */
-export type Settled = {
+export type SettledQuestion = {
   readonly kind: AskKind;
   readonly stepId: string;
   /** As it is shown. */
@@ -31,7 +31,7 @@ export type Settled = {
 };
 
 /** Commits a part of an act while the rest goes on, one after another; answers the job as it is then. */
-export type Keep = (edits: readonly Edit[]) => Promise<JobState>;
+export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /**
  * One kind of step, as the driver runs it. A step is a value: given the job and the effects, an act answers what it changes. Whoever
@@ -56,17 +56,17 @@ export type StepKind<Kind extends Step["kind"]> = {
     effects: Pick<StepEffects, "compute">,
   ) => Promise<FirstCall | undefined> | FirstCall | undefined;
   /** Moves the step on by one act. Its edits begin the step where it has not begun. */
-  advance(at: StepAt<Kind>, effects: StepEffects, keep: Keep): Promise<Change> | Change;
+  advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
   /** Of a kind whose steps are done again: what follows at the end of a round. `progress` of the step is undefined there. */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
    * How another attempt at the job goes on with a step that failed, or was cut short: what its progress is then. Undefined begins it
    * anew: its set, value and calls are made again. So whoever sends writes goes on, and never sends again what is done or in doubt.
    */
-  readonly retried: ((at: RetriedAt<Kind>, retry: Retry) => StepProgress | undefined) | "anew";
+  readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
   /** What an answer to a question of the step changes; abort is not among the answers. Undefined for a kind that asks none. */
   readonly answer:
-    | ((at: StepAt<Kind>, settled: Settled, effects: Pick<StepEffects, "compute">) => Change | Promise<Change>)
+    | ((at: StepAt<Kind>, settled: SettledQuestion, effects: Pick<StepEffects, "compute">) => Change | Promise<Change>)
     | undefined;
 };
 
@@ -76,7 +76,7 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
 };
 
 /** How a job is to be taken on. `generation`: that of the attempt that ended. */
-export type Retry = { readonly generation: number; readonly resendsUnknown: boolean };
+export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 
 /** A call that is certain to be made. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };

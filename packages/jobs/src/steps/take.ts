@@ -8,7 +8,7 @@ import { isScattered, keyOfRow, OrderedRows, pickFields } from "./row-fields.ts"
 import { SetMemory } from "./set-memory.ts";
 import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
-import { type Keep, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { writeInOrder } from "./write-in-order.ts";
 
 /** A list of the input becomes rows, part by part; they count as rows that were fetched. */
@@ -23,7 +23,7 @@ export const takeKind: StepKind<"take"> = {
 /** Rows that are committed together. */
 const rowsAtOnce = 500;
 
-async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Keep): Promise<Change> {
+async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   const { state, step, instruction, progress } = at;
   let edits: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
   const list = valueAt(state.input, step.list) ?? [];
@@ -73,7 +73,7 @@ export const limitKind: StepKind<"limit"> = {
   answer: undefined,
 };
 
-function advanceLimit(at: StepAt<"limit">, effects: StepEffects, keep: Keep): Promise<Change> {
+function advanceLimit(at: StepAt<"limit">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);
@@ -166,7 +166,7 @@ export const sortKind: StepKind<"sort"> = {
 /** Of fewer rows whoever reads them opens each block once, wherever they stand. */
 const scatteredMin = 2_000;
 
-function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: Keep): Promise<Change> {
+function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   return SetMemory.during(at, effects, async (memory) => {
     const { state, step } = at;
     const writer = new SetWriter(at, effects, keep);

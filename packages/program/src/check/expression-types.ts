@@ -3,7 +3,7 @@ import { formatValue } from "@svc/core";
 import { calledOf, childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { hintOfSetField } from "../read/value-advice.ts";
 import type { ReferenceRoot } from "../template.ts";
-import { functionNames, type Given, isFunction, kindOfCall } from "../types/cel-kinds.ts";
+import { type CelResult, functionNames, isFunction, kindOfCall } from "../types/cel-kinds.ts";
 import type { CelKind } from "../types/cel-signature.ts";
 import { fieldType, timestampType, typesOf, type ValueType } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
@@ -167,7 +167,7 @@ function isDate(typed: Typed | undefined): boolean {
 }
 
 /** The JSON type of what a function gives, where one is known. The text of a time is a time where it goes. */
-function typeOfResult(name: string, { signature }: Given, first: Typed | undefined): ValueType {
+function typeOfResult(name: string, { signature }: CelResult, first: Typed | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;
   if (signature?.items !== undefined) return { type: "array", items: signature.items };
   return signature?.gives === "first" ? first?.type : undefined;

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@svc/catalog";
-import type { Written } from "@svc/core";
+import type { FaultText } from "@svc/core";
 import type { ProgramFaultCode } from "../faults.ts";
 
 /** A version of a skill with its program as it was submitted. */
@@ -14,7 +14,7 @@ export type KnownSkill = {
 };
 
 /** Why a program may not run a skill. */
-export type RefusedSkill = { readonly code: ProgramFaultCode; readonly message: string; readonly hint: Written };
+export type RefusedSkill = { readonly code: ProgramFaultCode; readonly message: string; readonly hint: FaultText };
 
 /** The skills that a program names, by those names. */
 export type KnownSkills = ReadonlyMap<string, KnownSkill | RefusedSkill>;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Action } from "@svc/catalog";
-import { call, text, type Written } from "@svc/core";
+import { call, type FaultText, text } from "@svc/core";
 import { needsPlanApproval } from "../estimate.ts";
 import type { ProgramFaultCode } from "../faults.ts";
 import { gateOf } from "../gate.ts";
@@ -60,7 +60,7 @@ function unknown(name: string, named: SkillName | undefined): RefusedSkill {
   };
 }
 
-function refused(message: string, hint: Written): RefusedSkill {
+function refused(message: string, hint: FaultText): RefusedSkill {
   return { code: "PROGRAM_TOOL_NOT_CALLABLE", message, hint };
 }
 

@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, type Path, pathOf } from "../json.ts";
 import { parseExpression } from "../read/cel-calls.ts";
 import { childrenOf, type NodePath, pathOfNode } from "../read/cel-tree.ts";
 import { parseTemplate } from "../read/reference.ts";
-import type { Node } from "../read/shape.ts";
+import type { ShapeNode } from "../read/shape.ts";
 import { type Resolution, resolveValue } from "../run/resolve.ts";
 import { type Expression, referencesOf, type ValueTemplate } from "../template.ts";
 import { examine, type TemplateFault } from "../types/examine.ts";
@@ -42,7 +42,7 @@ export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: 
  * is refused where nothing stands in for it; Default false.
  */
 export function readGiven(
-  { value, path }: Node,
+  { value, path }: ShapeNode,
   type: JsonSchema,
   faults: FaultList,
   asksElse = false,

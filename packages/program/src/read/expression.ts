@@ -3,11 +3,11 @@ import type { Expression } from "../template.ts";
 import { translated } from "./cel-advice.ts";
 import { parseExpression } from "./cel-calls.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
-import type { Node, ShapeReader } from "./shape.ts";
+import type { ShapeNode, ShapeReader } from "./shape.ts";
 import { conditionForm, textForm } from "./value-advice.ts";
 
 /** Reads an expression. What is wrong with it beyond its form is checked later. */
-export function readExpression(node: Node, reader: ShapeReader): Expression | undefined {
+export function readExpression(node: ShapeNode, reader: ShapeReader): Expression | undefined {
   const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: conditionForm(node.value) });
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
 }

@@ -1,8 +1,8 @@
 import type { JsonSchema } from "@svc/catalog";
-import { isObject, type Written } from "@svc/core";
+import { type FaultText, isObject } from "@svc/core";
 
 /** Says where a field belongs that is not known where it stands; undefined for one that belongs nowhere. */
-export type FieldPlaces = (name: string) => Written | undefined;
+export type FieldPlaces = (name: string) => FaultText | undefined;
 
 /** Other names of fields. */
 const aliases: Readonly<Record<string, string>> = {

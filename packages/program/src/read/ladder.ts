@@ -1,5 +1,5 @@
 import type { JsonSchema } from "@svc/catalog";
-import type { Fields, ShapeReader } from "./shape.ts";
+import type { ShapeFields, ShapeReader } from "./shape.ts";
 
 /** Most hops of a ladder. */
 export const hopCount = { min: 1, max: 5 };
@@ -16,6 +16,6 @@ export function principalSchema(example: string): JsonSchema {
 }
 
 /** Reads whom a hop goes to. One that cannot be read is "": it keeps its place, since the others are told by theirs. */
-export function readPrincipal(fields: Fields | undefined, reader: ShapeReader): string {
+export function readPrincipal(fields: ShapeFields | undefined, reader: ShapeReader): string {
   return (fields && reader.text(fields.at("principal"), { max: 200 })) ?? "";
 }

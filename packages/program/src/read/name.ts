@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import type { JsonValue } from "../json.ts";
-import type { Node, ShapeReader } from "./shape.ts";
+import type { ShapeNode, ShapeReader } from "./shape.ts";
 
 /** The form of ids of steps and points, and of names of reduced numbers: names that expressions can write. */
 export const idForm = {
@@ -16,12 +16,12 @@ export function nameSchema(description: string, example: string): JsonSchema {
 }
 
 /** Reads the name of a set or point; whether it is one is checked later. */
-export function readName(node: Node, reader: ShapeReader): string | undefined {
+export function readName(node: ShapeNode, reader: ShapeReader): string | undefined {
   return reader.text(node, { ...idForm, hint: hintOfSet(node.value) });
 }
 
 /** A set has the name of its step. */
-function hintOfSet(value: Node["value"]): string {
+function hintOfSet(value: ShapeNode["value"]): string {
   const [, id] =
     typeof value === "string"
       ? (/^\s*(?:\{\{?|\$\{?\.?)?\s*(?:steps\.|rows\.)?([A-Za-z]\w{0,63})(?:[.[}\s]|$)/.exec(value) ?? [])

@@ -1,7 +1,7 @@
 import { nearest } from "@svc/catalog";
 import { formatValue } from "@svc/core";
 import { type ObjectForm, ref } from "./form.ts";
-import type { Node, ShapeReader } from "./shape.ts";
+import type { ShapeNode, ShapeReader } from "./shape.ts";
 
 /** Which errors of a step are handled, and whether the job goes on behind it then. Its steps are read apart. */
 export type ErrorRule = {
@@ -99,7 +99,7 @@ export const onErrorForm: ObjectForm = {
 const codePattern = /^[A-Z][A-Z0-9_]*$/;
 
 /** Reads what is said of errors beside the steps that handle them. */
-export function readErrorRule(node: Node, reader: ShapeReader): ErrorRule | undefined {
+export function readErrorRule(node: ShapeNode, reader: ShapeReader): ErrorRule | undefined {
   const fields = reader.fields(node, onErrorForm);
   if (fields === undefined) return undefined;
   const nodes = fields.has("codes") ? reader.items(fields.at("codes"), { min: 1, max: 50 }) : undefined;
@@ -117,7 +117,7 @@ export function readErrorRule(node: Node, reader: ShapeReader): ErrorRule | unde
   return { codes, goesOn: then === "continue" };
 }
 
-function readCode(node: Node, reader: ShapeReader): string | undefined {
+function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
   const code = reader.text(node, { max: 64 });
   if (code === undefined) return undefined;
   const refused = (message: string, hint: string) => reader.faults.add("PROGRAM_MALFORMED", node.path, message, hint);

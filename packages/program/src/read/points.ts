@@ -7,7 +7,7 @@ import { durationSchema, type ObjectForm, ref, schemaOf } from "./form.ts";
 import { hopCount, principalSchema, readPrincipal } from "./ladder.ts";
 import { idForm, nameSchema } from "./name.ts";
 import { checkSchemaDocument } from "./schema-document.ts";
-import type { Fields, Node, ShapeReader } from "./shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { readText } from "./value.ts";
 
 /** The form of `overrides`. */
@@ -28,7 +28,7 @@ const overridesForm: ObjectForm = {
 };
 
 /** Reads what an answer changes. */
-function readOverrides(node: Node, reader: ShapeReader): Overrides | undefined {
+function readOverrides(node: ShapeNode, reader: ShapeReader): Overrides | undefined {
   const fields = reader.fields(node, overridesForm);
   if (fields === undefined) return undefined;
   const hint = "write params, or steps.<id>.args for the arguments of one call";
@@ -48,7 +48,7 @@ function parseTarget(text: string): OverrideTarget | undefined {
 }
 
 /** Reads the schema of what an answer brings; undefined when none is given, or one that cannot be used. */
-function readAnswerSchema(node: Node, reader: ShapeReader): JsonSchema | undefined {
+function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | undefined {
   if (node.value === undefined) return undefined;
   if (!checkSchemaDocument(node, reader.faults, "PROGRAM_POINT_INVALID")) return undefined;
   const schema = node.value as JsonSchema;
@@ -190,7 +190,7 @@ export const pointsSchema: JsonSchema = {
 };
 
 /** Reads the points by id. Ids of those that cannot be read go to `leftOut`. */
-export function readPoints(node: Node, reader: ShapeReader, leftOut: Set<string>): Map<string, Point> {
+export function readPoints(node: ShapeNode, reader: ShapeReader, leftOut: Set<string>): Map<string, Point> {
   const points = new Map<string, Point>();
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
   if (count > programPointsMax) {
@@ -198,7 +198,7 @@ export function readPoints(node: Node, reader: ShapeReader, leftOut: Set<string>
     reader.faults.add("PROGRAM_TOO_LARGE", node.path, message, "let steps share their points");
   }
   for (const [id, value] of Object.entries(reader.object(node) ?? {}).slice(0, programPointsMax)) {
-    const at: Node = { value, path: [...node.path, id] };
+    const at: ShapeNode = { value, path: [...node.path, id] };
     if (!idForm.pattern.test(id)) {
       reader.faults.add("PROGRAM_MALFORMED", at.path, `is named ${formatValue(id)}`, idForm.hint);
     }
@@ -212,7 +212,7 @@ export function readPoints(node: Node, reader: ShapeReader, leftOut: Set<string>
   return points;
 }
 
-function readPoint(id: string, node: Node, reader: ShapeReader): Point | undefined {
+function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | undefined {
   const fields = reader.fields(node, pointForm);
   if (fields === undefined) return undefined;
   const text = reader.text(fields.at("question"), { max: questionMax });
@@ -236,7 +236,7 @@ function readPoint(id: string, node: Node, reader: ShapeReader): Point | undefin
 }
 
 /** An approval gate is addressed to the approvers and waits for them: it declares nothing but its question. */
-function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: Fields, reader: ShapeReader): Point {
+function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;
     const message = "stands in an approval gate, which approvers answer with proceed or abort, whenever they do";
@@ -253,7 +253,7 @@ function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: Fiel
   };
 }
 
-function readContinuations(node: Node, reader: ShapeReader): Continuation[] {
+function readContinuations(node: ShapeNode, reader: ShapeReader): Continuation[] {
   const items = node.value === undefined ? undefined : reader.items(node, continuationCount);
   const read = (items ?? []).flatMap((item) => reader.oneOf<Continuation>(item, continuations) ?? []);
   if (new Set(read).size < read.length) {
@@ -262,13 +262,13 @@ function readContinuations(node: Node, reader: ShapeReader): Continuation[] {
   return read;
 }
 
-function readDefault(node: Node, reader: ShapeReader): Continuation | undefined {
+function readDefault(node: ShapeNode, reader: ShapeReader): Continuation | undefined {
   const field = reader.fields(node, defaultForm)?.at("continuation");
   return field && reader.oneOf<Continuation>(field, continuations);
 }
 
 /** Reads the ladder of a question; none when nothing is said. */
-function readLadder(node: Node, reader: ShapeReader): Hop[] {
+function readLadder(node: ShapeNode, reader: ShapeReader): Hop[] {
   const items = node.value === undefined ? undefined : reader.items(node, hopCount);
   return (items ?? []).map((item) => {
     const fields = reader.fields(item, hopForm);

@@ -12,12 +12,12 @@ import { limitsForm } from "./limits.ts";
 import { pointsSchema, readPoints } from "./points.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 import { checkSchemaDocument } from "./schema-document.ts";
-import { createShapeReader, type Node, type ShapeReader } from "./shape.ts";
+import { createShapeReader, type ShapeNode, type ShapeReader } from "./shape.ts";
 import { readSteps } from "./steps.ts";
 import { lookForPlaces, readValue } from "./value.ts";
 
 /** Reads the declared result: scalars by name, in the order declared; nothing when none is declared. */
-function readResult(node: Node, reader: ShapeReader): DeclaredResult {
+function readResult(node: ShapeNode, reader: ShapeReader): DeclaredResult {
   return Object.entries(reader.object(node, { sent: { $ref: "steps.sum.sent" } }) ?? {}).flatMap(([name, value]) => {
     const path = [...node.path, name];
     if (typeof value === "string" && isPath(value)) {
@@ -66,7 +66,7 @@ const sagaForm: ObjectForm = {
 };
 
 /** Reads the ends that the saga runs for; none when nothing is said. */
-function readSaga(node: Node, reader: ShapeReader): readonly SagaEnd[] {
+function readSaga(node: ShapeNode, reader: ShapeReader): readonly SagaEnd[] {
   const fields = node.value === undefined ? undefined : reader.fields(node, sagaForm);
   const items = fields?.has("on") ? reader.items(fields.at("on"), endCount) : undefined;
   const named = (items ?? []).flatMap((item) => reader.oneOf<SagaEnd>(item, ends) ?? []);
@@ -125,7 +125,7 @@ const approvalForm: ObjectForm = {
 };
 
 /** Reads whether and by whom the plan is approved. */
-function readApproval(node: Node, reader: ShapeReader): Approval {
+function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   const fields = node.value === undefined ? undefined : reader.fields(node, approvalForm);
   if (fields === undefined) return { plan: "destructive", escalation: [] };
   const hops = fields.has("escalation") ? reader.items(fields.at("escalation"), hopCount) : [];
@@ -236,7 +236,7 @@ export const programForm: ObjectForm = {
 
 type LeftOut = { readonly steps: Set<string>; readonly points: Set<string> };
 
-function readDocument(root: Node, reader: ShapeReader, leftOut: LeftOut): Program | undefined {
+function readDocument(root: ShapeNode, reader: ShapeReader, leftOut: LeftOut): Program | undefined {
   const fields = reader.fields(root, programForm);
   if (fields === undefined) return undefined;
   const version = fields.at("version");
@@ -264,13 +264,13 @@ function readDocument(root: Node, reader: ShapeReader, leftOut: LeftOut): Progra
   };
 }
 
-function readInputSchema(node: Node, reader: ShapeReader): JsonSchema | undefined {
+function readInputSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | undefined {
   if (node.value === undefined) return undefined;
   return checkSchemaDocument(node, reader.faults, "PROGRAM_MALFORMED") ? (node.value as JsonSchema) : undefined;
 }
 
 /** Reads the limits of a job; the default of each that is not set. */
-function readLimits(node: Node, reader: ShapeReader): Limits {
+function readLimits(node: ShapeNode, reader: ShapeReader): Limits {
   const fields = node.value === undefined ? undefined : reader.fields(node, limitsForm);
   if (fields === undefined) return defaultLimits;
   const limits = { ...defaultLimits };
@@ -279,7 +279,7 @@ function readLimits(node: Node, reader: ShapeReader): Limits {
   return limits;
 }
 
-function readCount(node: Node, name: (typeof counts)[number], reader: ShapeReader): number | undefined {
+function readCount(node: ShapeNode, name: (typeof counts)[number], reader: ShapeReader): number | undefined {
   const { value, path } = node;
   const { min, max } = limitBounds[name];
   if (typeof value !== "number") return reader.number(node, { min, max });

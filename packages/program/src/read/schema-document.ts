@@ -2,7 +2,7 @@ import { createTenantValidators, type JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import type { FaultList, ProgramFaultCode } from "../faults.ts";
 import type { Path } from "../json.ts";
-import type { Node } from "./shape.ts";
+import type { ShapeNode } from "./shape.ts";
 
 /** The keywords that a schema inside a program may use: those of JSON Schema 2020-12 that check in time linear in the value. */
 const plainKeywords = `type title description default examples enum const required minItems maxItems minLength maxLength
@@ -16,7 +16,7 @@ const keywords = new Set([...plainKeywords, ...schemaKeywords, ...listKeywords, 
  * Checks a schema that stands in a program (inputSchema, answerSchema): an object's, of known keywords, that compiles. Records
  * every fault; answers whether there was none.
  */
-export function checkSchemaDocument(node: Node, faults: FaultList, code: ProgramFaultCode): boolean {
+export function checkSchemaDocument(node: ShapeNode, faults: FaultList, code: ProgramFaultCode): boolean {
   const before = faults.count;
   if (!isObject(node.value)) {
     faults.add(code, node.path, `is ${formatValue(node.value)}, not a schema`, "write a JSON Schema of an object");
@@ -30,7 +30,7 @@ export function checkSchemaDocument(node: Node, faults: FaultList, code: Program
   return faults.count === before;
 }
 
-function checkNode({ value, path }: Node, faults: FaultList, code: ProgramFaultCode): void {
+function checkNode({ value, path }: ShapeNode, faults: FaultList, code: ProgramFaultCode): void {
   if (!isObject(value)) {
     faults.add(code, path, `is ${formatValue(value)}, not a schema`, "write a JSON Schema");
     return;

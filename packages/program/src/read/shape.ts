@@ -1,4 +1,4 @@
-import { call, formatDuration, formatValue, isObject, parseDuration, text, type Written } from "@svc/core";
+import { call, type FaultText, formatDuration, formatValue, isObject, parseDuration, text } from "@svc/core";
 import type { FaultList } from "../faults.ts";
 import type { JsonObject, JsonValue, Path } from "../json.ts";
 import { type Bounds, listed } from "../limits.ts";
@@ -7,7 +7,7 @@ import type { ObjectForm } from "./form.ts";
 import { meantField, schemaPath } from "./shape-words.ts";
 
 /** Fields of other languages that have no counterpart, and how what they are for is said. */
-const strays: readonly (readonly [RegExp, Written])[] = [
+const strays: readonly (readonly [RegExp, FaultText])[] = [
   [
     /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
     "leave it out: steps are done in the order in which they stand",
@@ -46,28 +46,28 @@ const belonging: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A value under reading and the path it stands at. */
-export type Node = { readonly value: JsonValue | undefined; readonly path: Path };
+export type ShapeNode = { readonly value: JsonValue | undefined; readonly path: Path };
 
 /** Reads values of a document by their form. What does not have it is recorded, and undefined is answered; so is what is absent. */
 export type ShapeReader = {
   readonly faults: FaultList;
   /** An object that has every required name and no unknown one; what it has is answered even so. */
-  fields(node: Node, form: ObjectForm): Fields | undefined;
+  fields(node: ShapeNode, form: ObjectForm): ShapeFields | undefined;
   text(
-    node: Node,
-    form: { readonly max: number; readonly min?: number; readonly pattern?: RegExp; readonly hint?: Written },
+    node: ShapeNode,
+    form: { readonly max: number; readonly min?: number; readonly pattern?: RegExp; readonly hint?: FaultText },
   ): string | undefined;
-  oneOf<T extends string>(node: Node, values: readonly T[]): T | undefined;
-  number(node: Node, bounds: Bounds & { readonly isWhole?: boolean }): number | undefined;
-  flag(node: Node): boolean | undefined;
-  duration(node: Node, bounds: Bounds): number | undefined;
-  object(node: Node, example?: unknown): JsonObject | undefined;
+  oneOf<T extends string>(node: ShapeNode, values: readonly T[]): T | undefined;
+  number(node: ShapeNode, bounds: Bounds & { readonly isWhole?: boolean }): number | undefined;
+  flag(node: ShapeNode): boolean | undefined;
+  duration(node: ShapeNode, bounds: Bounds): number | undefined;
+  object(node: ShapeNode, example?: unknown): JsonObject | undefined;
   /** The items of a list, of one that is too long those that it may have. */
-  items(node: Node, count: Bounds, example?: readonly JsonValue[]): readonly Node[] | undefined;
+  items(node: ShapeNode, count: Bounds, example?: readonly JsonValue[]): readonly ShapeNode[] | undefined;
 };
 
 /** The fields of an object: a node for each, absent ones with an undefined value. */
-export type Fields = { at(name: string): Node; has(name: string): boolean };
+export type ShapeFields = { at(name: string): ShapeNode; has(name: string): boolean };
 
 /** Unknown names of an object that are told one by one. */
 const unknownMax = 20;
@@ -82,9 +82,9 @@ export function createShapeReader(
   faults: FaultList,
   { schema, places }: ReaderDocument = programDocument,
 ): ShapeReader {
-  const malformed = ({ path }: Node, message: string, hint: Written) =>
+  const malformed = ({ path }: ShapeNode, message: string, hint: FaultText) =>
     faults.add("PROGRAM_MALFORMED", path, message, hint);
-  const misfit = (node: Node, what: string, hint: Written = `write ${what}`) => {
+  const misfit = (node: ShapeNode, what: string, hint: FaultText = `write ${what}`) => {
     if (node.value !== undefined) malformed(node, `is ${formatValue(node.value)}, not ${what}`, hint);
     return undefined;
   };
@@ -250,7 +250,7 @@ function shapeText({ required, optional, examples }: ObjectForm, schema: string)
 }
 
 /** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
-function strayHint(name: string): Written | undefined {
+function strayHint(name: string): FaultText | undefined {
   const short = name.slice(0, 40);
   const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);
   return place ?? strays.find(([pattern]) => pattern.test(short))?.[1];

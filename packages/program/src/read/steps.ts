@@ -2,11 +2,11 @@ import { formatValue, isObject } from "@svc/core";
 import { type JsonObject, pointerOf } from "../json.ts";
 import { type Bounds, type Limits, listed } from "../limits.ts";
 import { formOf, languageOf, type OnError, type Step, stepKinds, stepsOf } from "../steps/index.ts";
-import type { Place, Refusal } from "../steps/language.ts";
+import type { StepPlace, StepRefusal } from "../steps/language.ts";
 import { readExpression } from "./expression.ts";
 import { idForm } from "./name.ts";
 import { readErrorRule } from "./on-error.ts";
-import type { Fields, Node, ShapeReader } from "./shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { failingStep, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
 /** Most steps, those of branches and the calls of maps included. */
@@ -26,13 +26,13 @@ type Walk = StepContext & {
 
 /** Where a list stands: the kinds of the steps it stands in, outermost first, and whether it handles an error or stands in what does. */
 type Standing = {
-  readonly place: Place;
+  readonly place: StepPlace;
   readonly inside: readonly Step["kind"][];
   readonly isHandling?: boolean;
 };
 
 /** Reads the list of steps and every list in it. Ids are unique over all of them. */
-export function readSteps(node: Node, reader: ShapeReader, context: StepContext): Step[] {
+export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepContext): Step[] {
   const walk: Walk = { ...context, reader, seen: new Map(), count: 0, hasToldKinds: false };
   const steps = readList(node, { place: "program", inside: [] }, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
   if (walk.count > programStepsMax) {
@@ -42,7 +42,7 @@ export function readSteps(node: Node, reader: ShapeReader, context: StepContext)
   return steps;
 }
 
-function readList(node: Node, standing: Standing, count: Bounds, walk: Walk): Step[] {
+function readList(node: ShapeNode, standing: Standing, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
       // It is refused for their number: what they are is not looked at.
@@ -58,7 +58,7 @@ function readList(node: Node, standing: Standing, count: Bounds, walk: Walk): St
 }
 
 /** Why a step of a kind may not stand where it does; undefined where it may. */
-function refusalOf(kind: Step["kind"], { inside }: Standing): Refusal | undefined {
+function refusalOf(kind: Step["kind"], { inside }: Standing): StepRefusal | undefined {
   return inside.includes(kind) ? languageOf(kind).refusedInItself : undefined;
 }
 
@@ -66,7 +66,7 @@ function leaveOut(step: Step, { leftOut }: Walk): void {
   for (const { id } of stepsOf([step])) leftOut.add(id);
 }
 
-function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined {
+function readStep(node: ShapeNode, standing: Standing, walk: Walk): Step | undefined {
   const { reader } = walk;
   const { place, inside } = standing;
   walk.count++;
@@ -95,7 +95,7 @@ function readStep(node: Node, standing: Standing, walk: Walk): Step | undefined 
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
 
-function readOnError(fields: Fields, standing: Standing, walk: Walk): OnError | undefined {
+function readOnError(fields: ShapeFields, standing: Standing, walk: Walk): OnError | undefined {
   const node = fields.at("onError");
   if (node.value === undefined || standing.place === "map") return undefined;
   const rule = readErrorRule(node, walk.reader);
@@ -111,7 +111,7 @@ function readOnError(fields: Fields, standing: Standing, walk: Walk): OnError | 
 }
 
 /** The kind of a step by the field that tells it. Where one kind only may stand, whatever stands there is taken for one. */
-function kindOf(node: Node, place: Place, walk: Walk): Step["kind"] | undefined {
+function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | undefined {
   const { faults } = walk.reader;
   const kinds = place === "map" ? stepKinds.filter((kind) => languageOf(kind).formInMap !== undefined) : stepKinds;
   if (kinds.length === 1) return kinds[0];
@@ -174,7 +174,7 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): Stranger
 }
 
 /** A step of no kind: what it has that no step has, and kinds that do such a thing or share its fields. */
-function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: Place): Stranger {
+function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): Stranger {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {
     const { required, optional } = languageOf(kind).form;
@@ -208,13 +208,13 @@ function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined
   return 'no step makes one set of two: do the same with each, and put what they tell into one text, {"$text": "{steps.a.lines}\\n{steps.b.lines}"}';
 }
 
-function firstExample(kind: Step["kind"], place: Place): object {
+function firstExample(kind: Step["kind"], place: StepPlace): object {
   const { form, formInMap } = languageOf(kind);
   const [example] = (place === "map" && formInMap !== undefined ? formInMap : form).examples;
   return isObject(example) ? example : {};
 }
 
-function readId(node: Node, { reader, seen }: Walk): string | undefined {
+function readId(node: ShapeNode, { reader, seen }: Walk): string | undefined {
   const id = reader.text(node, { ...idForm, hint: hintOfId(node.value) });
   if (id === undefined) return undefined;
   const first = seen.get(id);
@@ -226,7 +226,7 @@ function readId(node: Node, { reader, seen }: Walk): string | undefined {
 }
 
 /** What to write for an id that has not its form. */
-function hintOfId(value: Node["value"]): string {
+function hintOfId(value: ShapeNode["value"]): string {
   const id =
     typeof value === "string"
       ? value

@@ -5,7 +5,7 @@ import type { TextTemplate, ValueTemplate } from "../template.ts";
 import { hasDoubledPath, looksLikeTemplate, namesPlace, rightForm } from "./expression.ts";
 import { kindText } from "./name.ts";
 import { parsePath, parseTemplate, parseText } from "./reference.ts";
-import type { Node } from "./shape.ts";
+import type { ShapeNode } from "./shape.ts";
 import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
 // What people write for values who know another language, and the form that is meant.
@@ -15,7 +15,7 @@ const valueForms =
   'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
 
 /** Reads a JSON value with references in it. Faults are recorded; undefined only for what is absent. */
-export function readValue({ value, path }: Node, faults: FaultList): ValueTemplate | undefined {
+export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueTemplate | undefined {
   if (value === undefined) return undefined;
   lookForTemplates(value, path, faults);
   return parseTemplate(value, path, (at, kind, message, found) => {

@@ -1,6 +1,6 @@
 import { parseExactJson } from "@svc/core/exact-json";
 import { serveTasks } from "@svc/core/thread";
-import type { Batch } from "./batch.ts";
+import type { RowBatch } from "./batch.ts";
 import type { CelOutcome, ComputedText } from "./evaluation.ts";
 import { type CompiledExpression, compileSource } from "./expression.ts";
 
@@ -17,7 +17,7 @@ serveTasks(testBatch);
 /** What a thread does with a batch: outcomes up to the first that is no answer. Imports little: a thread is to start quickly. */
 function testBatch(message: unknown): readonly (CelOutcome | ComputedText)[] {
   if (typeof message !== "string") throw new Error("a thread was sent something that is no batch");
-  const { source, asks, bindings, rows } = parseExactJson(message, unbounded) as Batch;
+  const { source, asks, bindings, rows } = parseExactJson(message, unbounded) as RowBatch;
   const compiled = sources.get(source) ?? compileSource(source);
   if (sources.size >= sourcesMax) sources.clear();
   sources.set(source, compiled);

@@ -1,7 +1,7 @@
 import { parseExactJson, type ThreadPool, ThreadStoppedError, type Work } from "@svc/core";
 import type { JsonValue } from "../json.ts";
 import type { Expression } from "../template.ts";
-import type { Batch } from "./batch.ts";
+import type { RowBatch } from "./batch.ts";
 import type { CelFailure, CelOutcome } from "./evaluation.ts";
 import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
@@ -95,7 +95,7 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     while (!isLast) {
       const batch = work.run(slice);
       if (batch.length > 0 && pool !== undefined) {
-        const sent: Batch = { source: expression.source, asks, bindings: bindingsOf(bindings), rows: batch };
+        const sent: RowBatch = { source: expression.source, asks, bindings: bindingsOf(bindings), rows: batch };
         outcomes.push(...((await runInThread(pool, sent, work)) as readonly (T | CelFailure)[]));
         isLast = outcomes.length === rows.length || "error" in (outcomes.at(-1) ?? {});
       }
@@ -128,7 +128,7 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
 
 const notEvaluated: CelFailure = { error: "was not evaluated" };
 
-type Asked = Pick<Batch, "rows" | "bindings" | "asks"> & { readonly expression: Expression };
+type Asked = Pick<RowBatch, "rows" | "bindings" | "asks"> & { readonly expression: Expression };
 
 type Running<T> = (
   bindings: CelBindings,
@@ -153,7 +153,7 @@ const stopped: readonly CelFailure[] = [
 ];
 
 /** What the thread answers is what the batch asks for. */
-async function runInThread(pool: ThreadPool, batch: Batch, { owner, run }: Work): Promise<unknown> {
+async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Work): Promise<unknown> {
   const message = run(() => JSON.stringify(batch));
   try {
     return await pool.run({ projectId: owner.projectId, message, cpuMsMax: batchCpuMsMax });

@@ -2,14 +2,16 @@ import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
 /** The steps that a rerun repeats, in program order, or why there is none. `block`: it would leave a block but an if. */
-export type Rerun = { readonly steps: readonly Step[] } | { readonly fault: "unknown" | "later" | "branch" | "block" };
+export type RepeatedSteps =
+  | { readonly steps: readonly Step[] }
+  | { readonly fault: "unknown" | "later" | "branch" | "block" };
 
 /**
  * The steps that run again when a judge step sends the job back: from `from` up to the judge, both included, and everything in
  * branches between. `from` stands before the judge in its own list or, for a judge in a branch, in the list of the if. A round of an
  * until is not left: what is known of its rounds would be of another run.
  */
-export function rerunOf(program: Program, from: string, judge: string): Rerun {
+export function rerunOf(program: Program, from: string, judge: string): RepeatedSteps {
   const all = [...stepsOf(program.steps)];
   const start = all.findIndex(({ id }) => id === from);
   const end = all.findIndex(({ id }) => id === judge);

@@ -4,17 +4,17 @@ import { pathOf } from "../json.ts";
 import { readExpression } from "../read/expression.ts";
 import { ref } from "../read/form.ts";
 import { idForm } from "../read/name.ts";
-import type { Node, ShapeReader } from "../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../read/shape.ts";
 import type { Expression } from "../template.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkReductions, type Reductions, readReductions, reductionsSchema } from "./parts/reductions.ts";
-import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** The rows of a set with fields that expressions compute of each. */
 export type ComputeStep = AnyStep &
-  Source & {
+  RowSource & {
     readonly kind: "compute";
     readonly fields: readonly (readonly [name: string, value: Expression])[];
   };
@@ -68,7 +68,7 @@ export const computeLanguage: StepLanguage<ComputeStep> = {
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
-function readComputed(node: Node, reader: ShapeReader): ComputeStep["fields"] {
+function readComputed(node: ShapeNode, reader: ShapeReader): ComputeStep["fields"] {
   const object = reader.object(node, { email: "row.email.lowerAscii()" });
   const entries = Object.entries(object ?? {});
   if (object !== undefined && (entries.length < fieldCount.min || entries.length > fieldCount.max)) {
@@ -86,7 +86,7 @@ function readComputed(node: Node, reader: ShapeReader): ComputeStep["fields"] {
 }
 
 /** Values over a set, by name. */
-export type ReduceStep = AnyStep & Source & { readonly kind: "reduce"; readonly as: Reductions };
+export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
 
 /** The language of `reduce`. */
 export const reduceLanguage: StepLanguage<ReduceStep> = {

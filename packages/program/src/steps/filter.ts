@@ -7,11 +7,11 @@ import type { Expression } from "../template.ts";
 import { nothing, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPathSchema, readFieldPath } from "./parts/field.ts";
-import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** The rows of a set for which an expression holds, as a new set. */
-export type FilterStep = AnyStep & Source & { readonly kind: "filter"; readonly where: Expression };
+export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
 /** The language of `filter`. */
 export const filterLanguage: StepLanguage<FilterStep> = {
@@ -46,7 +46,7 @@ export const filterLanguage: StepLanguage<FilterStep> = {
 };
 
 /** The first rows of a set. */
-export type LimitStep = AnyStep & Source & { readonly kind: "limit"; readonly max: number };
+export type LimitStep = AnyStep & RowSource & { readonly kind: "limit"; readonly max: number };
 
 /** The language of `limit`. */
 export const limitLanguage: StepLanguage<LimitStep> = {
@@ -80,7 +80,7 @@ export const limitLanguage: StepLanguage<LimitStep> = {
 };
 
 /** The first row of a set for each value of some fields. */
-export type DistinctStep = AnyStep & Source & { readonly kind: "distinct"; readonly by: readonly Path[] };
+export type DistinctStep = AnyStep & RowSource & { readonly kind: "distinct"; readonly by: readonly Path[] };
 
 const fieldCount = { min: 1, max: 10 };
 

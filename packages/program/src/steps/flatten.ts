@@ -3,18 +3,18 @@ import { fieldType, typesOf, walkType } from "../types/schema-type.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPlace } from "./parts/field.ts";
-import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
+import { type AddedFields, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { fieldName, fieldSchema, noteUnknown } from "./parts/rows.ts";
-import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** The items of a list that rows have in a field, as rows of their own. */
 export type FlattenStep = AnyStep &
-  Source & {
+  RowSource & {
     readonly kind: "flatten";
     readonly field: string;
     /** Fields that rows get from the item. */
-    readonly keep: Keep;
+    readonly keep: AddedFields;
   };
 
 /** The language of `flatten`. */

@@ -5,12 +5,12 @@ import { checkField } from "./parts/field.ts";
 import { withKept } from "./parts/keep.ts";
 import { checkReductions, type Reductions, readReductions, reductionsSchema } from "./parts/reductions.ts";
 import { fieldName, fieldSchema } from "./parts/rows.ts";
-import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** A row for each value of some fields, with values over the rows that have it. */
 export type GroupStep = AnyStep &
-  Source & {
+  RowSource & {
     readonly kind: "group";
     readonly by: readonly string[];
     readonly as: Reductions;

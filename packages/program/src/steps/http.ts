@@ -7,7 +7,7 @@ import { checkSensitiveArguments } from "../check/sensitive.ts";
 import { type Path, pathOf } from "../json.ts";
 import { defaultTimeoutMs, durationBounds } from "../limits.ts";
 import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
-import type { Fields, ShapeReader } from "../read/shape.ts";
+import type { ShapeFields, ShapeReader } from "../read/shape.ts";
 import { entriesOf, type ValueTemplate } from "../template.ts";
 import { examine } from "../types/examine.ts";
 import { nothing, resolveType, type Scope } from "../types/scope.ts";
@@ -128,7 +128,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
 /** Of an answer whose form nobody declared anything may be named. */
 const anyAnswer = { slug: "http", outputSchema: {} };
 
-function readKeyHeader(fields: Fields, method: HttpCall["method"], reader: ShapeReader): string | undefined {
+function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: ShapeReader): string | undefined {
   if (!fields.has("idempotency")) return undefined;
   const node = fields.at("idempotency");
   const header = reader.fields(node, idempotencyForm)?.at("header");
@@ -152,7 +152,7 @@ function readKeyHeader(fields: Fields, method: HttpCall["method"], reader: Shape
 }
 
 /** The release of what destroys stands in the program as it is: nothing that runs may decide it. */
-function checkConfirm(fields: Fields, method: HttpCall["method"], { faults }: ShapeReader): void {
+function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults }: ShapeReader): void {
   const isConfirmed = fields.at("confirm").value === true;
   const isDestructive = classOfMethod(method) === "destructive";
   if (isConfirmed && !isDestructive) {
@@ -166,7 +166,12 @@ function checkConfirm(fields: Fields, method: HttpCall["method"], { faults }: Sh
 }
 
 /** An answer to HEAD has no rows, and its query says where counted pages begin, or their `start` does. */
-function checkRowsOfRequest(fields: Fields, rows: HttpStep["rows"], request: ReadRequest, reader: ShapeReader): void {
+function checkRowsOfRequest(
+  fields: ShapeFields,
+  rows: HttpStep["rows"],
+  request: ReadRequest,
+  reader: ShapeReader,
+): void {
   if (rows === undefined) return;
   const node = fields.at("rows");
   if (request.http.method === "HEAD") {

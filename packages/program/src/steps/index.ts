@@ -17,7 +17,7 @@ import { type GroupStep, groupLanguage } from "./group.ts";
 import { type HttpStep, httpLanguage } from "./http.ts";
 import { type IfStepOf, ifLanguage } from "./if.ts";
 import { type JoinStep, joinLanguage } from "./join.ts";
-import type { Asked, Place, StepLanguage } from "./language.ts";
+import type { AskedPoint, StepLanguage, StepPlace } from "./language.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
 import { type ParallelStepOf, parallelLanguage } from "./parallel.ts";
 import type { StepCall } from "./parts/tool-call.ts";
@@ -111,7 +111,7 @@ const when = {
 };
 
 /** The form of a kind of step where it stands, with the id and the condition that every step has, and what is done when it fails. */
-export function formOf(kind: Step["kind"], place: Place): ObjectForm {
+export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   const { form, formInMap, takesOnError = false } = languageOf(kind);
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
   const onError = takesOnError && place !== "map" ? { onError: ref("onError") } : {};
@@ -153,7 +153,7 @@ export function runsOf(steps: readonly Step[]): readonly string[] {
 }
 
 /** The points that a step may ask. */
-export function asksOf(step: Step): readonly Asked[] {
+export function asksOf(step: Step): readonly AskedPoint[] {
   return languageOf(step.kind).asks(step);
 }
 

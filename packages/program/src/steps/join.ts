@@ -2,13 +2,13 @@ import type { Check } from "../check/context.ts";
 import type { Path } from "../json.ts";
 import { readName } from "../read/name.ts";
 import { parsePath } from "../read/reference.ts";
-import type { Node, ShapeReader } from "../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../read/shape.ts";
 import { typesOf, type ValueType } from "../types/schema-type.ts";
 import { nothing, type RowSet, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPathSchema, fieldPlace } from "./parts/field.ts";
-import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
-import { checkSet, checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { type AddedFields, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
+import { checkSet, checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /**
@@ -16,14 +16,14 @@ import { noUse } from "./use.ts";
  * (`anti`).
  */
 export type JoinStep = AnyStep &
-  Source & {
+  RowSource & {
     readonly kind: "join";
     readonly right: string;
     readonly join: JoinKind;
     /** Fields of the left rows and of the right ones. */
     readonly on: readonly (readonly [left: Path, right: Path])[];
     /** Fields that rows get from the right ones. */
-    readonly keep: Keep;
+    readonly keep: AddedFields;
   };
 
 const joinKinds = ["inner", "left", "anti"] as const;
@@ -100,7 +100,7 @@ export const joinLanguage: StepLanguage<JoinStep> = {
   setSize: ({ source, join }, { sizeOf, rows }) => (join === "anti" ? sizeOf(source) : rows),
 };
 
-function readPairs(node: Node, reader: ShapeReader): JoinStep["on"] | undefined {
+function readPairs(node: ShapeNode, reader: ShapeReader): JoinStep["on"] | undefined {
   const object = reader.object(node, { id: "order_id" });
   if (object === undefined) return undefined;
   const hint = 'write {"<field>": "<field of the right rows>"}, such as {"id": "order_id"}';

@@ -3,7 +3,7 @@ import type { Check } from "../check/context.ts";
 import type { Path } from "../json.ts";
 import type { Bounds, Limits } from "../limits.ts";
 import type { ObjectForm } from "../read/form.ts";
-import type { Fields, Node, ShapeReader } from "../read/shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "../read/shape.ts";
 import type { Expression } from "../template.ts";
 import type { Ended, Scope } from "../types/scope.ts";
 import type { StepCall } from "./parts/tool-call.ts";
@@ -28,7 +28,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Its fields among the calls of a map; undefined for a kind that cannot stand there. */
   readonly formInMap: ObjectForm | undefined;
   /** Of a kind that holds lists of steps: what is said of one that stands in another, however deep. Undefined for any other kind. */
-  readonly refusedInItself: Refusal | undefined;
+  readonly refusedInItself: StepRefusal | undefined;
   /** Whether it may say what is done when it fails (`onError`), where it is no call of a map. Default false. */
   readonly takesOnError?: boolean;
   /** Definitions of the JSON Schema that its forms refer to. */
@@ -36,7 +36,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** How hints name what it leaves behind, and where in it there is a row. */
   readonly named: StepWords;
   /** Reads one; undefined when nothing can be made of it. Records every fault. */
-  read(base: StepBase, fields: Fields, reading: Reading<Inner>): S | undefined;
+  read(base: StepBase, fields: ShapeFields, reading: StepReading<Inner>): S | undefined;
   /** Checks one where it stands: references, sets, types, tools. Records every fault. */
   check(step: S, checking: Checking<Inner>): Left;
   /** The lists of steps in it, which go on after it: branches. What runs for each row is no such list. */
@@ -46,7 +46,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Every skill that it runs itself, as it names them; undefined for a kind that runs none. */
   runs?(step: S): readonly string[];
   /** Every point that it may ask. */
-  asks(step: S): readonly Asked[];
+  asks(step: S): readonly AskedPoint[];
   /** What it uses, its lists included. Its own questions are counted by `asks`. */
   estimate(step: S, measure: Measure<Inner>): Use;
   /** The most rows that its set has; absent of a kind whose sets may have as many as any. */
@@ -54,7 +54,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
 };
 
 /** Why a step may not stand where it does. */
-export type Refusal = { readonly message: string; readonly hint: string };
+export type StepRefusal = { readonly message: string; readonly hint: string };
 
 /** Words of hints, such as "a filter"; undefined where a kind has nothing of the sort. */
 export type StepWords = {
@@ -67,14 +67,14 @@ export type StepWords = {
 };
 
 /** Where steps stand: in the program's own list, in a list of another step, or among the calls of a map. */
-export type Place = "program" | "branch" | "map";
+export type StepPlace = "program" | "branch" | "map";
 
 /** What steps are read with. */
-export type Reading<Inner extends AnyStep> = {
+export type StepReading<Inner extends AnyStep> = {
   readonly reader: ShapeReader;
   readonly limits: Limits;
   /** Reads a list in the step. */
-  list(node: Node, place: Place, count: Bounds): Inner[];
+  list(node: ShapeNode, place: StepPlace, count: Bounds): Inner[];
   /** Leaves out a step that was read: what names it is no second fault. */
   leaveOut(step: Inner): void;
 };
@@ -94,7 +94,7 @@ export type Checking<Inner extends AnyStep> = {
 export type Left = { readonly own: Ended; readonly inner: readonly (readonly [string, Ended])[] };
 
 /** A point that a step may ask. */
-export type Asked = {
+export type AskedPoint = {
   readonly point: string;
   /** What it asks about: the plan at this step, or rows of the step that ended so. */
   readonly about: "step" | "failed" | "unknown";

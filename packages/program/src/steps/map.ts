@@ -3,14 +3,14 @@ import { type Path, pathOf } from "../json.ts";
 import { limitBounds } from "../limits.ts";
 import { numberSchema, type ObjectForm, ref, schemaOf, wholeSchema } from "../read/form.ts";
 import { nameSchema, readName } from "../read/name.ts";
-import type { Node, ShapeReader } from "../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../read/shape.ts";
 import type { ValueType } from "../types/schema-type.ts";
-import { type EndedCall, nothing, resolveType, type Scope } from "../types/scope.ts";
+import { type EarlierCall, nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { CallStep } from "./call.ts";
 import type { HttpStep } from "./http.ts";
-import type { AnyStep, Asked, StepLanguage } from "./language.ts";
-import { type Keep, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
-import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import type { AnyStep, AskedPoint, StepLanguage } from "./language.ts";
+import { type AddedFields, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { effectOf } from "./parts/tool-call.ts";
 import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
@@ -28,7 +28,7 @@ export function isCall(step: RowStep): step is MapCall {
 
 /** Calls for each row of a set. Its set has the rows of the source with what is kept of the answers, each with the state it ended in. */
 export type MapStep = AnyStep &
-  Source & {
+  RowSource & {
     readonly kind: "map";
     readonly concurrency: number;
     /** Failed rows are tolerated while both bounds are kept: at most `count`, and at most `percent` of the rows. */
@@ -37,7 +37,7 @@ export type MapStep = AnyStep &
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
     readonly calls: readonly RowStep[];
     /** Fields that rows get from the answers of their calls; paths begin with the id of a call. */
-    readonly keep: Keep;
+    readonly keep: AddedFields;
   };
 
 const callCount = { min: 1, max: 20 };
@@ -140,7 +140,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
 
   check(step, { scope, check, step: checkCall }) {
     const row = checkSource({ step, field: "map" }, scope, check);
-    const calls = new Map<string, EndedCall>();
+    const calls = new Map<string, EarlierCall>();
     for (const call of step.calls) {
       const { own } = checkCall(call, { ...scope, row, calls: new Map(calls) });
       const type = own.value === "none" ? undefined : own.value.type;
@@ -198,7 +198,7 @@ function typeOfKept(
   return undefined;
 }
 
-function readTolerance(node: Node, reader: ShapeReader): MapStep["tolerate"] {
+function readTolerance(node: ShapeNode, reader: ShapeReader): MapStep["tolerate"] {
   const fields = node.value === undefined ? undefined : reader.fields(node, tolerateForm);
   if (fields === undefined) return { count: 0, percent: 0 };
   if (!fields.has("count") && !fields.has("percent")) {
@@ -210,6 +210,6 @@ function readTolerance(node: Node, reader: ShapeReader): MapStep["tolerate"] {
   };
 }
 
-function askedAbout(state: "failed" | "unknown", point: string | undefined): Asked[] {
+function askedAbout(state: "failed" | "unknown", point: string | undefined): AskedPoint[] {
   return point === undefined ? [] : [{ point, about: state, field: ["onRows", state], isCertain: false }];
 }

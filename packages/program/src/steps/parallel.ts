@@ -2,9 +2,9 @@ import { formatValue, isObject } from "@svc/core";
 import type { Bounds } from "../limits.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import { idForm } from "../read/name.ts";
-import type { Node } from "../read/shape.ts";
+import type { ShapeNode } from "../read/shape.ts";
 import { nothing } from "../types/scope.ts";
-import type { AnyStep, Reading, StepLanguage } from "./language.ts";
+import type { AnyStep, StepLanguage, StepReading } from "./language.ts";
 import { bothUses, noUse } from "./use.ts";
 
 /** Lists of steps of type `Inner`, each by its name, that go on beside each other and join at the end. */
@@ -70,11 +70,11 @@ export function parallelLanguage<Inner extends AnyStep>(): StepLanguage<Parallel
 }
 
 function readBranches<Inner extends AnyStep>(
-  node: Node,
-  { reader, list }: Reading<Inner>,
+  node: ShapeNode,
+  { reader, list }: StepReading<Inner>,
 ): ParallelStepOf<Inner>["branches"] {
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
-  const malformed = (at: Node, message: string, hint: string) =>
+  const malformed = (at: ShapeNode, message: string, hint: string) =>
     reader.faults.add("PROGRAM_MALFORMED", at.path, message, hint);
   const entries = Object.entries(reader.object(node, example) ?? {});
   if (node.value !== undefined && isObject(node.value) && (count < branchCount.min || count > branchCount.max)) {
@@ -85,7 +85,7 @@ function readBranches<Inner extends AnyStep>(
     );
   }
   return entries.slice(0, branchCount.max).map(([name, value]) => {
-    const at: Node = { value, path: [...node.path, name] };
+    const at: ShapeNode = { value, path: [...node.path, name] };
     if (!idForm.pattern.test(name)) malformed(at, `is named ${formatValue(name)}`, idForm.hint);
     return { name, steps: list(at, "branch", stepCount) };
   });

@@ -2,17 +2,17 @@ import { formatValue } from "@svc/core";
 import { type Path, pathOf } from "../json.ts";
 import { type ObjectForm, schemaOf } from "../read/form.ts";
 import { parsePath } from "../read/reference.ts";
-import type { Node, ShapeReader } from "../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../read/shape.ts";
 import { typesOf } from "../types/schema-type.ts";
 import { nothing, type RowSet, resolveType, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPathSchema, fieldPlace, readFieldPath } from "./parts/field.ts";
 import { type ItemRows, itemRowsForm, readItemRows, setOfItems } from "./parts/rows.ts";
-import { checkSource, readSource, type Source, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
 /** The rows of a set in another order. */
-export type SortStep = AnyStep & Source & { readonly kind: "sort"; readonly by: readonly SortKey[] };
+export type SortStep = AnyStep & RowSource & { readonly kind: "sort"; readonly by: readonly SortKey[] };
 
 /** What rows are ordered by: a field, from the least or from the greatest on. */
 export type SortKey = { readonly field: Path; readonly isDescending: boolean };
@@ -83,7 +83,7 @@ export const sortLanguage: StepLanguage<SortStep> = {
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
-function readKey(node: Node, reader: ShapeReader): SortKey | undefined {
+function readKey(node: ShapeNode, reader: ShapeReader): SortKey | undefined {
   const fields = reader.fields(node, keyForm);
   const field = fields && readFieldPath(fields.at("field"), reader);
   return field && { field, isDescending: reader.oneOf(fields.at("order"), orders) === "desc" };
@@ -142,7 +142,7 @@ export const takeLanguage: StepLanguage<TakeStep> = {
   estimate: (_step, { rowsMax }) => ({ ...noUse, rowsMax }),
 };
 
-function readList(node: Node, reader: ShapeReader): Path | undefined {
+function readList(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = "write the path of a list of the input, such as input.orders";
   const text = reader.text(node, { max: 512, hint });
   if (text === undefined) return undefined;

@@ -6,7 +6,7 @@ import { checkReferences } from "../check/references.ts";
 import { type JsonObject, type Path, pathOf } from "../json.ts";
 import { beyondDeadline, durationBounds, type Limits } from "../limits.ts";
 import { durationSchema, type ObjectForm, ref, schemaOf } from "../read/form.ts";
-import type { Node, ShapeReader } from "../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../read/shape.ts";
 import { readValue } from "../read/value.ts";
 import type { Expression, Reference, ValueTemplate } from "../template.ts";
 import { typesOf } from "../types/schema-type.ts";
@@ -95,7 +95,7 @@ function filledOf({ $ref, $cel, $text }: JsonObject): string | undefined {
   return `write ${span} for a duration such as "90m", in hours, minutes and seconds, or ${JSON.stringify({ until: time })} for a time`;
 }
 
-function readSpan(node: Node, limits: Limits, reader: ShapeReader): WaitStep["wait"] | undefined {
+function readSpan(node: ShapeNode, limits: Limits, reader: ShapeReader): WaitStep["wait"] | undefined {
   const forMs = reader.duration(node, durationBounds.wait);
   if (forMs === undefined) return undefined;
   if (forMs > limits.deadlineMs) {
@@ -105,7 +105,7 @@ function readSpan(node: Node, limits: Limits, reader: ShapeReader): WaitStep["wa
   return { forMs };
 }
 
-function readUntil(node: Node, reader: ShapeReader): WaitStep["wait"] | undefined {
+function readUntil(node: ShapeNode, reader: ShapeReader): WaitStep["wait"] | undefined {
   const field = reader.fields(node, untilForm)?.at("until");
   const until = field && readValue(field, reader.faults);
   return until && { until };

@@ -4,7 +4,7 @@ import { schemaPath } from "../read/shape-words.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
 
 /** What a function or operator gives: its kind and, of a function, the signature that it was found by. */
-export type Given = { readonly kind: CelKind; readonly signature?: Signature };
+export type CelResult = { readonly kind: CelKind; readonly signature?: Signature };
 
 /** `isYounger`: what version 0.1 let pass, and which fails when it runs. */
 type KindFault = {
@@ -74,7 +74,11 @@ const comparisons: ReadonlySet<string> = new Set(["_<_", "_<=_", "_>_", "_>=_"])
 const arithmetic: ReadonlySet<string> = new Set(["_+_", "_-_", "_*_", "_/_", "_%_"]);
 
 /** The type that a function or operator gives, or why it cannot take what it is given. */
-export function kindOfCall(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): Given | KindFault {
+export function kindOfCall(
+  name: string,
+  receiver: CelKind | undefined,
+  kinds: readonly CelKind[],
+): CelResult | KindFault {
   const found = kindOfOperator(name, kinds);
   if (found === undefined) return kindOfFunction(name, receiver, kinds);
   return typeof found === "string" ? { kind: found } : found;
@@ -139,7 +143,7 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
 }
 
 /** The signatures that take what is given. */
-function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): Given | KindFault {
+function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
     return { fault: `calls ${name}(), which is no function here`, hint: hintOfUnknown(name, receiver ?? kinds[0]) };
@@ -167,7 +171,7 @@ function signatureText(name: string, { on, takes }: Signature): string {
   return `${on === undefined ? "" : `${on.join("|")}.`}${name}(${kinds.join(", ")})`;
 }
 
-function givenBy(signature: Signature, first: CelKind): Given {
+function givenBy(signature: Signature, first: CelKind): CelResult {
   const { gives, on = signature.takes[0] ?? [] } = signature;
   if (gives !== "first") return { kind: gives, signature };
   const [only, ...more] = on;

@@ -29,7 +29,7 @@ export type Ended = {
 export const nothing: Ended = { value: "none", set: undefined, maySkip: false };
 
 /** What is known of an earlier call of the same map: its output, and whether it may not have been made. */
-export type EndedCall = { readonly type: ValueType; readonly maySkip: boolean };
+export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
 /** What hints say of the kinds of steps: which of them leave values or sets, and where there is a row. */
 export type ScopeHints = {
@@ -68,7 +68,7 @@ export type Scope = {
   /** Fields of the row at hand. */
   readonly row?: RowSet | "any" | undefined;
   /** Earlier calls of the same map, by id. */
-  readonly calls?: ReadonlyMap<string, EndedCall> | undefined;
+  readonly calls?: ReadonlyMap<string, EarlierCall> | undefined;
   /** The answer of the call that is undone. */
   readonly output?: { readonly type: ValueType } | undefined;
   /** What is given from outside a program, such as the event that starts it, by name: an expression names that alone. */

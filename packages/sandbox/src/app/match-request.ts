@@ -1,7 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTree } from "@svc/core";
-import { badRequest, notFound, type Refusal } from "./refusal.ts";
+import { type AppRefusal, badRequest, notFound } from "./refusal.ts";
 import { Unifier } from "./unify.ts";
 
 /** What a request says: the arguments it was made of, and its JSON body. */
@@ -17,7 +17,7 @@ export function matchRequest(
   action: Action,
   request: AppRequest,
   { credentialQuery }: { credentialQuery: string | undefined },
-): MatchedRequest | Refusal {
+): MatchedRequest | AppRefusal {
   const url = URL.parse(request.url);
   if (url === null) return badRequest([`${request.url.slice(0, 80)} is not an address`]);
   const unifier = new Unifier(action.inputSchema);
@@ -184,6 +184,6 @@ function checkArguments(action: Action, { args, exact, faults }: Unifier): void 
 }
 
 /** A path that takes another method. */
-function methodNotAllowed(allowed: string, used: string): Refusal {
+function methodNotAllowed(allowed: string, used: string): AppRefusal {
   return { status: 405, headers: { allow: allowed }, faults: [`the path takes ${allowed}, not ${used}`] };
 }

@@ -1,7 +1,7 @@
 import { isObject, parseExactJson } from "@svc/core";
 
 /** How an app turns down a request that is not what it expects: the caller's fault, so a plain 4xx with a JSON body. */
-export type Refusal = {
+export type AppRefusal = {
   readonly status: 400 | 401 | 404 | 405;
   readonly headers?: Readonly<Record<string, string>>;
   /** Each thing that is wrong, naming the place: `body.title is required`. */
@@ -9,20 +9,20 @@ export type Refusal = {
 };
 
 /** A request with faulty parts, all of them at once. */
-export function badRequest(faults: readonly string[]): Refusal {
+export function badRequest(faults: readonly string[]): AppRefusal {
   return { status: 400, faults };
 }
 
 /** A path that the app does not serve, or an object that is not there. */
-export function notFound(fault: string): Refusal {
+export function notFound(fault: string): AppRefusal {
   return { status: 404, faults: [fault] };
 }
 
 /** An object of JSON. */
-export type JsonObject = { readonly [key: string]: unknown };
+export type AnyObject = { readonly [key: string]: unknown };
 
 /** The properties that a schema declares, in order. */
-export function propertiesOf(schema: unknown): [string, JsonObject][] {
+export function propertiesOf(schema: unknown): [string, AnyObject][] {
   const properties = isObject(schema) ? schema["properties"] : undefined;
   if (!isObject(properties)) return [];
   return Object.entries(properties).map(([name, child]) => [name, isObject(child) ? child : {}]);
@@ -35,7 +35,7 @@ export function typesOf(schema: unknown): readonly unknown[] {
 }
 
 /** The item schema of a list; an empty one where items are free. */
-export function itemsOf(schema: unknown): JsonObject {
+export function itemsOf(schema: unknown): AnyObject {
   const items = isObject(schema) ? schema["items"] : undefined;
   return isObject(items) ? items : {};
 }

@@ -1,6 +1,6 @@
 import type { Action } from "@svc/catalog";
 import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
-import { type JsonObject, propertiesOf } from "./refusal.ts";
+import { type AnyObject, propertiesOf } from "./refusal.ts";
 
 /** What an app sends: a status and a body of JSON, undefined for none. */
 export type AppReply = { readonly status: number; readonly body: unknown };
@@ -53,7 +53,7 @@ function placed(whole: unknown, [step, ...others]: Steps, value: unknown): unkno
     items[step] = placed(items[step], others, value);
     return Array.from(items, (item) => item ?? null);
   }
-  const fields: JsonObject = isObject(whole) ? whole : {};
+  const fields: AnyObject = isObject(whole) ? whole : {};
   return { ...fields, [step]: placed(Object.hasOwn(fields, step) ? fields[step] : undefined, others, value) };
 }
 

@@ -3,17 +3,17 @@ import type { Action, Toolkit } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
 import { replaceRawNumbers, scalarText } from "@svc/core";
 import type { MatchedRequest } from "../app/match-request.ts";
-import { type JsonObject, notFound, type Refusal } from "../app/refusal.ts";
+import { type AnyObject, type AppRefusal, notFound } from "../app/refusal.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import { makeResult, type Plan } from "./make.ts";
+import { makeResult, type ResultPlan } from "./make.ts";
 import { fieldsOf, madeUpId, schemaAt, shelfOf, show } from "./objects.ts";
 import { optionsFor } from "./options.ts";
 import { referTo } from "./references.ts";
-import { type Kind, type Role, roleOf } from "./roles.ts";
+import { type Kind, roleOf, type ToolRole } from "./roles.ts";
 import { listPlan } from "./rows.ts";
 import { canonicalJson, digestOf, type Seed } from "./seed.ts";
-import type { Shown } from "./shown.ts";
+import type { ShownObject } from "./shown.ts";
 import type { ObjectStore, StoredObject } from "./store.ts";
 
 /** What the app answers a call with: a result as the output schema has it. */
@@ -21,8 +21,8 @@ export type Result = { readonly result: unknown };
 
 type Work = {
   readonly call: AppCall;
-  readonly args: JsonObject;
-  readonly role: Role;
+  readonly args: AnyObject;
+  readonly role: ToolRole;
   readonly layout: Layout;
   readonly facts: Facts;
   readonly seed: Seed;
@@ -42,9 +42,13 @@ export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
  * Does what a call asks for and makes its result. Deterministic: the same request on the same state gives the same result, so creating
  * twice with the same arguments makes one object.
  */
-export function answerCall(call: AppCall, request: MatchedRequest, { pages, ...sources }: Sources): Result | Refusal {
+export function answerCall(
+  call: AppCall,
+  request: MatchedRequest,
+  { pages, ...sources }: Sources,
+): Result | AppRefusal {
   // Objects are told apart by text, and schemas turn the texts of numbers back: those beyond 2^53 - 1 keep their digits.
-  const args = replaceRawNumbers(request.args, scalarText) as JsonObject;
+  const args = replaceRawNumbers(request.args, scalarText) as AnyObject;
   const body = replaceRawNumbers(request.body, scalarText);
   const { role, layout } = roleAndLayout(call);
   const work: Work = {
@@ -61,7 +65,7 @@ export function answerCall(call: AppCall, request: MatchedRequest, { pages, ...s
   return { result: makeFitting(call.action, planOf(work, pages)) };
 }
 
-function roleAndLayout({ toolkit, action }: AppCall): { role: Role; layout: Layout } {
+function roleAndLayout({ toolkit, action }: AppCall): { role: ToolRole; layout: Layout } {
   const named = roleOf(toolkit, action);
   const layout = layoutOf(action, named);
   const inside = layout.list?.inside;
@@ -76,10 +80,10 @@ function endOf({ name }: Action): Facts {
 }
 
 /** What was said may not fit where it is shown; what is made up does. */
-function makeFitting({ outputSchema, validateOutput }: Action, plan: Plan): unknown {
+function makeFitting({ outputSchema, validateOutput }: Action, plan: ResultPlan): unknown {
   const result = makeResult(outputSchema, plan);
   if (validateOutput(result).length === 0) return result;
-  const plain = (shown: Shown): Shown => ({ ...shown, facts: {} });
+  const plain = (shown: ShownObject): ShownObject => ({ ...shown, facts: {} });
   const { entity, items } = plan;
   return makeResult(outputSchema, {
     ...plan,
@@ -89,9 +93,9 @@ function makeFitting({ outputSchema, validateOutput }: Action, plan: Plan): unkn
   });
 }
 
-function planOf(work: Work, pages: number | undefined): Plan {
+function planOf(work: Work, pages: number | undefined): ResultPlan {
   const { call, role, layout, facts, seed } = work;
-  const plan: Plan = {
+  const plan: ResultPlan = {
     seed,
     kind: role.kind,
     noun: role.noun.join("_") || call.toolkit.slug,
@@ -132,7 +136,7 @@ function findGone({ call, args, role, store }: Work): string | undefined {
   return undefined;
 }
 
-function create(work: Work): Shown | undefined {
+function create(work: Work): ShownObject | undefined {
   const { call, args, role, layout, facts, store, nowMs } = work;
   const { kind } = role;
   const given = role.idArgument === undefined ? undefined : args[role.idArgument];
@@ -168,7 +172,7 @@ function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
 function changeOne(
   { call, args, role, facts, store, seen, nowMs }: Work,
   verb: "read" | "update" | "delete",
-): Shown | undefined {
+): ShownObject | undefined {
   const id = role.idArgument === undefined ? undefined : args[role.idArgument];
   if (role.kind === undefined || id === undefined) return undefined;
   const shelf = shelfOf(call.toolkit, role.kind, args);
@@ -190,7 +194,7 @@ function changeOne(
 }
 
 /** A role of a list whose results hold objects of a kind, such as the documents that a search of a collection finds. */
-function asListOf(toolkit: Toolkit, role: Role, name: string): Role {
+function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));
   const kind = roles.map((other) => other.kind).find((other) => other?.name === name);
   return kind === undefined ? role : { ...role, kind };

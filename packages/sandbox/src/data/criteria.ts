@@ -1,7 +1,7 @@
 import { type Action, readProviderTime, type Toolkit } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
-import { type Field, type Fields, fieldsOf, type Order } from "./objects.ts";
+import { type AnyObject, propertiesOf, typesOf } from "../app/refusal.ts";
+import { type Field, fieldsOf, type ObjectFields, type Order } from "./objects.ts";
 import { isPageArgument } from "./page.ts";
 import { isHost } from "./references.ts";
 import { type Kind, roleOf } from "./roles.ts";
@@ -12,7 +12,7 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
 /** What is read of a row to see whether it fits: what was said of a field, or made up of it; undefined where the row has none. */
-export type Row = {
+export type ReadRow = {
   readonly said: (name: string) => unknown;
   /** What was said of it in words. */
   readonly texts: () => readonly string[];
@@ -20,11 +20,11 @@ export type Row = {
 };
 
 /** Whether a row is one that a list is asked for, by one of its arguments. */
-export type Criterion = (row: Row) => boolean;
+export type Criterion = (row: ReadRow) => boolean;
 
 /** What the arguments of a list say: which list it is, and which of its rows are asked for. */
-export type Asked = {
-  readonly bound: JsonObject;
+export type ListRequest = {
+  readonly bound: AnyObject;
   readonly criteria: readonly Criterion[];
   readonly order: Order | undefined;
 };
@@ -41,7 +41,7 @@ const manner =
   /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
 
 /** Reads the arguments of a list. Required ones say which list it is, unless they are words to find or times. */
-export function askedOf(toolkit: Toolkit, action: Action, args: JsonObject): Asked {
+export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): ListRequest {
   const { required } = action.inputSchema as { required?: unknown };
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
   const fields = fieldsOf(toolkit, action);
@@ -61,7 +61,7 @@ export function askedOf(toolkit: Toolkit, action: Action, args: JsonObject): Ask
  * A choice that is left out may stand for some of its values, as its description says: `Without it triggered and acknowledged ones`, or
  * `Without it all but the deleted ones`.
  */
-function withUnsaid({ inputSchema }: Action, args: JsonObject): JsonObject {
+function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
     const [, allBut, sentence] = /\bWithout it (all but the )?([\w ,]+) ones\b/.exec(String(description)) ?? [];
     if (args[name] !== undefined || !Array.isArray(options) || sentence === undefined) return [];
@@ -71,7 +71,7 @@ function withUnsaid({ inputSchema }: Action, args: JsonObject): JsonObject {
   return { ...Object.fromEntries(unsaid), ...args };
 }
 
-type Known = { readonly fields: Fields; readonly kind: Kind | undefined };
+type Known = { readonly fields: ObjectFields; readonly kind: Kind | undefined };
 
 function criteriaOf(name: string, value: unknown, { fields, kind }: Known): Criterion[] {
   const plain = plainName(name);
@@ -106,7 +106,7 @@ function plainText(value: unknown): string {
 }
 
 /** The field that an argument means: by its own name, by the noun's, as one of several, or inside another object. */
-function fieldFor(plain: string, fields: Fields, kind: Kind | undefined): Field | undefined {
+function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): Field | undefined {
   const noun = kind?.words.join("") ?? "";
   const bare = noun !== "" && plain.startsWith(noun) ? plain.slice(noun.length) : plain;
   const names = [plain, singularOf(plain), bare, singularOf(bare), `${plain}id`, `is${plain}`].filter(
@@ -124,7 +124,7 @@ export function isText(name: string): boolean {
 }
 
 /** Every word of a query stands in a text of the row's own. */
-function hasWords(query: string, fields: Fields): Criterion {
+function hasWords(query: string, fields: ObjectFields): Criterion {
   const words = query.slice(0, queryMax).toLowerCase().split(/\s+/);
   const wanted = [...new Set(words)].filter((word) => word !== "" && word !== "*").slice(0, wordsMax);
   const texts = [...fields.values()].filter(({ path, schema }) => {
@@ -174,7 +174,7 @@ function isTime([, { path, schema }]: readonly [string, Field]): boolean {
 }
 
 /** The fields that a limit is about; more than one where a time stands as a day or as an instant. */
-function timeFields({ words, end }: Limit, fields: Fields): readonly [string, Field][] {
+function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [string, Field][] {
   const times = [...fields].filter(isTime);
   const stems = words.map((word) => word.replace(/e?d$|e$/, ""));
   const isAbout = ([name]: readonly [string, Field]) => stems.every((stem) => name.includes(stem));
@@ -214,7 +214,7 @@ function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boo
 }
 
 /** The order that the arguments of a list ask for, as `sort_by` and `sort_direction` or in one text such as `name:desc`; undefined for none. */
-function orderOf(inputSchema: JsonObject, args: JsonObject, fields: Fields): Order | undefined {
+function orderOf(inputSchema: AnyObject, args: AnyObject, fields: ObjectFields): Order | undefined {
   let field: Field | undefined;
   let direction: string | undefined;
   for (const [name] of propertiesOf(inputSchema)) {

@@ -1,5 +1,5 @@
 import { isObject, isRawJson } from "@svc/core";
-import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
+import { type AnyObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
 import type { Kind } from "./roles.ts";
 import { plainName, wordsOf } from "./words.ts";
 
@@ -11,7 +11,7 @@ const wrappers = new Set(["variables", "input", "data", "attributes", "fields"])
 const depthMax = 4;
 
 /** The facts that a call states: the fields of its body first, its arguments where the body says nothing. */
-export function factsOf(args: JsonObject, body: unknown, kind: Kind | undefined): Facts {
+export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined): Facts {
   const facts = new Map<string, unknown>();
   const own = new Set([...wrappers, ...(kind ? [kind.words.join(""), kind.words.at(-1) ?? ""] : [])]);
   if (isObject(body)) addBody(facts, body, own, 0);
@@ -38,7 +38,7 @@ function fieldOf(argument: string, kind: Kind | undefined): { name: string; isNe
   return name === undefined || name === "id" ? undefined : { name, isNew: false };
 }
 
-function addBody(facts: Map<string, unknown>, body: JsonObject, own: ReadonlySet<string>, depth: number): void {
+function addBody(facts: Map<string, unknown>, body: AnyObject, own: ReadonlySet<string>, depth: number): void {
   const isGraphql = typeof body["query"] === "string" && isObject(body["variables"]);
   for (const [name, value] of Object.entries(body)) {
     if (depth < depthMax && isObject(value) && own.has(plainName(name))) addBody(facts, value, own, depth + 1);
@@ -47,7 +47,7 @@ function addBody(facts: Map<string, unknown>, body: JsonObject, own: ReadonlySet
 }
 
 /** The first that speaks of a field is heard. */
-function addFields(facts: Map<string, unknown>, fields: JsonObject, path: string, depth: number): void {
+function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string, depth: number): void {
   for (const [name, value] of Object.entries(fields)) {
     const plain = path + plainName(name);
     if (value !== undefined && !facts.has(plain)) facts.set(plain, value);
@@ -66,13 +66,13 @@ export function mergeFacts(old: Facts, news: Facts): Facts {
 }
 
 /** What facts say of the field at a path inside an object, in a form that its schema allows; undefined when nothing. */
-export function sayOf(facts: Facts, path: readonly string[], schema: JsonObject): unknown {
+export function sayOf(facts: Facts, path: readonly string[], schema: AnyObject): unknown {
   const name = path.map(plainName).join("");
   return Object.hasOwn(facts, name) ? asAllowed(facts[name], schema, 0) : undefined;
 }
 
 /** A value as a schema allows it: texts and numbers may change places, objects lose what is not declared; undefined when it cannot be. */
-function asAllowed(value: unknown, schema: JsonObject, depth: number): unknown {
+function asAllowed(value: unknown, schema: AnyObject, depth: number): unknown {
   if (value === null || value === undefined || depth > 8) return undefined;
   const types = typesOf(schema);
   const options = schema["enum"];
@@ -94,14 +94,14 @@ function isAllowed(type: string, types: readonly unknown[]): boolean {
   return types.length === 0 || types.includes(type);
 }
 
-function allowedItems(value: readonly unknown[], schema: JsonObject, depth: number): unknown {
+function allowedItems(value: readonly unknown[], schema: AnyObject, depth: number): unknown {
   const { items } = schema;
   if (!isObject(items)) return value;
   const made = value.map((item) => (isObject(item) ? allowedFields(item, items) : asAllowed(item, items, depth + 1)));
   return made.includes(undefined) ? undefined : made;
 }
 
-function allowedFields(item: JsonObject, schema: JsonObject): unknown {
+function allowedFields(item: AnyObject, schema: AnyObject): unknown {
   const types = typesOf(schema);
   if (!isAllowed("object", types)) return undefined;
   const properties = propertiesOf(schema);

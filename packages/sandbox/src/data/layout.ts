@@ -1,29 +1,29 @@
 import type { Action } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
-import type { Kind, Role } from "./roles.ts";
+import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.ts";
+import type { Kind, ToolRole } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 /** A place in a result: property names from the root, `*` for the items of a list. */
-export type Place = readonly string[];
+export type ResultPlace = readonly string[];
 
 /** Where a result holds what the sandbox knows. */
 export type Layout = {
   /** The object that the call is about; empty for the result itself. Undefined where the result shows none by its id. */
-  readonly entity: { readonly place: Place; readonly idField: string | undefined } | undefined;
+  readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /** The list that the call asks for. `inside`: the property of its items that holds the object, as results of a search have beside a score. */
   readonly list:
-    | { readonly place: Place; readonly idField: string | undefined; readonly inside?: string | undefined }
+    | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }
     | undefined;
 };
 
-type Node = { readonly place: Place; readonly schema: JsonObject };
+type Node = { readonly place: ResultPlace; readonly schema: AnyObject };
 
 const depthMax = 6;
 const nodesMax = 2000;
 
 /** Every object and list of a schema, the shallow ones first, in the order declared. */
-function nodesOf(schema: JsonObject): Node[] {
+function nodesOf(schema: AnyObject): Node[] {
   const nodes: Node[] = [{ place: [], schema }];
   for (let index = 0; index < nodes.length && nodes.length < nodesMax; index++) {
     const { place, schema: own } = nodes[index] ?? { place: [], schema: {} };
@@ -40,13 +40,13 @@ function nodesOf(schema: JsonObject): Node[] {
 }
 
 /** Whether a schema is a list's, and not that of an object that may be a list as well. */
-export function isList(schema: JsonObject): boolean {
+export function isList(schema: AnyObject): boolean {
   const types = typesOf(schema);
   return types.includes("array") && !types.includes("object");
 }
 
 /** Finds the object and the list of an action's result by names, from its schema alone. One object may have a list in pages, too. */
-export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: Role): Layout {
+export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: ToolRole): Layout {
   const nodes = nodesOf(outputSchema);
   const isPaged = paging !== undefined;
   if (role.verb === "list" || role.verb === "other") {
@@ -57,14 +57,14 @@ export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" |
 }
 
 /** Of a list whose items hold nothing but a list, as those of one board do, the inner one: that is what has pages. */
-function innermost(list: Layout["list"], nodes: readonly Node[], role: Role): Layout["list"] {
+function innermost(list: Layout["list"], nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const items = list && nodes.find(({ place }) => isSamePlace(place, [...list.place, "*"]));
   const [only, ...others] = items === undefined ? [] : propertiesOf(items.schema);
   const isHolder = only !== undefined && others.length === 0 && isList(only[1]);
   return list !== undefined && isHolder ? placeOf([...list.place, "*", only[0]], only[1], role) : list;
 }
 
-function placeOf(place: Place, list: JsonObject, role: Role): NonNullable<Layout["list"]> {
+function placeOf(place: ResultPlace, list: AnyObject, role: ToolRole): NonNullable<Layout["list"]> {
   const kind = role.kind ?? { name: "", words: role.noun, idArguments: new Set<string>(), scopeArguments: [] };
   const items = itemsOf(list);
   const idField = findIdField(items, kind);
@@ -75,11 +75,11 @@ function placeOf(place: Place, list: JsonObject, role: Role): NonNullable<Layout
 }
 
 /** Whether a property of a search's results holds what was found. */
-function isResult([name, schema]: readonly [string, JsonObject]): boolean {
+function isResult([name, schema]: readonly [string, AnyObject]): boolean {
   return /^(?:item|document|record)$/.test(name) && typesOf(schema).includes("object");
 }
 
-function isSamePlace(a: Place, b: Place): boolean {
+function isSamePlace(a: ResultPlace, b: ResultPlace): boolean {
   return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
@@ -89,7 +89,7 @@ function findEntity(nodes: readonly Node[], kind: Kind): Layout["entity"] {
     const idField = findIdField(schema, kind);
     return idField === undefined ? [] : [{ place, idField }];
   });
-  const isNamed = ({ place }: { place: Place }) => {
+  const isNamed = ({ place }: { place: ResultPlace }) => {
     const name = plainName(place.findLast((step) => step !== "*") ?? "");
     return name === kind.words.join("") || name === kind.words.at(-1) || singularOf(name) === kind.words.join("");
   };
@@ -104,7 +104,7 @@ function findEntity(nodes: readonly Node[], kind: Kind): Layout["entity"] {
 }
 
 /** The property that holds an object's id, by the names under which tools take that id. */
-function findIdField(schema: JsonObject, { words, idArguments }: Kind): string | undefined {
+function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | undefined {
   const byName = new Map(propertiesOf(schema).map(([name]) => [plainName(name), name]));
   const names = [...idArguments, "id", "uuid", `${words.join("")}id`, `${words.at(-1)}id`];
   if ([...idArguments].some((name) => name.endsWith("name"))) names.push("name");
@@ -113,7 +113,7 @@ function findIdField(schema: JsonObject, { words, idArguments }: Kind): string |
 }
 
 /** The list named like the tool's noun, at any depth; else the first, the shallow before the deep. */
-function findList(nodes: readonly Node[], role: Role): Layout["list"] {
+function findList(nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const subjects = new Set(role.subjects.map(({ kind }) => kind.words.join("")));
   const lists = nodes.filter(({ schema }) => {
     if (!isList(schema)) return false;
@@ -130,7 +130,7 @@ function nameOf({ place }: Node): string {
   return [...words.slice(0, -1), singularOf(words.at(-1) ?? "")].join("");
 }
 
-function isNamedFor(node: Node, { noun }: Role): boolean {
+function isNamedFor(node: Node, { noun }: ToolRole): boolean {
   const name = nameOf(node);
   return name !== "" && noun.some((_word, index) => noun.slice(index).join("") === name);
 }

@@ -1,16 +1,16 @@
 import { isObject, isRawJson } from "@svc/core";
-import { itemsOf, type JsonObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
+import { type AnyObject, itemsOf, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
 import { type Facts, sayOf } from "./facts.ts";
-import { isList, type Layout, type Place } from "./layout.ts";
-import type { Fields } from "./objects.ts";
+import { isList, type Layout, type ResultPlace } from "./layout.ts";
+import type { ObjectFields } from "./objects.ts";
 import { plausibleScalar } from "./plausible.ts";
 import type { Kind } from "./roles.ts";
 import type { Seed } from "./seed.ts";
-import { nothing, type Shown } from "./shown.ts";
+import { nothing, type ShownObject } from "./shown.ts";
 import { plainName } from "./words.ts";
 
 /** What a result is made from. */
-export type Plan = {
+export type ResultPlan = {
   readonly seed: Seed;
   readonly kind: Kind | undefined;
   /** What the objects are called, for names without a hint of their own. */
@@ -18,26 +18,26 @@ export type Plan = {
   /** Values that the app is known to take for a field, by its name. */
   readonly optionsFor: (name: string) => readonly unknown[];
   /** The fields of the listed objects, as all tools show them. */
-  readonly fields: Fields;
+  readonly fields: ObjectFields;
   /** The end of the time that made-up objects come from. */
   readonly baseMs: number;
   /** The value of a field that another object has, such as the name of an assignee; undefined where there is no such object. */
-  readonly refer: (field: { owner: string; shown: Shown; path: readonly string[]; schema: JsonObject }) => unknown;
+  readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
   /** What the call said, heard outside the objects that the sandbox knows. */
   readonly facts: Facts;
   readonly layout: Layout;
-  readonly entity: Shown | undefined;
-  readonly items: readonly Shown[] | undefined;
+  readonly entity: ShownObject | undefined;
+  readonly items: readonly ShownObject[] | undefined;
   /** Values of the page that stand around a list, such as its total or its next token. An undefined value leaves its field out. */
-  readonly page: (path: Place, schema: JsonObject) => { readonly value: unknown } | undefined;
+  readonly page: (path: ResultPlace, schema: AnyObject) => { readonly value: unknown } | undefined;
 };
 
 type Here = {
-  readonly plan: Plan;
-  readonly place: Place;
+  readonly plan: ResultPlan;
+  readonly place: ResultPlace;
   /** Names from the object that is being made, where facts are looked up. */
   readonly path: readonly string[];
-  readonly shown: Shown;
+  readonly shown: ShownObject;
   readonly kind: Kind | undefined;
   readonly idField: string | undefined;
   readonly budget: { left: number };
@@ -53,13 +53,13 @@ const valuesMax = 50_000;
 const envelopes = new Set(["data", "result", "resource", "response", "report", "node", "payload"]);
 
 /** A result of a schema, made up but for what the plan knows. */
-export function makeResult(schema: JsonObject, plan: Plan): unknown {
-  const shown: Shown = { id: undefined, seed: plan.seed, facts: plan.facts };
+export function makeResult(schema: AnyObject, plan: ResultPlan): unknown {
+  const shown: ShownObject = { id: undefined, seed: plan.seed, facts: plan.facts };
   const budget = { left: valuesMax };
   return make(schema, { plan, place: [], path: [], shown, kind: undefined, idField: undefined, budget });
 }
 
-function make(schema: JsonObject, here: Here): unknown {
+function make(schema: AnyObject, here: Here): unknown {
   const { plan, place } = here;
   here.budget.left -= 1;
   const paged = plan.page(place, schema);
@@ -82,12 +82,12 @@ function make(schema: JsonObject, here: Here): unknown {
   return said(schema, here) ?? scalar(schema, here.path, here);
 }
 
-function makeItem(schema: JsonObject, here: Here): unknown {
+function makeItem(schema: AnyObject, here: Here): unknown {
   const items = isObject(schema["items"]) ? itemsOf(schema) : { type: "object" };
   return make(items, { ...here, place: [...here.place, "*"], path: [] });
 }
 
-function makeList(schema: JsonObject, here: Here): unknown {
+function makeList(schema: AnyObject, here: Here): unknown {
   const { plan, place } = here;
   const known = isOnTheWay(place, plan) ? undefined : said(schema, here);
   if (known !== undefined) return known;
@@ -102,7 +102,7 @@ function makeList(schema: JsonObject, here: Here): unknown {
   return made.filter((item) => item !== undefined);
 }
 
-function makeObject(schema: JsonObject, here: Here): unknown {
+function makeObject(schema: AnyObject, here: Here): unknown {
   const properties = propertiesOf(schema);
   const isRoot = here.path.length === 0;
   if (properties.length === 0) return makeOpen(schema, here);
@@ -127,7 +127,7 @@ function makeObject(schema: JsonObject, here: Here): unknown {
 }
 
 /** An object whose fields nobody declared: what was said of it, else an id and a name, as most objects have. */
-function makeOpen(schema: JsonObject, here: Here): unknown {
+function makeOpen(schema: AnyObject, here: Here): unknown {
   const { path, shown, idField } = here;
   if (path.length === 0 && idField !== undefined) {
     const whole = { ...openFields(here), ...wholeOf(shown.facts, here.kind) };
@@ -159,17 +159,17 @@ function openFields(here: Here): Record<string, unknown> {
 }
 
 /** An object that is stored as it was sent stands whole in the argument that bears its kind's name. */
-function wholeOf(facts: Facts, kind: Kind | undefined): JsonObject {
+function wholeOf(facts: Facts, kind: Kind | undefined): AnyObject {
   const whole = kind && (facts[kind.words.join("")] ?? facts[kind.words.at(-1) ?? ""]);
   return isObject(whole) ? whole : {};
 }
 
-function said(schema: JsonObject, { shown, path }: Here): unknown {
+function said(schema: AnyObject, { shown, path }: Here): unknown {
   return path.length === 0 ? undefined : sayOf(shown.facts, path, schema);
 }
 
 /** The id in the form of its field: a number, a text, or an address that ends with it. */
-function idOf(schema: JsonObject, name: string, here: Here): unknown {
+function idOf(schema: AnyObject, name: string, here: Here): unknown {
   const { id } = here.shown;
   if (id === undefined) return scalar(schema, [name], here);
   if (name === "uri") return String(id).includes("://") ? id : `https://api.example.com/${ownerOf(here)}/${id}`;
@@ -179,14 +179,14 @@ function idOf(schema: JsonObject, name: string, here: Here): unknown {
   return Number.isSafeInteger(read) || isRawJson(read) ? read : scalar(schema, [name], here);
 }
 
-function scalar(schema: JsonObject, path: readonly string[], here: Here): unknown {
+function scalar(schema: AnyObject, path: readonly string[], here: Here): unknown {
   return madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown });
 }
 
 /** The value of a field that nobody spoke of; undefined where it has none. */
 export function madeUp(
-  { optionsFor, refer, baseMs }: Pick<Plan, "optionsFor" | "refer" | "baseMs">,
-  { schema, path, owner, shown }: { schema: JsonObject; path: readonly string[]; owner: string; shown: Shown },
+  { optionsFor, refer, baseMs }: Pick<ResultPlan, "optionsFor" | "refer" | "baseMs">,
+  { schema, path, owner, shown }: { schema: AnyObject; path: readonly string[]; owner: string; shown: ShownObject },
 ): unknown {
   const referred = refer({ owner, shown, path, schema });
   if (referred !== undefined) return referred === nothing ? undefined : referred;
@@ -197,7 +197,7 @@ export function madeUp(
 }
 
 /** A field of an object inside that a call gave, without this one: the start of an event that lasts whole days has no hour. */
-function isLeftOut({ facts }: Shown, path: readonly string[]): boolean {
+function isLeftOut({ facts }: ShownObject, path: readonly string[]): boolean {
   const holder = path.slice(0, -1).map(plainName).join("");
   return holder !== "" && Object.hasOwn(facts, holder) && isObject(facts[holder]);
 }
@@ -206,12 +206,12 @@ function ownerOf({ kind, plan }: Here): string {
   return kind?.name ?? plan.noun;
 }
 
-function isSame(a: Place, b: Place): boolean {
+function isSame(a: ResultPlace, b: ResultPlace): boolean {
   return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
 /** Whether a list stands around what the call is about: then it has that one item. */
-function isOnTheWay(place: Place, { layout, entity, items }: Plan): boolean {
+function isOnTheWay(place: ResultPlace, { layout, entity, items }: ResultPlan): boolean {
   const targets = [entity && layout.entity?.place, items && layout.list?.place];
   return targets.some((target) => {
     return (

@@ -1,27 +1,27 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
+import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.ts";
 import type { Facts } from "./facts.ts";
-import { isList, type Layout, layoutOf, type Place } from "./layout.ts";
+import { isList, type Layout, layoutOf, type ResultPlace } from "./layout.ts";
 import { plausibleScalar, uuidOf } from "./plausible.ts";
-import { type Kind, type Role, roleOf } from "./roles.ts";
+import { type Kind, roleOf, type ToolRole } from "./roles.ts";
 import { digestOf, type Seed } from "./seed.ts";
-import type { Shown } from "./shown.ts";
+import type { ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName } from "./words.ts";
 
 /** The kind of a tool's objects; of a noun that no tool names by an id, a kind that only its lists know. */
-export function kindOf({ kind, noun }: Role): Kind {
+export function kindOf({ kind, noun }: ToolRole): Kind {
   return kind ?? { name: noun.join("_"), words: noun, idArguments: new Set(), scopeArguments: [] };
 }
 
 /** Where the objects of a kind are kept that a call with these arguments is about. */
-export function shelfOf(toolkit: Toolkit, kind: Kind, args: JsonObject): Shelf {
+export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
   const scope = kind.scopeArguments.map((name) => String(args[name] ?? ""));
   return { app: `${toolkit.ownerProjectId}/${toolkit.slug}`, kind: kind.name, scope: JSON.stringify(scope) };
 }
 
 /** Fields that nobody spoke of follow from the id, so that a list and a get show the same object. */
-export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): Shown {
+export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): ShownObject {
   let seed: Seed | undefined;
   return {
     id,
@@ -38,7 +38,7 @@ export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: S
 }
 
 /** A made-up id in the form of the field that shows it. */
-export function madeUpId(schema: JsonObject, idField: string, owner: string, seed: Seed): string | number {
+export function madeUpId(schema: AnyObject, idField: string, owner: string, seed: Seed): string | number {
   const types = typesOf(schema);
   if (types.length > 0 && !types.includes("string")) {
     return Number(plausibleScalar({ schema, path: [idField], owner, seed, options: [] }));
@@ -49,31 +49,31 @@ export function madeUpId(schema: JsonObject, idField: string, owner: string, see
 }
 
 /** Where the objects of a list stand in the result. */
-export function rowPlace({ place, inside }: NonNullable<Layout["list"]>): Place {
+export function rowPlace({ place, inside }: NonNullable<Layout["list"]>): ResultPlace {
   return [...place, "*", ...(inside === undefined ? [] : [inside])];
 }
 
 /** The part of a schema that stands at a place of the result. */
-export function schemaAt(schema: JsonObject, place: Place): JsonObject {
-  return place.reduce<JsonObject>((held, step) => {
+export function schemaAt(schema: AnyObject, place: ResultPlace): AnyObject {
+  return place.reduce<AnyObject>((held, step) => {
     return step === "*" ? itemsOf(held) : (new Map(propertiesOf(held)).get(step) ?? {});
   }, schema);
 }
 
 /** A field of an object that holds one value or a list of values. */
-export type Field = { readonly path: readonly string[]; readonly schema: JsonObject };
+export type Field = { readonly path: readonly string[]; readonly schema: AnyObject };
 
 /** The fields of a kind by their plain path, as facts are: `assigneeid` is `assignee.id`. */
-export type Fields = ReadonlyMap<string, Field>;
+export type ObjectFields = ReadonlyMap<string, Field>;
 
 const depthMax = 4;
-const knownFields = new WeakMap<Toolkit, Map<string, Fields>>();
+const knownFields = new WeakMap<Toolkit, Map<string, ObjectFields>>();
 
 /**
  * The fields that the objects of a list have, as all tools show them that answer such objects: a list may be asked for by a field that
  * only the tool for one object shows.
  */
-export function fieldsOf(toolkit: Toolkit, action: Action): Fields {
+export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
   let known = knownFields.get(toolkit);
   if (known === undefined) {
     known = new Map();
@@ -89,7 +89,7 @@ export function fieldsOf(toolkit: Toolkit, action: Action): Fields {
   return fields;
 }
 
-function findFields(toolkit: Toolkit, own: Action, { kind }: Role): Fields {
+function findFields(toolkit: Toolkit, own: Action, { kind }: ToolRole): ObjectFields {
   const fields = new Map<string, Field>();
   const others = kind === undefined ? [own] : toolkit.actions.filter((other) => roleOf(toolkit, other).kind === kind);
   // What reads one object says most of it.
@@ -105,7 +105,7 @@ function findFields(toolkit: Toolkit, own: Action, { kind }: Role): Fields {
   return fields;
 }
 
-function addFields(fields: Map<string, Field>, schema: JsonObject, path: readonly string[]): void {
+function addFields(fields: Map<string, Field>, schema: AnyObject, path: readonly string[]): void {
   for (const [name, child] of propertiesOf(schema)) {
     const own = [...path, name];
     const isHolder = propertiesOf(child).length > 0;

@@ -1,6 +1,6 @@
 import type { Toolkit } from "@svc/catalog";
 import { isObject } from "@svc/core";
-import { type JsonObject, propertiesOf } from "../app/refusal.ts";
+import { type AnyObject, propertiesOf } from "../app/refusal.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 type Options = ReadonlyMap<string, readonly unknown[]>;
@@ -39,7 +39,7 @@ function findOptions({ actions }: Toolkit): Options {
   return options;
 }
 
-function enumsOf(schema: JsonObject): [string, readonly unknown[]][] {
+function enumsOf(schema: AnyObject): [string, readonly unknown[]][] {
   return propertiesOf(schema).flatMap(([name, child]) => {
     const own = child["enum"] ?? (isObject(child["items"]) ? child["items"]["enum"] : undefined);
     const values = Array.isArray(own)

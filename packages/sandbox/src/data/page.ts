@@ -1,6 +1,6 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import { itemsOf, type JsonObject, propertiesOf, typesOf } from "../app/refusal.ts";
-import type { Place } from "./layout.ts";
+import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.ts";
+import type { ResultPlace } from "./layout.ts";
 import { plainName } from "./words.ts";
 
 /** The arguments by which a list is read in pages; undefined where the tool has none of that sort. */
@@ -12,7 +12,7 @@ type PageArguments = {
 };
 
 /** A part of a list: items from `start` up to, not including, `end`, of `total`. */
-export type Page = {
+export type ListSlice = {
   readonly start: number;
   readonly end: number;
   readonly total: number;
@@ -76,7 +76,7 @@ function pageArgumentsOf(action: Action): PageArguments {
   };
 }
 
-function propertyNames(schema: JsonObject, depth = 0): Set<string> {
+function propertyNames(schema: AnyObject, depth = 0): Set<string> {
   const names = new Set<string>();
   if (depth > 4) return names;
   for (const [name, child] of [...propertiesOf(schema), ...propertiesOf(itemsOf(schema))]) {
@@ -99,9 +99,9 @@ export function isPageArgument(action: Action, name: string): boolean {
 export function pageOf(
   toolkit: Toolkit,
   action: Action,
-  args: JsonObject,
+  args: AnyObject,
   { count, pages }: { count: (usual: number) => number; pages: number | undefined },
-): Page {
+): ListSlice {
   const names = pageArgumentsOf(action);
   const asked = sizeOf(action, args, names.size);
   const size = asked ?? (pages === undefined ? pageSizeMax : pageSizeUsual);
@@ -111,14 +111,14 @@ export function pageOf(
   return { start, end: Math.min(start + size, total), total, size, number: Math.floor(start / size) + 1 };
 }
 
-function sizeOf(action: Action, args: JsonObject, name: string | undefined): number | undefined {
+function sizeOf(action: Action, args: AnyObject, name: string | undefined): number | undefined {
   if (name === undefined) return undefined;
   const fallback = new Map(propertiesOf(action.inputSchema)).get(name)?.["default"];
   const size = args[name] ?? fallback;
   return typeof size === "number" && size >= 1 ? Math.min(Math.trunc(size), pageSizeMax) : undefined;
 }
 
-function startOf(args: JsonObject, { token, offset, page }: PageArguments, size: number, action: Action): number {
+function startOf(args: AnyObject, { token, offset, page }: PageArguments, size: number, action: Action): number {
   const [, fromToken] = /^sandbox-page-(\d{1,9})$/.exec(String(token === undefined ? "" : args[token])) ?? [];
   if (fromToken !== undefined) return (Number(fromToken) - 1) * size;
   if (token !== undefined && typeof args[token] === "number" && !allowsText(action, token)) {
@@ -153,11 +153,11 @@ function takesToken(toolkit: Toolkit, action: Action): boolean {
 }
 
 /** The values around a list: token, total, number of pages, whether there are more. An undefined value leaves the field out. */
-export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPlace: Place | undefined) {
+export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, listPlace: ResultPlace | undefined) {
   const hasNext = page.end < page.total;
   const { from, more } = action.paging ?? {};
   const totalName = `total${plainName(listPlace?.findLast((step) => step !== "*") ?? "-")}`;
-  return (place: Place, schema: JsonObject): { value: unknown } | undefined => {
+  return (place: ResultPlace, schema: AnyObject): { value: unknown } | undefined => {
     if (listPlace === undefined || isInside(place, listPlace)) return undefined;
     const path = place.join(".");
     if (path === more) return { value: hasNext };
@@ -178,12 +178,12 @@ export function pageFields(toolkit: Toolkit, action: Action, page: Page, listPla
 }
 
 /** What asks for the page behind one, where the definition says that it stands: a token, or the link with one. */
-function nextOf({ paging }: Action, { number }: Page, schema: JsonObject): string | number {
+function nextOf({ paging }: Action, { number }: ListSlice, schema: AnyObject): string | number {
   if (!typesOf(schema).includes("string") && typesOf(schema).length > 0) return number + 1;
   const token = `sandbox-page-${number + 1}`;
   return paging?.query === undefined ? token : `/next?${new URLSearchParams({ [paging.query]: token })}`;
 }
 
-function isInside(place: Place, outer: Place): boolean {
+function isInside(place: ResultPlace, outer: ResultPlace): boolean {
   return place.length > outer.length && outer.every((step, index) => step === place[index]);
 }

@@ -1,11 +1,11 @@
 import { isoTime } from "@svc/core";
-import { type JsonObject, typesOf } from "../app/refusal.ts";
+import { type AnyObject, typesOf } from "../app/refusal.ts";
 import { digestOf, numberOf, type Seed } from "./seed.ts";
 import { singularOf, wordsOf } from "./words.ts";
 
 /** A value to make up: its schema, where it stands inside its object, and what object that is. */
-export type Wanted = {
-  readonly schema: JsonObject;
+export type WantedValue = {
+  readonly schema: AnyObject;
   readonly path: readonly string[];
   readonly owner: string;
   readonly seed: Seed;
@@ -25,7 +25,7 @@ export type Times = {
   readonly changedMs?: number | undefined;
 };
 
-type Clue = Wanted & {
+type Clue = WantedValue & {
   readonly words: string;
   readonly parent: string;
   readonly number: number;
@@ -137,7 +137,7 @@ const dayMs = 24 * hourMs;
 const daysMax = 180;
 
 /** A text, number or boolean as its name, format and owner make one expect. The same seed and place give the same value. */
-export function plausibleScalar(wanted: Wanted): unknown {
+export function plausibleScalar(wanted: WantedValue): unknown {
   // Items of a list are called like the list.
   const names = wanted.path.filter((step) => !/^\d+$/.test(step));
   const name = names.at(-1) ?? wanted.owner;

@@ -1,5 +1,5 @@
 import type { Action, Toolkit } from "@svc/catalog";
-import { type JsonObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
+import { type AnyObject, propertiesOf, readScalar, typesOf } from "../app/refusal.ts";
 import { type Facts, sayOf } from "./facts.ts";
 import { layoutOf } from "./layout.ts";
 import { kindOf, madeUpId, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
@@ -7,7 +7,7 @@ import { optionsFor } from "./options.ts";
 import { plausibleScalar } from "./plausible.ts";
 import { type Kind, roleOf } from "./roles.ts";
 import { canonicalJson, digestOf, numberOf, type Seed } from "./seed.ts";
-import { nothing, type Shown } from "./shown.ts";
+import { nothing, type ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
@@ -37,7 +37,7 @@ const optionalWords = new Set(
 const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
 
 /** The seed of the rows that a list shows for the arguments that say which list it is. */
-export function listSeed({ slug }: Toolkit, listName: string, bound: JsonObject): Seed {
+export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject): Seed {
   return digestOf(slug, listName, canonicalJson(bound));
 }
 
@@ -50,7 +50,7 @@ const knownReferences = new WeakMap<Toolkit, Map<string, Reference | undefined>>
 export function referTo(
   toolkit: Toolkit,
   find: Find,
-  { owner, shown, path, schema }: { owner: string; shown: Shown; path: readonly string[]; schema: JsonObject },
+  { owner, shown, path, schema }: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject },
 ): unknown {
   const reference = referenceOf(toolkit, owner, path);
   if (reference === undefined) return undefined;
@@ -131,7 +131,7 @@ export function isHost(action: Action, name: string): boolean {
   return new Map(propertiesOf(action.inputSchema)).get(name)?.["x-host"] === true;
 }
 
-type ReferredRow = { readonly shelf: Shelf; readonly shown: Shown };
+type ReferredRow = { readonly shelf: Shelf; readonly shown: ShownObject };
 
 const knownRows = new WeakMap<Toolkit, Map<string, ReferredRow | undefined>>();
 
@@ -169,7 +169,7 @@ function findRow(
   return { shelf, shown: show(shelf, id, {}) };
 }
 
-function asTyped(id: string | number | undefined, schema: JsonObject): unknown {
+function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
   const types = typesOf(schema);
   if (types.length === 0 || types.includes("string")) return id === undefined ? undefined : String(id);
   const read = readScalar(String(id), { type: "integer" });
@@ -177,7 +177,7 @@ function asTyped(id: string | number | undefined, schema: JsonObject): unknown {
 }
 
 /** A field of a row as its own list shows it; what is asked for as its summary may be called name there. */
-function fieldOf(toolkit: Toolkit, list: Action, shown: Shown, leaf: string): unknown {
+function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);
   const layout = layoutOf(list, role).list;
   const properties = layout === undefined ? [] : propertiesOf(schemaAt(list.outputSchema, rowPlace(layout)));

@@ -15,7 +15,7 @@ export type Kind = {
 };
 
 /** What a tool does to the objects of a kind. `other` pairs with nothing: its answers are made up from its schema alone. */
-export type Role = {
+export type ToolRole = {
   readonly verb: "create" | "read" | "update" | "delete" | "list" | "other";
   /** Undefined where the tool's noun is no kind. */
   readonly kind: Kind | undefined;
@@ -49,10 +49,10 @@ type Named = {
   readonly to: string;
 };
 
-const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, Role>>();
+const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, ToolRole>>();
 
 /** The role of an action, found from the names and paths of its toolkit's tools alone. */
-export function roleOf(toolkit: Toolkit, action: Action): Role {
+export function roleOf(toolkit: Toolkit, action: Action): ToolRole {
   let roles = knownRoles.get(toolkit);
   if (roles === undefined) {
     roles = findRoles(toolkit.actions);
@@ -61,7 +61,7 @@ export function roleOf(toolkit: Toolkit, action: Action): Role {
   return roles.get(action.slug) ?? { verb: "other", kind: undefined, idArgument: undefined, noun: [], subjects: [] };
 }
 
-function findRoles(actions: readonly Action[]): Map<string, Role> {
+function findRoles(actions: readonly Action[]): Map<string, ToolRole> {
   const kinds = findKinds(actions);
   return new Map(actions.map((action) => [action.slug, findRole(action, kinds)]));
 }
@@ -178,7 +178,7 @@ function isListOf(action: Action, noun: readonly string[]): boolean {
   return isNamed && JSON.stringify(action.outputSchema).split('"id":').length <= 4;
 }
 
-function findRole(action: Action, kinds: readonly Kind[]): Role {
+function findRole(action: Action, kinds: readonly Kind[]): ToolRole {
   const named = readName(action);
   const args = argumentsOf(action);
   const idOf = (kind: Kind) => args.find((name) => kind.idArguments.has(plainName(name)));
@@ -208,7 +208,7 @@ function isForeign(
     named: { noun },
     subjects,
     idOf,
-  }: Pick<Role, "verb" | "kind" | "subjects"> & { named: Named; idOf: (kind: Kind) => string | undefined },
+  }: Pick<ToolRole, "verb" | "kind" | "subjects"> & { named: Named; idOf: (kind: Kind) => string | undefined },
 ): boolean {
   if (verb !== "list" || kind === undefined) return false;
   if (idOf(kind) !== undefined) return true;
@@ -231,7 +231,7 @@ function pair(
   { verb, noun, isPlural: isMany, to }: Named,
   kinds: readonly Kind[],
   idOf: (kind: Kind) => string | undefined,
-): Pick<Role, "verb" | "kind"> {
+): Pick<ToolRole, "verb" | "kind"> {
   const exact = kinds.find(({ name }) => name === noun.join("_")) ?? kinds.find((kind) => isInside(kind, noun, action));
   const asEnd = exact ?? kinds.find(({ words }) => endsWith(noun, words));
   const inside = exact ?? kinds.find((kind) => idOf(kind) !== undefined && contains(noun, kind.words));

@@ -1,23 +1,23 @@
 import type { AppCall } from "@svc/connections";
-import type { JsonObject } from "../app/refusal.ts";
-import { askedOf, type Criterion, isText, type Row } from "./criteria.ts";
+import type { AnyObject } from "../app/refusal.ts";
+import { askedOf, type Criterion, isText, type ReadRow } from "./criteria.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
 import type { Layout } from "./layout.ts";
-import { madeUp, type Plan } from "./make.ts";
+import { madeUp, type ResultPlan } from "./make.ts";
 import { type Field, kindOf, madeUpId, type Order, rowPlace, schemaAt, shelfOf, show } from "./objects.ts";
 import { isPageArgument, pageFields, pageOf } from "./page.ts";
 import { listSeed } from "./references.ts";
-import { type Role, roleOf } from "./roles.ts";
+import { roleOf, type ToolRole } from "./roles.ts";
 import { canonicalJson, digestOf, numberOf, type Seed } from "./seed.ts";
-import type { Shown } from "./shown.ts";
+import type { ShownObject } from "./shown.ts";
 import type { ObjectStore } from "./store.ts";
 import { plainName } from "./words.ts";
 
 /** A call for a list, and what its rows are made up from. */
-export type ListWork = Pick<Plan, "optionsFor" | "refer" | "noun" | "baseMs" | "fields"> & {
+export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseMs" | "fields"> & {
   readonly call: AppCall;
-  readonly args: JsonObject;
-  readonly role: Role;
+  readonly args: AnyObject;
+  readonly role: ToolRole;
   readonly layout: Layout;
   readonly facts: Facts;
   readonly store: ObjectStore;
@@ -31,7 +31,7 @@ const rowsSearched = 60;
 const madeSearched = 500;
 
 /** The rows of a list that its arguments ask for, and the page of them. */
-export function listPlan(work: ListWork, pages: number | undefined): Pick<Plan, "items" | "page" | "facts"> {
+export function listPlan(work: ListWork, pages: number | undefined): Pick<ResultPlan, "items" | "page" | "facts"> {
   const { call, args, layout, facts } = work;
   const { list } = layout;
   if (list === undefined) return { items: undefined, page: () => undefined, facts };
@@ -44,7 +44,7 @@ export function listPlan(work: ListWork, pages: number | undefined): Pick<Plan, 
 type Listing = {
   /** How many rows there are, told how many a list usually shows. */
   readonly count: (usual: number) => number;
-  readonly rows: (start: number, end: number) => Shown[];
+  readonly rows: (start: number, end: number) => ShownObject[];
 };
 
 /** What calls made first, then rows that were there, as many as a list usually shows. */
@@ -78,7 +78,7 @@ function usualRows(work: ListWork): Listing {
 }
 
 /** Keeps that a row is one of the list that it was shown in: an issue of the team that was asked for is read as that team's. */
-function note({ call, args, role, store, seen }: ListWork, { id, isMade }: Shown, facts: Facts): void {
+function note({ call, args, role, store, seen }: ListWork, { id, isMade }: ShownObject, facts: Facts): void {
   if (id === undefined || isMade === true || Object.keys(facts).length === 0) return;
   const shelf = shelfOf(call.toolkit, kindOf(role), args);
   if (store.find(call.projectId, shelf, String(id)) !== undefined) return;
@@ -124,7 +124,7 @@ function fullPages(work: ListWork): Listing {
 }
 
 /** The list whose rows a search looks through: that of all objects of the kind, where it asks for nothing that the search does not say. */
-function sharedName({ call: { toolkit, action }, role }: ListWork, bound: JsonObject): string {
+function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObject): string {
   if (role.kind === undefined || Object.keys(bound).length > 0 || action.name.startsWith("list")) return action.name;
   const whole = toolkit.actions.find((other) => {
     const { verb, kind } = roleOf(toolkit, other);
@@ -140,7 +140,7 @@ function makeUpRow(
   bound: Facts,
   seed: Seed,
   numbered?: number,
-): { shown: Shown; isGone: boolean } | undefined {
+): { shown: ShownObject; isGone: boolean } | undefined {
   const { call, args, layout, role, store } = work;
   const { list } = layout;
   if (list?.idField === undefined) return { shown: { id: undefined, seed, facts: bound }, isGone: false };
@@ -156,7 +156,7 @@ function makeUpRow(
 }
 
 /** What calls made of a kind and the list's own arguments do not rule out, in the order made. */
-function findMade({ call, args, role, store }: ListWork, bound: Facts): Shown[] {
+function findMade({ call, args, role, store }: ListWork, bound: Facts): ShownObject[] {
   if (role.verb !== "list" || role.kind === undefined) return [];
   const shelf = shelfOf(call.toolkit, role.kind, args);
   const isElsewhere = (facts: Facts) =>
@@ -168,22 +168,22 @@ function findMade({ call, args, role, store }: ListWork, bound: Facts): Shown[] 
   return objects.map((object) => show(shelf, object.id, object.facts, object));
 }
 
-function fits(work: ListWork, shown: Shown, criteria: readonly Criterion[]): boolean {
+function fits(work: ListWork, shown: ShownObject, criteria: readonly Criterion[]): boolean {
   if (criteria.length === 0) return true;
   const said = (name: string) => (Object.hasOwn(shown.facts, name) ? shown.facts[name] : undefined);
   const texts = () => Object.entries(shown.facts).flatMap(([name, value]) => (isText(name) ? [String(value)] : []));
-  const row: Row = { said, texts, field: (field) => fieldOf(work, shown, field) };
+  const row: ReadRow = { said, texts, field: (field) => fieldOf(work, shown, field) };
   return criteria.every((criterion) => criterion(row));
 }
 
-function sortRows(work: ListWork, rows: Shown[], { field, isDescending }: Order): void {
+function sortRows(work: ListWork, rows: ShownObject[], { field, isDescending }: Order): void {
   const values = new Map(rows.map((row) => [row, fieldOf(work, row, field)]));
   const sign = isDescending ? -1 : 1;
   rows.sort((a, b) => sign * compareValues(values.get(a), values.get(b)));
 }
 
 /** A field of a row as the row shows it. */
-function fieldOf(work: ListWork, shown: Shown, { path, schema }: Field): unknown {
+function fieldOf(work: ListWork, shown: ShownObject, { path, schema }: Field): unknown {
   const owner = work.role.kind?.name ?? work.noun;
   return sayOf(shown.facts, path, schema) ?? madeUp(work, { schema, path, owner, shown });
 }

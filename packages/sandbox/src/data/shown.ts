@@ -2,7 +2,7 @@ import type { Facts } from "./facts.ts";
 import type { Seed } from "./seed.ts";
 
 /** An object to show: what is said of it, and the seed of everything else. */
-export type Shown = {
+export type ShownObject = {
   readonly id: string | number | undefined;
   readonly seed: Seed;
   readonly facts: Facts;

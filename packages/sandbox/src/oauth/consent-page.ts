@@ -1,5 +1,5 @@
 /** A page of plain HTML: no script, no style, nothing from elsewhere, so that the strictest content security policy lets it be. */
-export type HtmlPage = { readonly status: number; readonly html: string };
+export type ConsentPage = { readonly status: number; readonly html: string };
 
 /** Where the consent page is served, and where its form posts to. */
 export const authorizePath = "/sandbox/authorize";
@@ -13,7 +13,7 @@ export function consentPage({
   name: string;
   scopes: readonly string[];
   request: string;
-}): HtmlPage {
+}): ConsentPage {
   const list =
     scopes.length === 0
       ? "<p>No particular scopes are asked for.</p>"
@@ -37,11 +37,11 @@ function shownScope(scope: string): string {
 }
 
 /** Says what is wrong with a request that may not be redirected anywhere. */
-export function errorPage(status: number, message: string): HtmlPage {
+export function errorPage(status: number, message: string): ConsentPage {
   return page(status, "This cannot be connected", `<p role="alert">${escapeHtml(message)}</p>`);
 }
 
-function page(status: number, title: string, body: string): HtmlPage {
+function page(status: number, title: string, body: string): ConsentPage {
   const html = `<!doctype html>
 <html lang="en">
 <head>

@@ -24,7 +24,7 @@ export type AuthorizationRequest = {
 };
 
 /** Seals and opens by purpose: a code is no token, and neither is any other sealed value of the service. */
-export type Seals = {
+export type TokenSeals = {
   seal<Purpose extends keyof Sealed>(purpose: Purpose, content: Sealed[Purpose]): string;
   /** Undefined when the text was not sealed for this purpose, or is expired at `nowMs`. */
   open<Purpose extends keyof Sealed>(purpose: Purpose, text: string, nowMs: number): Sealed[Purpose] | undefined;

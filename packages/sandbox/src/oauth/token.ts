@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { type Clock, equalConstantTime, LeastRecentlyUsed } from "@svc/core";
 import { sandboxClientId } from "./authorize.ts";
-import type { Seals } from "./seals.ts";
+import type { TokenSeals } from "./seals.ts";
 
 /** What the token endpoint needs. `refreshes`: whether a toolkit's app gives refresh tokens. */
-export type TokenOptions = {
+export type SandboxTokenOptions = {
   readonly clock: Clock;
-  readonly seals: Seals;
+  readonly seals: TokenSeals;
   readonly refreshes: (toolkitSlug: string) => boolean;
 };
 
@@ -30,7 +30,7 @@ type Grant = { readonly toolkit: string; readonly form: URLSearchParams };
  * The token endpoint (RFC 6749, 3.2) behind the interface of `fetch`: codes with PKCE, each good once; refresh tokens that are replaced
  * when used; client credentials. What was used is known to this process alone.
  */
-export function createTokenEndpoint(options: TokenOptions): typeof fetch {
+export function createTokenEndpoint(options: SandboxTokenOptions): typeof fetch {
   const used = new LeastRecentlyUsed<string, true>(usedMax);
   const issue = createIssuer(options);
   const useOnce = (text: string): boolean => {
@@ -76,7 +76,7 @@ function refuseClient(authorization: string | null, form: URLSearchParams): Repl
 
 type Issue = (toolkit: string, scope: string, withRefresh: boolean) => Reply;
 
-function createIssuer({ clock, seals }: TokenOptions): Issue {
+function createIssuer({ clock, seals }: SandboxTokenOptions): Issue {
   // Two tokens of the same millisecond differ by it, and by the nonce of their seals.
   let serial = 0;
   return (toolkit, scope, withRefresh) => {
@@ -98,7 +98,7 @@ function createIssuer({ clock, seals }: TokenOptions): Issue {
   };
 }
 
-function exchange(grant: Grant, options: TokenOptions, issue: Issue, useOnce: (text: string) => boolean): Reply {
+function exchange(grant: Grant, options: SandboxTokenOptions, issue: Issue, useOnce: (text: string) => boolean): Reply {
   const { form, toolkit } = grant;
   switch (form.get("grant_type")) {
     case "authorization_code":
@@ -116,7 +116,7 @@ function exchange(grant: Grant, options: TokenOptions, issue: Issue, useOnce: (t
 
 function exchangeCode(
   { toolkit, form }: Grant,
-  { clock, seals, refreshes }: TokenOptions,
+  { clock, seals, refreshes }: SandboxTokenOptions,
   issue: Issue,
   useOnce: (text: string) => boolean,
 ): Reply {
@@ -137,7 +137,7 @@ function exchangeCode(
 
 function refresh(
   { toolkit, form }: Grant,
-  { clock, seals }: TokenOptions,
+  { clock, seals }: SandboxTokenOptions,
   issue: Issue,
   useOnce: (text: string) => boolean,
 ): Reply {

@@ -1,7 +1,7 @@
 import { catalogFaults } from "@svc/catalog";
 import { openPageToken, pageSizeOf, parseId, type QuarantineId, requireId, sealPageToken, timeRange } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { findQuarantinedIds, listHeldQuarantinedPosts, type ReleaseFilter } from "@svc/db/quarantine/held";
+import { findQuarantinedIds, type HeldPostFilter, listHeldQuarantinedPosts } from "@svc/db/quarantine/held";
 import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
@@ -41,7 +41,7 @@ export async function findCandidates(
 
 async function findHeld(
   db: Executor,
-  filter: ReleaseFilter,
+  filter: HeldPostFilter,
   after: Candidate | undefined,
   limit: number,
 ): Promise<Candidate[]> {
@@ -52,7 +52,7 @@ async function findHeld(
 /** The posts there are, the oldest first; then the ids that are none. */
 async function findGiven(
   db: Executor,
-  filter: ReleaseFilter,
+  filter: HeldPostFilter,
   after: Candidate | undefined,
   ids: readonly QuarantineId[],
 ): Promise<Candidate[]> {
@@ -71,7 +71,7 @@ function requireIds(texts: readonly string[]): QuarantineId[] {
   return [...new Set(ids)].sort();
 }
 
-function requireFilter({ ids, toolkitSlug, since, until }: ReleaseQuarantinedPostsRequest): ReleaseFilter {
+function requireFilter({ ids, toolkitSlug, since, until }: ReleaseQuarantinedPostsRequest): HeldPostFilter {
   const isEmpty = ids.length === 0 && toolkitSlug === "" && since === undefined && until === undefined;
   if (isEmpty) throw adminFaults.FILTER_REQUIRED();
   return { toolkitSlug, ...timeRange(since, until) };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
-import type { Admission, Admitted, InboundPost, IngestOutcome } from "@svc/node";
+import type { Admitted, InboundPost, IngestOutcome, PostAdmission } from "@svc/node";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
@@ -12,7 +12,7 @@ import { bodyFault, type Intake } from "./intake.ts";
 /** What takes posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
   /** An answer that needs no body, or that the post is to be read and accepted. */
-  admit(toolkitSlug: string, query: URLSearchParams): Admission;
+  admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /** Rejects when the store is away. */
   accept(post: InboundPost, admitted: Admitted): Promise<IngestOutcome>;
 };

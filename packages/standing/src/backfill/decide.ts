@@ -2,7 +2,7 @@ import type { BackfillReason } from "@svc/db/schema/words";
 import type { BackfillMove, BackfillRecord, SourceRun } from "@svc/db/standing/backfills";
 import type { NewStandingRun } from "@svc/db/standing/runs";
 import type { Book } from "../decide/book.ts";
-import type { Candidate, DueBackfill, LookedAt } from "../engine/due.ts";
+import type { DueBackfill, DueCandidate, ExaminedItem } from "../engine/due.ts";
 import { type DedupeKey, dedupeKeyOf } from "./dedupe.ts";
 import { waitingMax } from "./load.ts";
 import { againKey, allowanceOfBackfill, hasItsRun } from "./prepare.ts";
@@ -80,7 +80,7 @@ class Step {
     return undefined;
   }
 
-  #comeTo({ event }: LookedAt, { occurrence, version, filtered }: Candidate): Hindrance | undefined {
+  #comeTo({ event }: ExaminedItem, { occurrence, version, filtered }: DueCandidate): Hindrance | undefined {
     const { runs, taken, record, allowance } = this.#due;
     const there = runs.get(occurrence.sourceKey);
     const isTaken = event && taken.get(event.id);
@@ -116,7 +116,7 @@ class Step {
   }
 
   /** Its run may have gone since the backfill began. */
-  #mayHaveHadOne({ fireAt }: Candidate["occurrence"]): boolean {
+  #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
     return !record.again && fireAt < keptFrom && fireAt >= this.#book.facts.program.createdAt;
   }

@@ -1,6 +1,6 @@
 import type { BackfillRecord } from "@svc/db/standing/backfills";
 import { givenOf, keyOf } from "../decide/given.ts";
-import type { Candidate } from "../engine/due.ts";
+import type { DueCandidate } from "../engine/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** By which names a key of `dedupe` is remembered: among what a backfill comes to, and among what is due by itself. */
@@ -9,7 +9,7 @@ export type DedupeKey = { readonly own: string; readonly live: string; readonly 
 /** The key of an occurrence; undefined where the definition names none, a fault where it cannot be filled in. */
 export function dedupeKeyOf(
   { id }: Pick<BackfillRecord, "id">,
-  { occurrence }: Pick<Candidate, "occurrence">,
+  { occurrence }: Pick<DueCandidate, "occurrence">,
   { definition: { dedupe, timeZone } }: Pick<LoadedVersion, "definition">,
 ): DedupeKey | { readonly fault: string } | undefined {
   if (dedupe === undefined) return undefined;

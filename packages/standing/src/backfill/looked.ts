@@ -8,20 +8,20 @@ import {
 } from "@svc/core";
 import { uuidAfterEvent } from "@svc/db/events/repo";
 import { readArrivedEvents } from "@svc/db/standing/arrivals";
-import { type BackfillRecord, type EventWalk, walkBackfillEvents } from "@svc/db/standing/backfills";
+import { type BackfillRecord, type BackfillWalk, walkBackfillEvents } from "@svc/db/standing/backfills";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import type { Occurrence } from "../decide/occurrence.ts";
-import type { Source } from "../definition/definition.ts";
+import type { ProgramSource } from "../definition/definition.ts";
 import type { StandingContext } from "../engine/context.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** How far a backfill came. */
-export type Position = Pick<BackfillRecord, "positionAt" | "positionEventId">;
+export type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
 
 /** Something of the past that a backfill comes to. */
 export type Looked = {
   /** How far it came with that. */
-  readonly position: Position;
+  readonly position: BackfillPosition;
   /** Undefined: nothing is to be decided, such as of an event of another account. */
   readonly occurrence: Occurrence | undefined;
   /** Of an event: which, and when it was received. */
@@ -29,7 +29,7 @@ export type Looked = {
 };
 
 /** The range of a backfill, and how far it came. */
-export type Range = Position & {
+export type BackfillRange = BackfillPosition & {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
   /** Epoch milliseconds: the first, and the first that is not in it. */
@@ -38,12 +38,15 @@ export type Range = Position & {
 };
 
 /** The events of a range, from its position on. */
-export function walkOf({ projectId, positionEventId, since, until }: Range, source: TriggerSource): EventWalk {
+export function walkOf(
+  { projectId, positionEventId, since, until }: BackfillRange,
+  source: TriggerSource,
+): BackfillWalk {
   const fromUuid = positionEventId === null ? firstUuidAt(since) : uuidAfterEvent(positionEventId);
   return { projectId, triggerSlug: source.slug, entityId: source.entity, fromUuid, beforeUuid: firstUuidAt(until) };
 }
 
-type TriggerSource = Extract<Source, { kind: "trigger" }>;
+type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
 /** Events that are walked over at once. */
 const walkedMax = 200;
@@ -53,7 +56,7 @@ const bytesMax = 8_388_608;
 /** What a backfill comes to after its position, in the order in which it was due. */
 export async function* lookThrough(
   { db }: Pick<StandingContext, "db">,
-  range: Range,
+  range: BackfillRange,
   version: Pick<LoadedVersion, "definition" | "next">,
   work: Work,
 ): AsyncGenerator<Looked> {
@@ -63,7 +66,7 @@ export async function* lookThrough(
 }
 
 async function* times(
-  { since, until, positionAt }: Range,
+  { since, until, positionAt }: BackfillRange,
   next: LoadedVersion["next"],
   work: Work,
 ): AsyncGenerator<Looked> {
@@ -78,7 +81,7 @@ async function* times(
   }
 }
 
-async function* events(db: StandingContext["db"], range: Range, source: TriggerSource): AsyncGenerator<Looked> {
+async function* events(db: StandingContext["db"], range: BackfillRange, source: TriggerSource): AsyncGenerator<Looked> {
   const walk = walkOf(range, source);
   let fromUuid = walk.fromUuid;
   for (;;) {

@@ -6,7 +6,7 @@ import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standi
 import type { Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
 import type { StandingContext } from "../engine/context.ts";
-import type { Filtered, LookedAt, PreparedBackfill } from "../engine/due.ts";
+import type { ExaminedItem, Filtered, PreparedBackfill } from "../engine/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { type Looked, lookThrough } from "./looked.ts";
 
@@ -73,7 +73,7 @@ async function prepareOne(
   const of = { record, versionNumber, allowance, version: today, keptFrom };
   if (today === undefined || allowance.count === 0) return { ...of, looks: [], isWhole: false };
   const version = byPolicyOf(record, today);
-  const looks: LookedAt[] = [];
+  const looks: ExaminedItem[] = [];
   let [wanted, bytes] = [0, 0];
   for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version, work))) {
     const isFull = looks.length === looksMax || bytes >= bytesMax;

@@ -50,7 +50,7 @@ export function heldBack({ unstarted, nowMs }: BookFacts, sourceKey: string, sta
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
 /** What is open in those lanes of a program that are decided about: as the store had it, and as decisions change it. */
-export class Lanes {
+export class OpenLanes {
   readonly #lanes: Map<string, Lane>;
 
   constructor(lanes: readonly StandingLane[]) {

@@ -2,9 +2,9 @@ import { createId, type Id, type JsonObject, type StandingRunId } from "@svc/cor
 import type { StandingPauseReason, StandingRunReason } from "@svc/db/schema/words";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
-import type { Given } from "../definition/definition.ts";
+import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { type BookFacts, heldBack, Lanes, startFailuresMax } from "./book-facts.ts";
+import { type BookFacts, heldBack, OpenLanes, startFailuresMax } from "./book-facts.ts";
 import { DecidedRuns } from "./decided-runs.ts";
 import { inputOf } from "./event.ts";
 import { givenOf, keyOf } from "./given.ts";
@@ -17,7 +17,7 @@ import {
   runOf,
   type StartedRun,
 } from "./occurrence.ts";
-import { decideStart, type LaneFacts, rateAfter, type Used, type Verdict } from "./verdict.ts";
+import { decideStart, type LaneFacts, type RunDecision, rateAfter, type Used } from "./verdict.ts";
 import { Windows } from "./windows.ts";
 
 /**
@@ -50,7 +50,7 @@ export class Book {
   seen = 0;
   filtered = 0;
   failuresInRow: number;
-  readonly #lanes: Lanes;
+  readonly #lanes: OpenLanes;
   #used: Used;
 
   constructor(facts: BookFacts) {
@@ -62,7 +62,7 @@ export class Book {
     this.nextAt = program.nextAt;
     this.previousAt = program.previousAt;
     this.failuresInRow = program.failuresInRow;
-    this.#lanes = new Lanes(lanes);
+    this.#lanes = new OpenLanes(lanes);
     this.#used = used;
     this.windows = new Windows(program.id, facts.windows);
   }
@@ -98,7 +98,7 @@ export class Book {
   }
 
   /** What `dedupe` and `collect` make of an occurrence; undefined where it goes on. */
-  #gather(occurrence: Occurrence, version: LoadedVersion, given: Given): NewStandingRun | undefined {
+  #gather(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
     const run = this.#newRun(occurrence, version.record.version);
     if (dedupe !== undefined) {
@@ -267,7 +267,7 @@ export class Book {
     return refused;
   }
 
-  #decide({ definition }: LoadedVersion, laneName: string, rateKey: string, isWaiting: boolean): Verdict {
+  #decide({ definition }: LoadedVersion, laneName: string, rateKey: string, isWaiting: boolean): RunDecision {
     const { nowMs, room, nextDayMs } = this.facts;
     const { overlap, rate, budget, timeZone } = definition;
     return decideStart({
@@ -282,7 +282,7 @@ export class Book {
   }
 
   /** A run as the verdict leaves it; the lane is told. */
-  #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, verdict: Verdict): Run {
+  #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, verdict: RunDecision): Run {
     const { nowMs } = this.facts;
     switch (verdict.kind) {
       case "start":

@@ -2,7 +2,7 @@ import { createTenantValidators, fitInput } from "@svc/catalog";
 import { isJsonObject, isoTime, type JsonObject, parseExactJson } from "@svc/core";
 import type { ArrivedEvent } from "@svc/db/standing/arrivals";
 import { fillGiven } from "@svc/program";
-import type { Given } from "../definition/definition.ts";
+import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Occurrence } from "./occurrence.ts";
 
@@ -46,7 +46,7 @@ export function occurrenceOfEvent({ id, receivedAt, payload }: ArrivedEvent, eve
  */
 export function inputOf(
   { definition, program }: Pick<LoadedVersion, "definition" | "program">,
-  given: Given,
+  given: TemplateValues,
   called: JsonObject | undefined,
 ): { readonly value: JsonObject | undefined } | { readonly fault: string } {
   if (called === undefined && definition.input === undefined) return { value: undefined };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isObject, isoTime, type JsonObject, scalarText, storableText } from "@svc/core";
 import type { StandingRunRecord } from "@svc/db/standing/runs";
 import { fillGiven, type GivenTemplate } from "@svc/program";
-import type { Given } from "../definition/definition.ts";
+import type { TemplateValues } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/catch-up.ts";
 
 /** What made a run: everything that its templates are filled in with. */
@@ -12,7 +12,7 @@ export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previ
 };
 
 /** What the templates of a definition are filled in with for a run. */
-export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): Given {
+export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): TemplateValues {
   const { date, time } = localTimeOf(fireAt, timeZone);
   return {
     ...given,
@@ -32,7 +32,10 @@ export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZ
 const keyCharactersMax = 200;
 
 /** The text of a key; empty where the definition names none. A fault where it cannot be filled in. */
-export function keyOf(template: GivenTemplate | undefined, given: Given): { text: string } | { fault: string } {
+export function keyOf(
+  template: GivenTemplate | undefined,
+  given: TemplateValues,
+): { text: string } | { fault: string } {
   if (template === undefined) return { text: "" };
   const filled = fillGiven(template, given);
   if ("fault" in filled) return { fault: filled.fault.message };

@@ -1,7 +1,7 @@
 import { type BackfillId, createId, type Id, type JsonObject } from "@svc/core";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
-import type { Given } from "../definition/definition.ts";
+import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { givenOf } from "./given.ts";
 import type { CollectedEvent } from "./windows.ts";
@@ -31,12 +31,15 @@ export type ClosingWindow = {
 };
 
 /** What the templates of a version are filled in with for something that is due. */
-export function givenOfOccurrence(occurrence: Occurrence, { definition }: Pick<LoadedVersion, "definition">): Given {
+export function givenOfOccurrence(
+  occurrence: Occurrence,
+  { definition }: Pick<LoadedVersion, "definition">,
+): TemplateValues {
   return givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
 }
 
 /** The same for a window: it is of the time of its last event. */
-export function givenOfWindow({ run, version, given }: ClosingWindow): Given {
+export function givenOfWindow({ run, version, given }: ClosingWindow): TemplateValues {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
 }
 

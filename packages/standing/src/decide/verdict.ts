@@ -1,6 +1,6 @@
 import type { Id, StandingRunId } from "@svc/core";
 import type { StandingRunReason } from "@svc/db/schema/words";
-import type { Budget, Overlap, Rate } from "../definition/definition.ts";
+import type { Budget, Overlap, StartRate } from "../definition/definition.ts";
 
 /** What is under way and what waits of one key of a program. */
 export type LaneFacts = {
@@ -20,7 +20,7 @@ export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;
   /** With where it stands: see `rateAfter`. */
-  readonly rate: { readonly policy: Rate; readonly at: number | undefined } | undefined;
+  readonly rate: { readonly policy: StartRate; readonly at: number | undefined } | undefined;
   readonly budget: { readonly policy: Budget; readonly used: Used; readonly nextDayMs: number } | undefined;
   /** Whether the project may have one more run under way. */
   readonly hasRoom: boolean;
@@ -30,7 +30,7 @@ export type StartFacts = {
 };
 
 /** What becomes of a run. */
-export type Verdict =
+export type RunDecision =
   | { readonly kind: "start" }
   | {
       readonly kind: "queue";
@@ -48,28 +48,28 @@ export type Verdict =
 const projectRetryMs = 60_000;
 
 /** Decides about a run that is due, in this order: rate, budget, overlap, and the project's bound. */
-export function decideStart(facts: StartFacts): Verdict {
+export function decideStart(facts: StartFacts): RunDecision {
   return overRate(facts) ?? overBudget(facts) ?? overlapping(facts) ?? overRoom(facts) ?? { kind: "start" };
 }
 
-function overRate({ rate, nowMs, ...facts }: StartFacts): Verdict | undefined {
+function overRate({ rate, nowMs, ...facts }: StartFacts): RunDecision | undefined {
   const notBefore = rate === undefined ? undefined : notBeforeOf(rate.policy, rate.at, nowMs);
   if (rate === undefined || notBefore === undefined) return undefined;
   return over("rate", rate.policy.whenOver, notBefore, facts);
 }
 
 /** From when on a rate allows one more start; undefined for at once. */
-function notBeforeOf({ max, perMs }: Rate, at: number | undefined, nowMs: number): number | undefined {
+function notBeforeOf({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number | undefined {
   const allowedAt = (at ?? nowMs) - (perMs - perMs / max);
   return allowedAt <= nowMs ? undefined : Math.ceil(allowedAt);
 }
 
 /** Where a rate stands after a start (GCRA): when the next one would be due if they were spread evenly. */
-export function rateAfter({ max, perMs }: Rate, at: number | undefined, nowMs: number): number {
+export function rateAfter({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number {
   return Math.ceil(Math.max(at ?? nowMs, nowMs) + perMs / max);
 }
 
-function overBudget({ budget, ...facts }: StartFacts): Verdict | undefined {
+function overBudget({ budget, ...facts }: StartFacts): RunDecision | undefined {
   if (budget === undefined) return undefined;
   const { policy, used, nextDayMs } = budget;
   const isOver = (["runs", "toolCalls", "writes"] as const).some((name) => used[name] >= (policy[name] ?? Infinity));
@@ -78,10 +78,10 @@ function overBudget({ budget, ...facts }: StartFacts): Verdict | undefined {
 
 function over(
   reason: StandingRunReason,
-  whenOver: Rate["whenOver"],
+  whenOver: StartRate["whenOver"],
   notBefore: number,
   facts: Pick<StartFacts, "overlap" | "lane" | "isWaiting">,
-): Verdict {
+): RunDecision {
   if (facts.isWaiting) return { kind: "queue", reason, notBefore };
   if (whenOver === "skip") return { kind: "skip", reason, blockingJobId: undefined };
   return queueUnlessFull(reason, notBefore, facts);
@@ -91,12 +91,12 @@ function queueUnlessFull(
   reason: StandingRunReason,
   notBefore: number | null,
   { overlap, lane }: Pick<StartFacts, "overlap" | "lane">,
-): Verdict {
+): RunDecision {
   if (lane.queued >= overlap.queueMax) return { kind: "skip", reason: "queue_full", blockingJobId: lane.jobIds[0] };
   return { kind: "queue", reason, notBefore };
 }
 
-function overlapping(facts: StartFacts): Verdict | undefined {
+function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
@@ -116,7 +116,7 @@ function overlapping(facts: StartFacts): Verdict | undefined {
   }
 }
 
-function overRoom({ hasRoom, nowMs, ...facts }: StartFacts): Verdict | undefined {
+function overRoom({ hasRoom, nowMs, ...facts }: StartFacts): RunDecision | undefined {
   if (hasRoom) return undefined;
   const notBefore = nowMs + projectRetryMs;
   return facts.isWaiting

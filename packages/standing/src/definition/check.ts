@@ -30,7 +30,7 @@ import { checkPoll } from "../poll/check.ts";
 import { rowTypeOf } from "../poll/definition.ts";
 import { firstOfSource } from "../schedule/due.ts";
 import { type Definition, givenTypeOf } from "./definition.ts";
-import { type DefinitionFault, type DefinitionFaults, noteEntity, noteZone } from "./faults.ts";
+import { noteEntity, noteZone, type StandingFault, type StandingFaults } from "./faults.ts";
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
 import { suggestedValue } from "./suggested-input.ts";
 
@@ -111,7 +111,7 @@ export async function checkDefinition(
     checkBudget(definition, start, faults);
     checkDrift(definition, start, faults);
   }
-  const ofProgram: DefinitionFault[] =
+  const ofProgram: StandingFault[] =
     "faults" in start
       ? start.faults.map((fault) => ({ ...withInput(fault, document, given), pointer: `/program${fault.pointer}` }))
       : [];
@@ -166,7 +166,7 @@ function givenTypes(
 /** Triggers that a hint names. */
 const namedMax = 5;
 
-function checkSource({ source }: Definition, { shared }: CheckParts["views"], faults: DefinitionFaults): void {
+function checkSource({ source }: Definition, { shared }: CheckParts["views"], faults: StandingFaults): void {
   if (source.kind !== "trigger") return;
   if (shared.tools.get(source.slug)?.kind === "trigger") return;
   const known = [...shared.tools.values()].filter(({ kind }) => kind === "trigger").map(({ slug }) => slug);
@@ -184,7 +184,7 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
 }
 
 /** What starts a program that is bound: events of its entity alone, of toolkits that it may use. */
-function checkBinding({ source }: Definition, binding: Binding, faults: DefinitionFaults): void {
+function checkBinding({ source }: Definition, binding: Binding, faults: StandingFaults): void {
   if (source.kind !== "trigger") return;
   const { entityId } = binding;
   const at = ["source", "trigger"];
@@ -205,7 +205,7 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Definiti
 }
 
 /** What people approved is what the program does by the definitions of that time: by others they are asked anew. */
-function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: DefinitionFaults): void {
+function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: StandingFaults): void {
   if (drift !== "follow" || !needsApproval) return;
   const hint = 'write "pause", or nothing; ResumeStandingProgram with adopt asks people anew';
   faults.add("POLICY_INVALID", ["drift"], "is follow, and the plan of the program needs approval", hint);
@@ -215,7 +215,7 @@ function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, 
 function checkBudget(
   { source, budget }: Definition,
   { needsApproval }: StartableProgram,
-  faults: DefinitionFaults,
+  faults: StandingFaults,
 ): void {
   if (source.kind === "schedule" || !needsApproval || budget?.runs !== undefined) return;
   const message = "bounds no runs, and the plan of the program needs approval";

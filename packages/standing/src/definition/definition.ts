@@ -21,7 +21,7 @@ export type Overlap = {
 };
 
 /** How many runs of the same key start in a time. */
-export type Rate = {
+export type StartRate = {
   readonly max: number;
   readonly perMs: number;
   readonly whenOver: WhenOver;
@@ -53,7 +53,7 @@ export type Budget = {
 };
 
 /** What starts a standing program by itself. */
-export type Source =
+export type ProgramSource =
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   | {
       readonly kind: "trigger";
@@ -68,13 +68,13 @@ export type Definition = {
   readonly title: string;
   /** Of local times and of the budget's days. */
   readonly timeZone: string;
-  readonly source: Source;
+  readonly source: ProgramSource;
   /** What an occurrence must be to make a run; undefined: every one does. */
   readonly when: Expression | undefined;
   readonly input: GivenTemplate | undefined;
   readonly dedupe: Dedupe | undefined;
   readonly collect: Collect | undefined;
-  readonly rate: Rate | undefined;
+  readonly rate: StartRate | undefined;
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;
   /** What happens where tools that it uses change; undefined: it follows, or pauses where its plan needs approval. */
@@ -86,7 +86,7 @@ export type Definition = {
 };
 
 /** What the templates of a definition are filled in with. */
-export type Given = JsonObject;
+export type TemplateValues = JsonObject;
 
 const text = { type: "string" } as const;
 
@@ -105,7 +105,7 @@ const fireType = {
 } as const;
 
 /** What each of them is, as a JSON Schema. `known`: what events of the source carry, or what its rows are, where that is known. */
-export function givenTypeOf(source: Source | undefined, known: JsonSchema | undefined): JsonSchema {
+export function givenTypeOf(source: ProgramSource | undefined, known: JsonSchema | undefined): JsonSchema {
   if (source?.kind === "poll") return givenTypeOfPoll(source.poll, known ?? {});
   if (source?.kind !== "trigger") return { type: "object", properties: { fire: fireType }, required: ["fire"] };
   const event = {

@@ -1,5 +1,5 @@
 import { type CatalogViews, nearest } from "@svc/catalog";
-import { call, formatValue, type JsonObject, type ProjectId, text, type Written } from "@svc/core";
+import { call, type FaultText, formatValue, type JsonObject, type ProjectId, text } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { findReferencedEntities } from "@svc/db/standing/passed-over";
 import { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "@svc/program";
@@ -21,14 +21,14 @@ type DefinitionFaultCode =
   | "BUDGET_REQUIRED";
 
 /** One thing wrong with a definition, or with the program in it. */
-export type DefinitionFault = DocumentFault<DefinitionFaultCode | ProgramFault["code"]>;
+export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["code"]>;
 
 /** The faults of a definition. */
-export type DefinitionFaults = FaultList<DefinitionFaultCode>;
+export type StandingFaults = FaultList<DefinitionFaultCode>;
 
 /** Collects the faults of a definition, and hands those that readers of programs find on in its own words. */
 export function createDefinitionFaults(document: unknown): {
-  readonly faults: DefinitionFaults;
+  readonly faults: StandingFaults;
   /** For readers that are shared with programs. */
   readonly shared: FaultList;
 } {
@@ -72,7 +72,7 @@ type NotedDefinition = {
 const localNames = /\bfire\.local(?:Date|Time)\b/;
 
 /** Notes a definition whose times are read in UTC only because it names no zone. */
-export function noteZone({ definition: { source }, document }: NotedDefinition, faults: DefinitionFaults): void {
+export function noteZone({ definition: { source }, document }: NotedDefinition, faults: StandingFaults): void {
   if (Object.hasOwn(document, "timeZone")) return;
   const hint =
     'write the zone beside source, such as "timeZone": "Europe/Berlin", or "timeZone": "UTC" if UTC is meant';
@@ -97,14 +97,14 @@ export function noteZone({ definition: { source }, document }: NotedDefinition, 
 export async function noteEntity(
   { projectId, definition: { source } }: NotedDefinition,
   { db, views }: { readonly db: Executor; readonly views: Pick<CatalogViews, "shared"> },
-  faults: DefinitionFaults,
+  faults: StandingFaults,
 ): Promise<void> {
   if (source.kind !== "trigger" || source.entity === undefined) return;
   const { slug, entity: entityId } = source;
   const tool = views.shared.tools.get(slug);
   if (tool?.kind !== "trigger") return;
   const path = ["source", "trigger", "entity"];
-  const note = (message: string, hint: Written) => faults.note("ENTITY_UNHEARD", path, message, hint);
+  const note = (message: string, hint: FaultText) => faults.note("ENTITY_UNHEARD", path, message, hint);
   if (!tool.namesAccount) {
     const message = `is ${formatValue(entityId)}, but posts of ${slug} name no account, so no event is about an entity`;
     return note(message, "leave entity out: then each event of the trigger starts a run");

@@ -6,12 +6,12 @@ import {
   type FaultList,
   type GivenTemplate,
   type JsonObject,
-  type Node,
   parseJsonText,
   placesOf,
   type ReaderDocument,
   readExpression,
   readGiven,
+  type ShapeNode,
   type ShapeReader,
 } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
@@ -24,10 +24,10 @@ import {
   type Definition,
   givenTypeOf,
   type Overlap,
-  type Rate,
-  type Source,
+  type ProgramSource,
+  type StartRate,
 } from "./definition.ts";
-import { createDefinitionFaults, type DefinitionFaults } from "./faults.ts";
+import { createDefinitionFaults, type StandingFaults } from "./faults.ts";
 import {
   bounds,
   budgetForm,
@@ -75,8 +75,8 @@ const definitionDocument: ReaderDocument = {
 const definitionCharactersMax = 327_680;
 
 /** What a text is: a definition whose program was not looked at, or what is wrong with it. */
-export type ReadDefinition = {
-  readonly faults: DefinitionFaults;
+export type DefinitionReading = {
+  readonly faults: StandingFaults;
   /** The same, for readers and checks that programs share. */
   readonly shared: FaultList;
   /** Undefined where the text is no object, or lacks what nothing stands in for. */
@@ -105,7 +105,7 @@ export async function readDefinition(
   search: Search | undefined,
   payloadOf: PayloadTypes = nothingKnown,
   rowOf: RowTypes = () => undefined,
-): Promise<ReadDefinition> {
+): Promise<DefinitionReading> {
   if (text.length > definitionCharactersMax) {
     const { faults, shared } = createDefinitionFaults(undefined);
     faults.add("DEFINITION_TOO_LARGE", [], `has ${text.length} characters`, `write at most ${definitionCharactersMax}`);
@@ -150,7 +150,7 @@ export async function readDefinition(
 }
 
 /** What is known of what a source gives. */
-export function knownOf(source: Source, payloadOf: PayloadTypes, rowOf: RowTypes): JsonSchema | undefined {
+export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: RowTypes): JsonSchema | undefined {
   switch (source.kind) {
     case "schedule":
       return undefined;
@@ -168,7 +168,7 @@ export async function readStoredDefinition(text: string): Promise<Definition> {
   return definition;
 }
 
-function readZone(node: Node, reader: ShapeReader, faults: DefinitionFaults): string | undefined {
+function readZone(node: ShapeNode, reader: ShapeReader, faults: StandingFaults): string | undefined {
   const name = reader.text(node, { max: 100 });
   if (name === undefined || isTimeZone(name)) return name;
   const hint = "write a name of the IANA database, such as Europe/Berlin; offsets know no summer time";
@@ -176,7 +176,7 @@ function readZone(node: Node, reader: ShapeReader, faults: DefinitionFaults): st
   return undefined;
 }
 
-function readRate(node: Node, reader: ShapeReader, given: GivenReader): Rate | undefined {
+function readRate(node: ShapeNode, reader: ShapeReader, given: GivenReader): StartRate | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, rateForm);
   if (fields === undefined) return undefined;
@@ -187,7 +187,7 @@ function readRate(node: Node, reader: ShapeReader, given: GivenReader): Rate | u
   return max === undefined || perMs === undefined ? undefined : { max, perMs, whenOver, key };
 }
 
-function readBudget(node: Node, reader: ShapeReader, faults: DefinitionFaults): Budget | undefined {
+function readBudget(node: ShapeNode, reader: ShapeReader, faults: StandingFaults): Budget | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, budgetForm);
   if (fields === undefined) return undefined;
@@ -201,12 +201,12 @@ function readBudget(node: Node, reader: ShapeReader, faults: DefinitionFaults): 
 }
 
 function readOverlap(
-  node: Node,
+  node: ShapeNode,
   reader: ShapeReader,
-  { given, source }: { readonly given: GivenReader; readonly source: Source | undefined },
+  { given, source }: { readonly given: GivenReader; readonly source: ProgramSource | undefined },
 ): Overlap {
   const fields = node.value === undefined ? undefined : reader.fields(node, overlapForm);
-  const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
+  const at = (name: string): ShapeNode => fields?.at(name) ?? { value: undefined, path: [] };
   const policy =
     reader.oneOf(at("policy"), overlapPolicies) ??
     (source === undefined || source.kind === "schedule" ? "skip" : "queueAll");
@@ -220,10 +220,10 @@ function readOverlap(
 }
 
 /** Reads a template over what is given. */
-type GivenReader = (node: Node) => GivenTemplate | undefined;
+type GivenReader = (node: ShapeNode) => GivenTemplate | undefined;
 
 /** Reads which occurrences are the same. Faults are recorded. */
-function readDedupe(node: Node, reader: ShapeReader, given: GivenReader): Dedupe | undefined {
+function readDedupe(node: ShapeNode, reader: ShapeReader, given: GivenReader): Dedupe | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, dedupeForm);
   const key = fields && given(fields.at("key"));
@@ -233,13 +233,13 @@ function readDedupe(node: Node, reader: ShapeReader, given: GivenReader): Dedupe
 
 /** Reads how events become one run. Faults are recorded. */
 function readCollect(
-  node: Node,
+  node: ShapeNode,
   reader: ShapeReader,
   {
     faults,
     given,
     source,
-  }: { readonly faults: DefinitionFaults; readonly given: GivenReader; readonly source: Source | undefined },
+  }: { readonly faults: StandingFaults; readonly given: GivenReader; readonly source: ProgramSource | undefined },
 ): Collect | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, collectForm);
@@ -278,7 +278,7 @@ function isTimeZone(text: string): boolean {
 }
 
 /** Reads what starts a program. Faults are recorded; undefined where it cannot be told. */
-async function readSource(node: Node, reading: SourceReading): Promise<Source | undefined> {
+async function readSource(node: ShapeNode, reading: SourceReading): Promise<ProgramSource | undefined> {
   const { reader, faults } = reading;
   const fields = reader.fields(node, sourceForm);
   if (fields === undefined) return undefined;
@@ -303,7 +303,7 @@ async function readSource(node: Node, reading: SourceReading): Promise<Source | 
   }
 }
 
-function readTrigger(node: Node, { reader, faults }: SourceReading): Source | undefined {
+function readTrigger(node: ShapeNode, { reader, faults }: SourceReading): ProgramSource | undefined {
   const fields = reader.fields(node, triggerForm);
   const slug = fields && reader.text(fields.at("slug"), { max: 200 });
   if (fields === undefined || slug === undefined) return undefined;

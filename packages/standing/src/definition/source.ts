@@ -1,11 +1,11 @@
 import type { ShapeReader } from "@svc/program";
 import type { Search } from "../schedule/read.ts";
-import type { DefinitionFaults } from "./faults.ts";
+import type { StandingFaults } from "./faults.ts";
 
 /** What a source is read with. */
 export type SourceReading = {
   readonly reader: ShapeReader;
-  readonly faults: DefinitionFaults;
+  readonly faults: StandingFaults;
   readonly timeZone: string;
   /** Undefined for one that is stored. */
   readonly search: Search | undefined;

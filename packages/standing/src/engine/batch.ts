@@ -7,7 +7,7 @@ import type { Book } from "../decide/book.ts";
 import type { Polled } from "../poll/store.ts";
 import type { StandingContext } from "./context.ts";
 import { decideProgram } from "./decide-program.ts";
-import type { Batch, Prepared, ProgramDue } from "./due.ts";
+import type { DecisionBatch, PreparedDecision, ProgramDue } from "./due.ts";
 import type { Fired } from "./fire.ts";
 import { loadBatch } from "./load.ts";
 import { openBooks } from "./open-books.ts";
@@ -38,8 +38,8 @@ export type DecidedBatch = {
 export async function decideBatch(
   context: StandingContext,
   tx: Executor,
-  batch: Batch,
-  prepared: Prepared,
+  batch: DecisionBatch,
+  prepared: PreparedDecision,
 ): Promise<DecidedBatch> {
   const nowMs = context.clock.now();
   const { dues, held, heard } = await loadBatch(context, tx, { batch, prepared, nowMs });

@@ -7,8 +7,8 @@ import type { Polled } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import {
-  type Candidate,
   candidatesOf,
+  type DueCandidate,
   isWanted,
   type PreparedFire,
   type PreparedPoll,
@@ -172,7 +172,7 @@ function decidePoll(book: Book, { polled, candidates, seen, filtered }: Prepared
 }
 
 /** Decides about something that is due: `when` first, then what keeps the program from starting anything, then its policies. */
-function decideCandidate(book: Book, { occurrence, version, filtered }: Candidate, held: Held | undefined): void {
+function decideCandidate(book: Book, { occurrence, version, filtered }: DueCandidate, held: Held | undefined): void {
   book.seen++;
   if ("error" in filtered) book.refuse(occurrence, filtered.reason, filtered.error, version);
   else if (!filtered.isDue) book.filtered++;

@@ -15,7 +15,7 @@ import type { Drifted } from "./drift.ts";
 import type { Fired } from "./fire.ts";
 
 /** What one transaction decides about: tasks and events that this node holds, and calls. */
-export type Batch = {
+export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedArrival[];
   /** What is due could not be decided about again and again: its runs are refused. */
@@ -34,7 +34,7 @@ export type Batch = {
 };
 
 /** A batch of nothing. */
-export const emptyBatch: Batch = { tasks: [], arrivals: [], calls: [], polls: [] };
+export const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
 
 /** What `when` made of something that is due: `error` is why it could not be told, or not be decided about. */
 export type Filtered =
@@ -42,7 +42,7 @@ export type Filtered =
   | { readonly error: string; readonly reason: "filter_error" | "start_failed" };
 
 /** Something that is due, as far as it is looked at before its program is locked. */
-export type Candidate = {
+export type DueCandidate = {
   readonly occurrence: Occurrence;
   /** The version that decides about it: of an event the one that listened when it was stored. */
   readonly version: LoadedVersion;
@@ -53,13 +53,13 @@ export type Candidate = {
 export type PreparedFire = {
   readonly seen: Pick<StandingProgramRecord, "version" | "nextAt" | "previousAt">;
   readonly fired: Fired;
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly DueCandidate[];
 };
 
 /** An event, and who listened to it. */
 export type PreparedEvent = {
   readonly arrival: ClaimedArrival;
-  readonly candidates: readonly { readonly listener: StandingListener; readonly candidate: Candidate }[];
+  readonly candidates: readonly { readonly listener: StandingListener; readonly candidate: DueCandidate }[];
 };
 
 /** By program: why what is due of it cannot start, since its tools have changed, as the program stood. */
@@ -67,14 +67,14 @@ export type Drifts = ReadonlyMap<StandingProgramId, Drifted>;
 /** What a poll found, and what `when` made of its rows: `candidates` are the runs that it makes. */
 export type PreparedPoll = {
   readonly polled: Polled;
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly DueCandidate[];
   /** Rows that were looked at, and those of them that `when` turned away. */
   readonly seen: number;
   readonly filtered: number;
 };
 
 /** Something that a backfill comes to, with what `when` says of it; undefined: it is passed by. */
-export type LookedAt = Looked & { readonly candidate: Candidate | undefined };
+export type ExaminedItem = Looked & { readonly candidate: DueCandidate | undefined };
 
 /** What a backfill comes to next, as the store stood. */
 export type PreparedBackfill = {
@@ -83,7 +83,7 @@ export type PreparedBackfill = {
   readonly versionNumber: number;
   /** What it goes on by; undefined where the program has another definition by now: nothing more is made up for. */
   readonly version: LoadedVersion | undefined;
-  readonly looks: readonly LookedAt[];
+  readonly looks: readonly ExaminedItem[];
   /** Whether nothing comes after these. */
   readonly isWhole: boolean;
   /** What may be started now. */
@@ -105,7 +105,7 @@ export type DueBackfill = PreparedBackfill & {
 };
 
 /** What is found out before programs are locked: schedules are searched and expressions evaluated while nobody waits for it. */
-export type Prepared = {
+export type PreparedDecision = {
   readonly fires: ReadonlyMap<StandingProgramId, PreparedFire>;
   readonly drifts: Drifts;
   readonly events: readonly PreparedEvent[];
@@ -142,13 +142,13 @@ export type ProgramDue = {
   readonly poll: PreparedPoll | undefined;
   /** What its backfill comes to. */
   readonly backfill: DueBackfill | undefined;
-  readonly calls: readonly Candidate[];
+  readonly calls: readonly DueCandidate[];
   /** Why nothing of it can start, since its tools have changed. */
   readonly drifted: string | undefined;
 };
 
 /** An event for a program. `skipped`: why it is left out whatever it is; its program listens no more. */
-export type HeardEvent = { readonly candidate: Candidate; readonly skipped: StandingRunReason | undefined };
+export type HeardEvent = { readonly candidate: DueCandidate; readonly skipped: StandingRunReason | undefined };
 
 /** Everything that is new of a program: what its policies are asked about. */
 export function candidatesOf({
@@ -157,13 +157,13 @@ export function candidatesOf({
   events,
   calls,
   backfill,
-}: Pick<ProgramDue, "fire" | "poll" | "events" | "calls" | "backfill">): readonly Candidate[] {
+}: Pick<ProgramDue, "fire" | "poll" | "events" | "calls" | "backfill">): readonly DueCandidate[] {
   const heard = events.flatMap(({ skipped, candidate }) => (skipped === undefined ? [candidate] : []));
   const looked = (backfill?.looks ?? []).flatMap(({ candidate }) => candidate ?? []);
   return [...(fire?.candidates ?? []), ...(poll?.candidates ?? []), ...heard, ...calls, ...looked];
 }
 
 /** What `when` let pass, or could not be told of. */
-export function isWanted({ filtered }: Candidate): boolean {
+export function isWanted({ filtered }: DueCandidate): boolean {
   return "error" in filtered || filtered.isDue;
 }

@@ -14,7 +14,7 @@ import { createPoller, type Poller } from "../poll/poller.ts";
 import type { Polled } from "../poll/store.ts";
 import { type Decided, decideBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
-import { type Batch, emptyBatch } from "./due.ts";
+import { type DecisionBatch, emptyBatch } from "./due.ts";
 import { Herds } from "./fire.ts";
 import { StaleBatchError } from "./load.ts";
 import { prepare } from "./prepare.ts";
@@ -180,7 +180,7 @@ async function decideOrSplit(
 type EventLook = { after: ProjectId | undefined };
 
 /** Decides about a batch of one program; where starts fail, what fails waits, and the rest is decided about. */
-async function decideWithout(context: StandingContext, batch: Batch): Promise<readonly Decided[]> {
+async function decideWithout(context: StandingContext, batch: DecisionBatch): Promise<readonly Decided[]> {
   try {
     return await decide(context, batch);
   } catch (error) {
@@ -240,7 +240,7 @@ async function release(context: StandingContext, arrivals: readonly ClaimedArriv
 const staleMax = 3;
 
 /** Decides about a batch in one transaction, and tells of it. */
-async function decide(context: StandingContext, batch: Batch, tries = 1): Promise<readonly Decided[]> {
+async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly Decided[]> {
   const { db, clock, starter, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
   let decided: readonly Decided[];

@@ -14,11 +14,11 @@ import type { ClosingWindow } from "../decide/occurrence.ts";
 import type { VersionName } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import type {
-  Batch,
+  DecisionBatch,
   DueBackfill,
   HeardEvent,
-  Prepared,
   PreparedBackfill,
+  PreparedDecision,
   PreparedFire,
   PreparedPoll,
   ProgramDue,
@@ -37,7 +37,7 @@ export type LoadedBatch = {
   readonly heard: readonly ArrivalLease[];
 };
 
-type Load = { readonly batch: Batch; readonly prepared: Prepared; readonly nowMs: number };
+type Load = { readonly batch: DecisionBatch; readonly prepared: PreparedDecision; readonly nowMs: number };
 
 /** Locks the programs of a batch, and reads what is due of them and what waits. */
 export async function loadBatch(context: StandingContext, tx: Executor, load: Load): Promise<LoadedBatch> {
@@ -78,7 +78,7 @@ type Claimed = {
   readonly heard: readonly ArrivalLease[];
   /** Programs whose task of a kind is still this node's. */
   readonly has: (kind: DueTaskLease["kind"]) => ReadonlySet<StandingProgramId>;
-  readonly calls: ReadonlyMap<StandingProgramId, Batch["calls"]>;
+  readonly calls: ReadonlyMap<StandingProgramId, DecisionBatch["calls"]>;
   readonly eventsOf: (id: StandingProgramId) => readonly HeardEvent[];
   readonly polls: ReadonlyMap<StandingProgramId, PreparedPoll>;
 };
@@ -121,7 +121,7 @@ function isStanding({ state, deletedAt }: StandingProgramRecord): boolean {
 /** Windows that were read, as far as nothing came to them since. */
 async function stillClosing(
   tx: Executor,
-  { windows }: Prepared,
+  { windows }: PreparedDecision,
   { ids, nowMs }: { readonly ids: readonly StandingProgramId[]; readonly nowMs: number },
 ): Promise<Map<StandingProgramId, ClosingWindow[]>> {
   if (windows.length === 0) return new Map();
@@ -132,7 +132,7 @@ async function stillClosing(
 }
 
 /** What was found of a schedule before its program was locked. Throws StaleBatchError where it is not so any more. */
-function fireOf({ fires }: Prepared, { id, version, nextAt, previousAt }: StandingProgramRecord): PreparedFire {
+function fireOf({ fires }: PreparedDecision, { id, version, nextAt, previousAt }: StandingProgramRecord): PreparedFire {
   const found = fires.get(id);
   const { seen } = found ?? {};
   if (found === undefined || seen?.version !== version || seen.nextAt !== nextAt || seen.previousAt !== previousAt) {
@@ -146,7 +146,7 @@ async function loadBackfills(
   tx: Executor,
   at: readonly StandingProgramRecord[],
   { has }: Pick<Claimed, "has">,
-  { backfills }: Prepared,
+  { backfills }: PreparedDecision,
 ): Promise<Map<StandingProgramId, DueBackfill>> {
   const due = new Map<StandingProgramId, DueBackfill>();
   for (const program of at) {
@@ -159,7 +159,7 @@ async function loadBackfills(
 }
 
 /** What was found of its tools before a program was locked; a version that was made since is looked at the next time. */
-function driftOf({ drifts }: Prepared, { id, version }: StandingProgramRecord): string | undefined {
+function driftOf({ drifts }: PreparedDecision, { id, version }: StandingProgramRecord): string | undefined {
   const found = drifts.get(id);
   return found?.version === version ? found.detail : undefined;
 }
@@ -172,7 +172,7 @@ function nameOf({ id: programId, projectId, version }: StandingProgramRecord): V
 /** The events of a batch that are still this node's, by the programs that listened to them. These are locked by now. */
 async function hearEvents(
   tx: Executor,
-  { events }: Prepared,
+  { events }: PreparedDecision,
   programs: readonly StandingProgramRecord[],
 ): Promise<{ readonly heard: readonly ArrivalLease[]; eventsOf(id: StandingProgramId): readonly HeardEvent[] }> {
   const heard = await holdStandingArrivals(
@@ -217,7 +217,7 @@ function whySkipped(
 
 /** The polls of a batch that are still this node's, for programs that are as they were polled for. These are locked by now. */
 function pollsThatCount(
-  { polls }: Prepared,
+  { polls }: PreparedDecision,
   programs: readonly StandingProgramRecord[],
   held: ReadonlySet<StandingProgramId>,
 ): Map<StandingProgramId, PreparedPoll> {

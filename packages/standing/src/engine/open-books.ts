@@ -14,12 +14,12 @@ import { Book } from "../decide/book.ts";
 import type { BookFacts } from "../decide/book-facts.ts";
 import { keyOf } from "../decide/given.ts";
 import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";
-import type { Given } from "../definition/definition.ts";
+import type { TemplateValues } from "../definition/definition.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import { nextDayOf } from "../schedule/schedule.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
-import { type Batch, type Candidate, candidatesOf, isWanted, type ProgramDue } from "./due.ts";
+import { candidatesOf, type DecisionBatch, type DueCandidate, isWanted, type ProgramDue } from "./due.ts";
 import { inputPlace, NearBoundError } from "./starts-error.ts";
 
 /** Starts of a batch beside which others may start, too. */
@@ -38,7 +38,11 @@ export async function openBooks(
   context: StandingContext,
   tx: Executor,
   dues: readonly ProgramDue[],
-  { nowMs, unstarted = new Map(), isAlone = false }: { readonly nowMs: number } & Pick<Batch, "unstarted" | "isAlone">,
+  {
+    nowMs,
+    unstarted = new Map(),
+    isAlone = false,
+  }: { readonly nowMs: number } & Pick<DecisionBatch, "unstarted" | "isAlone">,
 ): Promise<Permits & { open(due: ProgramDue): Book }> {
   const moving = dues.filter(mayMove);
   const permits = await readPermits(context, tx, moving, nowMs);
@@ -104,7 +108,7 @@ async function readRates(
   return Map.groupBy(await readStandingRates(tx, keys), ({ programId }) => programId);
 }
 
-function rateKeyOf({ occurrence, version }: Candidate): string | undefined {
+function rateKeyOf({ occurrence, version }: DueCandidate): string | undefined {
   return rateKey(version, () => givenOfOccurrence(occurrence, version));
 }
 
@@ -112,7 +116,7 @@ function rateKeyOfWindow(window: ClosingWindow): string | undefined {
   return rateKey(window.version, () => givenOfWindow(window));
 }
 
-function rateKey({ definition: { rate } }: LoadedVersion, given: () => Given): string | undefined {
+function rateKey({ definition: { rate } }: LoadedVersion, given: () => TemplateValues): string | undefined {
   const key = rate && keyOf(rate.key, given());
   return key === undefined || "fault" in key ? undefined : key.text;
 }
@@ -155,7 +159,7 @@ async function readGathered(tx: Executor, dues: readonly ProgramDue[]): Promise<
   });
 }
 
-function keysOf({ occurrence, version }: Candidate): { dedupe?: string; collect?: string } {
+function keysOf({ occurrence, version }: DueCandidate): { dedupe?: string; collect?: string } {
   const { dedupe, collect } = version.definition;
   if (occurrence.kind === "hand" || (dedupe === undefined && collect === undefined)) return {};
   const given = givenOfOccurrence(occurrence, version);

@@ -15,7 +15,7 @@ import { fireTimeOf, jitterOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { type Drifted, lookAtDrift } from "./drift.ts";
-import type { Batch, Candidate, Filtered, Prepared, PreparedEvent, PreparedFire } from "./due.ts";
+import type { DecisionBatch, DueCandidate, Filtered, PreparedDecision, PreparedEvent, PreparedFire } from "./due.ts";
 import type { Fired } from "./fire.ts";
 
 /** Occurrences that one look goes through at most; it takes some seconds, and others have their turns. */
@@ -30,7 +30,7 @@ const nothingDue: Fired = { occurrences: [], missed: undefined, nextAt: null, du
 const eventBytesMax = 8_388_608;
 
 /** Finds out what is due of a batch, as the store stands. */
-export async function prepare(context: StandingContext, batch: Batch): Promise<Prepared> {
+export async function prepare(context: StandingContext, batch: DecisionBatch): Promise<PreparedDecision> {
   const works = new Map<ProjectId, Work>();
   const workOf = (projectId: ProjectId) => {
     const work = works.get(projectId) ?? context.meter.begin({ projectId });
@@ -84,7 +84,7 @@ async function findDrifts(
 
 async function prepareFires(
   context: StandingContext,
-  { tasks, isRefused }: Batch,
+  { tasks, isRefused }: DecisionBatch,
   { workOf, drifts }: { readonly workOf: WorkOf; readonly drifts: Map<StandingProgramId, Drifted> },
 ): Promise<Map<StandingProgramId, PreparedFire>> {
   const { db, versions, clock, meter } = context;
@@ -108,7 +108,7 @@ async function prepareFires(
     const { id: programId, projectId, version: number, nextAt, previousAt } = program;
     const version = versionOf({ programId, projectId, version: number });
     const fired = await firedOf(program, version, { nowMs: clock.now(), work: workOf(projectId) });
-    const candidates: Candidate[] = [];
+    const candidates: DueCandidate[] = [];
     for (const occurrence of fired.occurrences) {
       const filtered = isRefused ? couldNotBeDecided : await filter(context, version, occurrence, workOf(projectId));
       candidates.push({ occurrence, version, filtered });
@@ -120,9 +120,9 @@ async function prepareFires(
 
 async function prepareEvents(
   context: StandingContext,
-  { arrivals, isRefused }: Batch,
+  { arrivals, isRefused }: DecisionBatch,
   workOf: WorkOf,
-): Promise<Pick<Prepared, "events" | "left">> {
+): Promise<Pick<PreparedDecision, "events" | "left">> {
   const { db, versions } = context;
   const found = await findStandingListeners(db, distinct(arrivals));
   const listeners = Map.groupBy<string, StandingListener>(found, triggerKey);
@@ -185,7 +185,10 @@ function hears({ fromVersion, untilVersion }: StandingListener, { routingVersion
 const windowsMax = 100;
 
 /** Reads what windows hand over whose time is over. */
-async function prepareWindows({ db, clock, versions }: StandingContext, { tasks }: Batch): Promise<ClosingWindow[]> {
+async function prepareWindows(
+  { db, clock, versions }: StandingContext,
+  { tasks }: DecisionBatch,
+): Promise<ClosingWindow[]> {
   const ids = tasks.filter(({ kind }) => kind === "close").map(({ ownerId }) => ownerId);
   const all = await readClosingStandingWindows(db, ids, { nowMs: clock.now(), most: windowsMax });
   const runs = withinBytes(all);

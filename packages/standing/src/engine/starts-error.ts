@@ -1,5 +1,5 @@
 import { Fault, type ProjectId, type StandingProgramId, type StandingRunId } from "@svc/core";
-import type { Batch } from "./due.ts";
+import type { DecisionBatch } from "./due.ts";
 
 type Named = { readonly sourceKey: string; readonly programId: StandingProgramId };
 
@@ -20,7 +20,7 @@ const unstartedMax = 10;
  * What to decide about in place of a batch whose starts failed: of those that wait one by one, until it is known which fail; these then
  * wait. Undefined where it is not known, or of no use.
  */
-export function batchAfter(batch: Batch, error: unknown): Batch | undefined {
+export function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;
   const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
   // What is due by itself is refused by its task's or its arrival's attempts, and whoever calls is told.

@@ -38,7 +38,7 @@ import { stopListening } from "../programs/activate.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import type { Decided, DecidedBatch } from "./batch.ts";
 import type { StandingContext } from "./context.ts";
-import type { Batch } from "./due.ts";
+import type { DecisionBatch } from "./due.ts";
 import { storeNotices } from "./notices.ts";
 import { StartsError } from "./starts-error.ts";
 
@@ -53,7 +53,7 @@ const heldAgainMs = 500;
 export async function storeBatch(
   context: StandingContext,
   tx: Executor,
-  { decided, held, heard, behindMs }: DecidedBatch & Pick<Batch, "behindMs">,
+  { decided, held, heard, behindMs }: DecidedBatch & Pick<DecisionBatch, "behindMs">,
 ): Promise<{ readonly hasNotices: boolean }> {
   const nowMs = context.clock.now();
   await storeStarts(context, tx, decided, behindMs);
@@ -135,7 +135,7 @@ async function storeStarts(
   context: StandingContext,
   tx: Executor,
   decided: readonly Decided[],
-  behindMs: Batch["behindMs"],
+  behindMs: DecisionBatch["behindMs"],
 ): Promise<void> {
   try {
     await storeJobs(context, tx, decided, behindMs);
@@ -150,7 +150,7 @@ async function storeJobs(
   context: StandingContext,
   tx: Executor,
   decided: readonly Decided[],
-  behindMs: Batch["behindMs"],
+  behindMs: DecisionBatch["behindMs"],
 ): Promise<void> {
   const nowMs = context.clock.now();
   const made: { readonly job: NewJob; readonly start: StartedRun; readonly of: Decided }[] = [];

@@ -11,7 +11,7 @@ import {
 } from "@svc/db/standing/lanes";
 import { keyOf } from "../decide/given.ts";
 import { givenOfOccurrence, givenOfWindow, type Occurrence } from "../decide/occurrence.ts";
-import type { Given } from "../definition/definition.ts";
+import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { StandingContext } from "./context.ts";
 import { candidatesOf, isWanted, type ProgramDue } from "./due.ts";
@@ -103,7 +103,7 @@ function lanesDecided(due: FreshDue): LaneDecided[] {
 }
 
 /** None where the key cannot be told: such a run is refused. */
-function laneOf(version: LoadedVersion, given: () => Given): LaneDecided[] {
+function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
   const lane = key === undefined ? { text: "" } : keyOf(key, given());
   return "fault" in lane ? [] : [{ lane: lane.text, version }];

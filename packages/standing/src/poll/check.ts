@@ -1,7 +1,7 @@
 import { type Action, type CatalogView, faultsOfPoll, type JsonSchema } from "@svc/catalog";
-import { type Binding, formatValue, isObject, type JsonObject, type ProjectId, type Written } from "@svc/core";
+import { type Binding, type FaultText, formatValue, isObject, type JsonObject, type ProjectId } from "@svc/core";
 import type { JobStarter } from "@svc/jobs";
-import type { DefinitionFaults } from "../definition/faults.ts";
+import type { StandingFaults } from "../definition/faults.ts";
 import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
 
 /** What a poll is checked with. */
@@ -10,7 +10,7 @@ export type PollCheck = {
   readonly projectId: ProjectId;
   readonly binding: Binding | null;
   readonly view: CatalogView;
-  readonly faults: DefinitionFaults;
+  readonly faults: StandingFaults;
 };
 
 const at = ["source", "poll"] as const;
@@ -20,7 +20,7 @@ const at = ["source", "poll"] as const;
  * tool. Every fault is recorded.
  */
 export async function checkPoll(poll: Poll, { starter, projectId, binding, view, faults }: PollCheck): Promise<void> {
-  const add = (path: readonly (string | number)[], message: string, hint: Written) =>
+  const add = (path: readonly (string | number)[], message: string, hint: FaultText) =>
     faults.add("POLL_INVALID", [...at, ...path], message, hint);
   const tool = view.tools.get(poll.call);
   const action = tool?.kind === "action" ? tool : undefined;
@@ -54,7 +54,7 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
   checkFound(poll, action, add);
 }
 
-type AddFault = (path: readonly (string | number)[], message: string, hint: Written) => void;
+type AddFault = (path: readonly (string | number)[], message: string, hint: FaultText) => void;
 
 function checkFound(poll: Poll, action: Action, add: AddFault): void {
   const { rows, id, size, cursor } = foundBy(poll, action);

@@ -5,7 +5,7 @@ import { isJsonNumber, isObject, scalarText } from "@svc/core";
 import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { PollCursor, WalkSpec } from "./definition.ts";
 import type { RowsFault } from "./rows.ts";
-import type { Candidate, PollState } from "./state.ts";
+import type { LastRow, PollState } from "./state.ts";
 import { dayMs } from "./whole-walks.ts";
 
 /** Why a cursor cannot go on. */
@@ -59,7 +59,7 @@ export class MetRows {
   /** The greatest bound among the walk's rows; null where none has one. */
   highest: number | null;
   /** Of a first walk of which the last rows are wanted: the best so far. */
-  candidates: readonly Candidate[];
+  candidates: readonly LastRow[];
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
   readonly #met = new Set<string>();

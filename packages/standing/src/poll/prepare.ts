@@ -1,6 +1,6 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
 import type { Occurrence } from "../decide/occurrence.ts";
-import type { Batch, Candidate, Filtered, PreparedPoll } from "../engine/due.ts";
+import type { DecisionBatch, DueCandidate, Filtered, PreparedPoll } from "../engine/due.ts";
 import type { FoundRow } from "./met-rows.ts";
 import type { Polled } from "./store.ts";
 
@@ -9,7 +9,7 @@ type AskWhen = (polled: Polled, rows: readonly JsonObject[]) => Promise<readonly
 
 /** Finds out which runs polls make: rows that `when` turns away are in none. */
 export async function preparePolls(
-  { polls }: Pick<Batch, "polls">,
+  { polls }: Pick<DecisionBatch, "polls">,
   ask: AskWhen,
 ): Promise<Map<StandingProgramId, PreparedPoll>> {
   const prepared = new Map<StandingProgramId, PreparedPoll>();
@@ -29,7 +29,7 @@ async function preparePoll(polled: Polled, ask: AskWhen): Promise<PreparedPoll> 
     else if (filtered.isDue) due.push(row);
   }
   const groups = per === "row" ? due.map((row) => [row]) : due.length > 0 ? [due] : [];
-  const candidates: Candidate[] = groups.map((rows) => {
+  const candidates: DueCandidate[] = groups.map((rows) => {
     const name = per === "row" ? (rows[0]?.digest ?? "") : "";
     return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, filtered: { isDue: true } };
   });

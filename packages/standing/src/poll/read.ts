@@ -1,6 +1,6 @@
 import type { PollCursorDocument } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
-import type { JsonObject, JsonValue, Node, ShapeReader } from "@svc/program";
+import type { JsonObject, JsonValue, ShapeNode, ShapeReader } from "@svc/program";
 import { bounds, cursorForm, firstForm, pollForm } from "../definition/forms.ts";
 import type { Poll, PollFirst } from "./definition.ts";
 
@@ -8,7 +8,7 @@ import type { Poll, PollFirst } from "./definition.ts";
 const keptMax = 100;
 
 /** Reads a polling source. Faults are recorded; undefined where it has any. */
-export function readPoll(node: Node, reader: ShapeReader): Poll | undefined {
+export function readPoll(node: ShapeNode, reader: ShapeReader): Poll | undefined {
   const before = reader.faults.count;
   const fields = reader.fields(node, pollForm);
   if (fields === undefined) return undefined;
@@ -35,7 +35,7 @@ export function readPoll(node: Node, reader: ShapeReader): Poll | undefined {
   return isWhole && reader.faults.count === before ? { call, entity, args, everyMs, ...poll } : undefined;
 }
 
-function readFirst(node: Node, reader: ShapeReader): PollFirst {
+function readFirst(node: ShapeNode, reader: ShapeReader): PollFirst {
   if (node.value === undefined) return "skip";
   if (!isObject(node.value)) return reader.oneOf(node, ["skip", "all"] as const) ?? "skip";
   const last = reader.fields(node, firstForm)?.at("last");
@@ -43,7 +43,7 @@ function readFirst(node: Node, reader: ShapeReader): PollFirst {
   return count === undefined ? "skip" : { last: count };
 }
 
-function readKeep(node: Node, reader: ShapeReader): readonly string[] | undefined {
+function readKeep(node: ShapeNode, reader: ShapeReader): readonly string[] | undefined {
   if (node.value === undefined) return undefined;
   const names = reader.items(node, { min: 1, max: keptMax })?.flatMap((item) => reader.text(item, { max: 200 }) ?? []);
   if (names !== undefined && new Set(names).size < names.length) {
@@ -54,7 +54,7 @@ function readKeep(node: Node, reader: ShapeReader): readonly string[] | undefine
 
 const kinds = ["seen", "after", "newest", "token"] as const;
 
-function readCursor(node: Node, reader: ShapeReader): PollCursorDocument | undefined {
+function readCursor(node: ShapeNode, reader: ShapeReader): PollCursorDocument | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, cursorForm);
   const kind = fields && reader.oneOf(fields.at("kind"), kinds);
@@ -77,7 +77,7 @@ function readCursor(node: Node, reader: ShapeReader): PollCursorDocument | undef
 const computed = ["$ref", "$text", "$cel", "$secret", "$literal"];
 
 /** The arguments of a poll are the same each time: nothing is filled in. */
-function checkConstants(value: JsonValue, path: Node["path"], reader: ShapeReader): void {
+function checkConstants(value: JsonValue, path: ShapeNode["path"], reader: ShapeReader): void {
   if (Array.isArray(value)) {
     for (const [index, item] of (value as readonly JsonValue[]).entries())
       checkConstants(item, [...path, index], reader);

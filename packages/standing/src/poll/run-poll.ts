@@ -13,7 +13,7 @@ import type { LoadedVersion } from "../versions.ts";
 import { foundBy, type Poll, type WalkSpec, walkSpecOf } from "./definition.ts";
 import { newPollState, type PollState } from "./state.ts";
 import { openPollState, type Polled, sealPollState } from "./store.ts";
-import { type ReadFault, type WalkBounds, type Walked, walk } from "./walk.ts";
+import { type PollResult, type ReadFault, type WalkBounds, walk } from "./walk.ts";
 
 /** Whose account is read, and by whose key. */
 type PollReader = {
@@ -176,7 +176,7 @@ async function findPolling(
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
 
-function failed(code: string, message: string): Walked {
+function failed(code: string, message: string): PollResult {
   return { kind: "failed", fault: { code, message, isFinal: true } };
 }
 
@@ -214,7 +214,7 @@ type Of = {
   readonly spec?: WalkSpec;
 };
 
-function polledOf(context: StandingContext, of: Of, walked: Walked): Polled {
+function polledOf(context: StandingContext, of: Of, walked: PollResult): Polled {
   const { task, program, version, poll, atMs, standing, spec } = of;
   const { record: before, generation, identity } = standing;
   const failures = failuresOf(before?.failuresInRow ?? 0, walked);
@@ -254,7 +254,7 @@ function polledOf(context: StandingContext, of: Of, walked: Walked): Polled {
 
 type Outcome = Pick<StandingPollRecord, "outcome" | "code" | "detail" | "pages" | "rows" | "found">;
 
-function outcomeOf(walked: Walked): Outcome {
+function outcomeOf(walked: PollResult): Outcome {
   if (walked.kind === "failed") {
     const { code, message, isLimited } = walked.fault;
     return { outcome: isLimited === true ? "limited" : "failed", code, detail: message, pages: 0, rows: 0, found: 0 };
@@ -263,7 +263,7 @@ function outcomeOf(walked: Walked): Outcome {
   return { outcome: hasMore ? "more" : "ok", code: "", detail: "", pages, rows, found: found.length };
 }
 
-function failuresOf(before: number, walked: Walked): Polled["failures"] {
+function failuresOf(before: number, walked: PollResult): Polled["failures"] {
   if (walked.kind === "read") return { before, now: 0 };
   return { before, now: walked.fault.isLimited === true ? before : before + 1 };
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@svc/program";
 import type { PollFirst } from "./definition.ts";
 
 /** A row that may be among the last ones of a first walk. `order` is where it stands among them. */
-export type Candidate = { readonly digest: string; readonly order: number; readonly row: JsonObject };
+export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
 /** What asks for the next page of a walk, as a job keeps it. */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
@@ -17,7 +17,7 @@ export type OpenWalk = {
   /** The greatest bound among its rows; null where none has one. */
   readonly highest: number | null;
   /** Of a first walk of which the last rows are wanted: the best so far. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly LastRow[];
 };
 
 /** Where the polls of a program stand. It is kept sealed: bounds, tokens and rows are the project's data. */

@@ -50,7 +50,7 @@ export type Walk = {
 };
 
 /** What one poll came to. */
-export type Walked =
+export type PollResult =
   | {
       readonly kind: "read";
       readonly found: readonly FoundRow[];
@@ -71,7 +71,7 @@ export type Walked =
   | { readonly kind: "failed"; readonly fault: ReadFault };
 
 /** Walks a list from where the polls of a program stand. Nothing is written: what it answers is for one transaction. */
-export async function walk(asked: Walk, port: WalkPort): Promise<Walked> {
+export async function walk(asked: Walk, port: WalkPort): Promise<PollResult> {
   const walker = new Walker(asked, port);
   const walked = await walker.go();
   const { walk: open } = asked.state;
@@ -114,7 +114,7 @@ class Walker {
     return this.#pages === 0 && (this.#asked.state.walk?.page ?? null) !== null;
   }
 
-  async go(): Promise<Walked> {
+  async go(): Promise<PollResult> {
     const { bounds } = this.#asked;
     for (;;) {
       const end = await this.#readPage();
@@ -199,7 +199,7 @@ class Walker {
   }
 
   /** The walk goes on with the next poll. */
-  #cut(): Walked {
+  #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };
     return this.#walked(state, { hasMore: true, forgetBefore: undefined });
@@ -211,7 +211,7 @@ class Walker {
   }
 
   /** The walk is over. `goesOn`: the list does not end here, and the bound leads the next walk to what is behind. */
-  #finish(goesOn: boolean): Walked {
+  #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
     const bound = nextBound(spec.cursor, {
       bound: this.#bound,
@@ -230,7 +230,7 @@ class Walker {
   #walked(
     state: PollState,
     { hasMore, forgetBefore }: { readonly hasMore: boolean; readonly forgetBefore: number | undefined },
-  ): Walked {
+  ): PollResult {
     const { found, unknown, refreshed } = this.#met;
     const remembered = [...this.#met.remembered.values()];
     const counts = { pages: this.#pages, rows: this.#rows };

@@ -5,7 +5,7 @@ import { armBackfill } from "@svc/db/standing/backfills";
 import { closeStandingListener, countStandingListeners, openStandingListener } from "@svc/db/standing/listeners";
 import { clearDueTasks, type StandingProgramRecord, standingProgramsForProject } from "@svc/db/standing/programs";
 import { type NewDueTask, putDueTasks } from "@svc/db/standing/task";
-import type { Definition, Source } from "../definition/definition.ts";
+import type { Definition, ProgramSource } from "../definition/definition.ts";
 import { standingFaults } from "../errors.ts";
 import { fireTimeOf, isOver } from "../schedule/due.ts";
 
@@ -19,7 +19,7 @@ const listenersMax = 200;
 async function listen(
   tx: Executor,
   { id: programId, projectId, version }: Listening & { readonly version: number },
-  source: Source,
+  source: ProgramSource,
 ): Promise<void> {
   if (source.kind !== "trigger") return;
   const { slug: triggerSlug } = source;
@@ -95,7 +95,7 @@ export async function arm(
   program: Pick<StandingProgramRecord, "id" | "projectId" | "version">,
   parts: {
     readonly nextAt: number | null;
-    readonly source: Source;
+    readonly source: ProgramSource;
     readonly nowMs: number;
     readonly admits: boolean;
   },
@@ -115,6 +115,6 @@ export async function arm(
 }
 
 /** The kind of work that is due of a source. */
-function taskKindOf(source: Source): "fire" | "poll" {
+function taskKindOf(source: ProgramSource): "fire" | "poll" {
   return source.kind === "poll" ? "poll" : "fire";
 }

@@ -1,13 +1,13 @@
 import { formatDuration, formatValue, readTime, timeForm, type Work } from "@svc/core";
-import type { Node, ShapeReader } from "@svc/program";
-import type { DefinitionFaults } from "../definition/faults.ts";
+import type { ShapeNode, ShapeReader } from "@svc/program";
+import type { StandingFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
 import { assertCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
 /** What reading a schedule works with. */
 export type ScheduleReading = {
   readonly reader: ShapeReader;
-  readonly faults: DefinitionFaults;
+  readonly faults: StandingFaults;
   readonly timeZone: string;
   /** Undefined for one that is stored: it was checked when it was made, and a search for times takes long. */
   readonly search: Search | undefined;
@@ -20,7 +20,7 @@ export type Search = { readonly nowMs: number; readonly work: Work };
 const gapsMax = 50;
 
 /** Reads a schedule; undefined where it has faults. */
-export async function readSchedule(node: Node, reading: ScheduleReading): Promise<Schedule | undefined> {
+export async function readSchedule(node: ShapeNode, reading: ScheduleReading): Promise<Schedule | undefined> {
   const { reader, faults, timeZone, search } = reading;
   const before = faults.count;
   const fields = reader.fields(node, scheduleForm);
@@ -41,7 +41,11 @@ export async function readSchedule(node: Node, reading: ScheduleReading): Promis
   return faults.count > before ? undefined : schedule;
 }
 
-function readTiming(kind: string | undefined, node: Node, reading: ScheduleReading): Schedule["timing"] | undefined {
+function readTiming(
+  kind: string | undefined,
+  node: ShapeNode,
+  reading: ScheduleReading,
+): Schedule["timing"] | undefined {
   const { reader } = reading;
   switch (kind) {
     case "every": {
@@ -62,7 +66,7 @@ function readTiming(kind: string | undefined, node: Node, reading: ScheduleReadi
   }
 }
 
-function readExpression(node: Node, { reader, faults, search }: ScheduleReading): string | undefined {
+function readExpression(node: ShapeNode, { reader, faults, search }: ScheduleReading): string | undefined {
   const text = reader.text(node, { max: 200 });
   if (text === undefined || search === undefined) return text;
   try {
@@ -76,7 +80,7 @@ function readExpression(node: Node, { reader, faults, search }: ScheduleReading)
   }
 }
 
-function readInstant(node: Node, { reader, faults }: ScheduleReading): number | undefined {
+function readInstant(node: ShapeNode, { reader, faults }: ScheduleReading): number | undefined {
   const text = reader.text(node, { max: 40 });
   if (text === undefined) return undefined;
   const ms = readTime(text);
@@ -109,9 +113,9 @@ function storedTime(text: string): number | undefined {
   return sign === "-" ? local + east : local - east;
 }
 
-function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {
+function readCatchUp(node: ShapeNode, reader: ShapeReader): Schedule["catchUp"] {
   const fields = node.value === undefined ? undefined : reader.fields(node, catchUpForm);
-  const at = (name: string): Node => fields?.at(name) ?? { value: undefined, path: [] };
+  const at = (name: string): ShapeNode => fields?.at(name) ?? { value: undefined, path: [] };
   return {
     windowMs: reader.duration(at("window"), bounds.window) ?? 86_400_000,
     runs: reader.oneOf(at("runs"), ["none", "last", "all"]) ?? "last",
@@ -121,8 +125,8 @@ function readCatchUp(node: Node, reader: ShapeReader): Schedule["catchUp"] {
 /** That something is ever due, and that no occurrence waits for the next one. */
 async function checkOccurrences(
   schedule: Schedule,
-  { path }: Node,
-  { faults, nowMs, work }: Search & { readonly faults: DefinitionFaults },
+  { path }: ShapeNode,
+  { faults, nowMs, work }: Search & { readonly faults: StandingFaults },
 ): Promise<void> {
   const { jitterMs } = schedule;
   const next = occurrencesOf(schedule);

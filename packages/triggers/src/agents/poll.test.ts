@@ -3,7 +3,7 @@ import { recordEvents } from "@svc/db/events/record";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, type TestCluster, type TestNode } from "../test-node.ts";
+import { createTestCluster, createTestNode, type TestCluster, type TriggerNode } from "../test-node.ts";
 import { issuePost, paymentPost } from "../test-posts.ts";
 import { createTestAgent, putEntity, type TestAgent } from "./test-agent.ts";
 
@@ -11,7 +11,7 @@ afterAll(dropTestDatabases);
 
 const name = "code_host.issue_opened";
 
-async function setUp(cluster: TestCluster, node: TestNode) {
+async function setUp(cluster: TestCluster, node: TriggerNode) {
   const projectId = await cluster.project();
   await putEntity(cluster, projectId, "ada", "org-ada");
   await putEntity(cluster, projectId, "bob", "org-bob");
@@ -32,7 +32,7 @@ async function drain(agent: TestAgent, params: object, cursor: string) {
   return { ids: events.map(({ eventId }) => eventId), events, cursor: at };
 }
 
-async function listed(node: TestNode, { projectId }: TestAgent, filter: object = {}) {
+async function listed(node: TriggerNode, { projectId }: TestAgent, filter: object = {}) {
   const { events } = await node.client(projectId).listEvents({ triggerSlug: name, pageSize: 500, ...filter });
   return events.reverse();
 }

@@ -7,7 +7,7 @@ import { refusalOf } from "@svc/testing/project-client";
 import { until } from "@svc/testing/until";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, type TestCluster, type TestNodeOptions } from "../test-node.ts";
+import { createTestCluster, createTestNode, type TestCluster, type TriggerNodeOptions } from "../test-node.ts";
 import { issuePost, paymentPost } from "../test-posts.ts";
 import { agentSubscriptionSweep } from "./retention.ts";
 import { agentSecret, createTestAgent, putEntity, startTestCallback, type TestAgent } from "./test-agent.ts";
@@ -17,7 +17,7 @@ afterAll(dropTestDatabases);
 const name = "code_host.issue_opened";
 const minuteMs = 60_000;
 
-async function setUp(cluster: TestCluster, options: TestNodeOptions = {}) {
+async function setUp(cluster: TestCluster, options: TriggerNodeOptions = {}) {
   const node = createTestNode(cluster, { isStarted: true, ...options });
   const callback = await startTestCallback();
   const projectId = await cluster.project();

@@ -3,7 +3,7 @@ import { type Binding, createId, digestSecret, Fault, type KeyId, type ProjectId
 import { putAccountReferences } from "@svc/db/account-references/repo";
 import { createApiKey } from "@svc/db/keys/repo";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
-import type { TestCluster, TestNode } from "../test-node.ts";
+import type { TestCluster, TriggerNode } from "../test-node.ts";
 
 /** An answer of MCP. */
 export type AgentAnswer = {
@@ -33,7 +33,7 @@ export type TestKey = {
 /** An agent of a project, by a key that is bound so. */
 export async function createTestAgent(
   { db, clock }: TestCluster,
-  node: Pick<TestNode, "mcp">,
+  node: Pick<TriggerNode, "mcp">,
   { projectId, binding, expiresAt = null, keyId = createId("key", clock.now()), isKnown = false }: TestKey,
 ): Promise<TestAgent> {
   const digest = digestSecret(keyId);

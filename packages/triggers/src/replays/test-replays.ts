@@ -7,14 +7,14 @@ import {
   createTestCluster,
   createTestNode,
   type TestCluster,
-  type TestNode,
-  type TestNodeOptions,
+  type TriggerNode,
+  type TriggerNodeOptions,
 } from "../test-node.ts";
 
 /** A project with subscriptions and events, on a node that moves replays on as the test moves the clock. */
 export type ReplayWorld = AsyncDisposable & {
   readonly cluster: TestCluster;
-  readonly node: TestNode;
+  readonly node: TriggerNode;
   readonly projectId: ProjectId;
   readonly client: Client<typeof TriggersService>;
   /** Before every event. */
@@ -30,7 +30,7 @@ export type ReplayWorld = AsyncDisposable & {
 };
 
 /** Makes one; its deliveries are sent only where `isStarted`. */
-export async function createReplayWorld(options: TestNodeOptions = {}): Promise<ReplayWorld> {
+export async function createReplayWorld(options: TriggerNodeOptions = {}): Promise<ReplayWorld> {
   const cluster = await createTestCluster();
   const projectId = await cluster.project();
   const node = createTestNode(cluster, { isReplaying: true, ...options });

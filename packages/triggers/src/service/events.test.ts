@@ -4,7 +4,7 @@ import { createId } from "@svc/core";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { refusalOf } from "@svc/testing/project-client";
 import { afterAll, expect, test } from "vitest";
-import { createTestCluster, createTestNode, sampleCatalog, type TestCluster, type TestNode } from "../test-node.ts";
+import { createTestCluster, createTestNode, sampleCatalog, type TestCluster, type TriggerNode } from "../test-node.ts";
 import { changePost, issuePost, paymentPost, signedCodePost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);
@@ -15,7 +15,7 @@ const push = () =>
   });
 
 /** Four events a second apart, the oldest first: an issue, a push, a payment, a change. */
-async function fill(cluster: TestCluster, node: TestNode): Promise<number> {
+async function fill(cluster: TestCluster, node: TriggerNode): Promise<number> {
   const startMs = cluster.clock.now();
   for (const post of [issuePost(), push(), paymentPost(), changePost()]) {
     expect(await node.ingest.accept(post)).toMatchObject({ outcome: "accepted" });

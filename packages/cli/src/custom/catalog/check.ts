@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { Catalog, DefinitionFault, Deployment } from "@svc/catalog";
+import type { Catalog, Deployment, FileFault } from "@svc/catalog";
 import { systemClock } from "@svc/core";
 import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
@@ -93,7 +93,7 @@ function isToolkit(folder: string): boolean {
   return existsSync(join(folder, "toolkit.yaml"));
 }
 
-type Loaded = { catalog: Catalog | undefined; faults: readonly DefinitionFault[] };
+type Loaded = { catalog: Catalog | undefined; faults: readonly FileFault[] };
 
 /** Loads the definitions with the deployment, of one with faults of its own with what is sound of it: no fault hides another. */
 async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
@@ -106,7 +106,7 @@ async function load(folders: readonly string[], deploymentFile: string | undefin
   return { catalog: all.length === 0 ? catalog : undefined, faults: all };
 }
 
-async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: readonly DefinitionFault[] }> {
+async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: readonly FileFault[] }> {
   const { DefinitionError } = await import("@svc/catalog");
   try {
     return { value: await run(), faults: [] };
@@ -125,7 +125,7 @@ async function partOf(deployment: Deployment, folders: readonly string[]): Promi
 
 function checkJson(
   catalog: Catalog | undefined,
-  faults: readonly DefinitionFault[],
+  faults: readonly FileFault[],
   restore: (text: string) => string,
 ): string {
   const counts = { toolkits: catalog?.toolkits.size ?? 0, tools: catalog?.tools.size ?? 0 };
@@ -133,7 +133,7 @@ function checkJson(
   return JSON.stringify({ ...counts, faults: told }, undefined, 2);
 }
 
-function faultLine({ file, line, path, reason, cure }: DefinitionFault, restore: (text: string) => string): string {
+function faultLine({ file, line, path, reason, cure }: FileFault, restore: (text: string) => string): string {
   const place = line === undefined ? shortPath(restore(file)) : `${shortPath(restore(file))}:${line}`;
   return restore(`${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`);
 }

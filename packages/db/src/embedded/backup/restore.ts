@@ -10,7 +10,7 @@ import type { Backup } from "./back-up.ts";
 import { BackupError, backupUnsealed, backupUnusable, folderInUse, foreignObjects, sealKeyMissing } from "./errors.ts";
 import { type BackupManifest, endEntry, manifestEntry, readArchive, writeRestoreMarker } from "./files.ts";
 import { findForeign } from "./foreign.ts";
-import { bytesOf, readSeal, type Seal, sealedBytes } from "./seal.ts";
+import { type BackupSeal, bytesOf, readSeal, sealedBytes } from "./seal.ts";
 
 /** Options of `restoreStore`. */
 export type RestoreOptions = {
@@ -178,7 +178,7 @@ async function mkdirAs(path: string, owner: Account): Promise<void> {
 }
 
 /** The key of a seal among those given. Throws BackupError if it is not there. */
-function keyOfSeal(path: string, { keyId }: Seal, keys: readonly VaultKey[]): VaultKey {
+function keyOfSeal(path: string, { keyId }: BackupSeal, keys: readonly VaultKey[]): VaultKey {
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined)
     throw sealKeyMissing(

@@ -37,10 +37,10 @@ export function addSeal({ id, secret }: VaultKey): Transform {
 }
 
 /** The seal at the end of a file: the bytes that it covers, the id of its key, its code. */
-export type Seal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
+export type BackupSeal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
 
 /** Returns the seal of a file; undefined if it bears none. */
-export async function readSeal(file: FileHandle): Promise<Seal | undefined> {
+export async function readSeal(file: FileHandle): Promise<BackupSeal | undefined> {
   const { size } = await file.stat();
   const coveredBytes = size - sealBytes;
   if (coveredBytes < 0) return undefined;
@@ -55,7 +55,7 @@ export async function readSeal(file: FileHandle): Promise<Seal | undefined> {
 export async function* sealedBytes(
   path: string,
   file: FileHandle,
-  { coveredBytes, keyId, mac }: Seal,
+  { coveredBytes, keyId, mac }: BackupSeal,
   key: VaultKey,
 ): AsyncGenerator<Buffer> {
   const found = createHmac("sha256", key.secret);

@@ -9,7 +9,7 @@ import type { JobState } from "../../state/job.ts";
 import type { PlanProgress } from "../../state/progress.ts";
 import type { StepEffects } from "../../steps/effects.ts";
 import { stepKinds } from "../../steps/index.ts";
-import type { Settled, StepKind } from "../../steps/step-kind.ts";
+import type { SettledQuestion, StepKind } from "../../steps/step-kind.ts";
 import type { Port } from "../port.ts";
 import { askOf, requestConfirmation } from "./put-question.ts";
 
@@ -83,7 +83,7 @@ function confirmed(state: JobState): PlanProgress {
 /** What one continuation changes, where the question was asked. */
 export async function answered(
   state: JobState,
-  settled: Settled,
+  settled: SettledQuestion,
   effects: Pick<StepEffects, "compute">,
 ): Promise<Change> {
   const { stepId, kind, decision, chain } = settled;
@@ -119,7 +119,7 @@ function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: Decisi
 
 function answeredStep(
   state: JobState,
-  settled: Settled,
+  settled: SettledQuestion,
   effects: Pick<StepEffects, "compute">,
 ): Change | Promise<Change> {
   const instruction = stepOf(state.loaded.flow, settled.stepId);
@@ -132,7 +132,7 @@ function answeredStep(
 }
 
 /** proceed leaves the entry, retry-with tries it again, abort stops undoing. */
-function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: Settled): Change {
+function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: SettledQuestion): Change {
   const { continuation } = decision;
   if (continuation === "abort") {
     const { cause = "failed" } = saga;

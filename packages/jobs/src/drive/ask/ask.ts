@@ -1,5 +1,5 @@
 import type { DecisionDocument } from "@svc/db/documents/programs";
-import type { Change, Edit, Question } from "../../state/change.ts";
+import type { Change, Edit, JobQuestion } from "../../state/change.ts";
 import { stepOf } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
@@ -9,7 +9,7 @@ import { askInput, parkOn } from "./put-question.ts";
 /** Parks the job on a question: ask, log, park and the end of the run task are one commit. A simulated job answers itself. */
 export async function question(
   state: JobState,
-  asked: Question,
+  asked: JobQuestion,
   port: Port,
   { isBeside = false }: { readonly isBeside?: boolean } = {},
 ): Promise<Change> {
@@ -46,7 +46,7 @@ export async function question(
 }
 
 /** What is under way, and waits for the ask. */
-function underWay({ undo, positions }: JobState, { kind, stepId }: Question) {
+function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
   if (progress === undefined) throw new Error(`step ${stepId} asks, and has not begun`);
@@ -56,7 +56,7 @@ function underWay({ undo, positions }: JobState, { kind, stepId }: Question) {
 /** What a simulation answers: proceed, else skip; where neither is declared it ends. */
 async function answersItself(
   state: JobState,
-  { stepId, pointId, kind, continuations }: Question,
+  { stepId, pointId, kind, continuations }: JobQuestion,
   port: Port,
 ): Promise<Change> {
   const continuation = (["proceed", "skip"] as const).find((choice) => continuations.includes(choice));

@@ -1,4 +1,4 @@
-import { apply, type Work } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Edit } from "../../state/change.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
@@ -10,7 +10,7 @@ export function askOf({ positions }: JobState): string | undefined {
 }
 
 /** Withdraws the question of a branch that was given up: it is not asked any more. */
-export async function withdrawQuestion(work: Work, parallel: StepInstruction, port: Port): Promise<Work> {
+export async function withdrawQuestion(work: WorkingJob, parallel: StepInstruction, port: Port): Promise<WorkingJob> {
   const { state } = work;
   const block = state.blocks[parallel.step.id];
   const over = block?.kind === "parallel" ? block.over : [];

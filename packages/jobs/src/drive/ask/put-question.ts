@@ -1,10 +1,10 @@
 import type { AskInput } from "@svc/asks";
 import type { ParkDocument } from "@svc/db/documents/jobs";
-import type { Change, Edit, Question } from "../../state/change.ts";
+import type { Change, Edit, JobQuestion } from "../../state/change.ts";
 import { keptOfPlan } from "../../state/confirmed.ts";
 import type { JobFacts, JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
-import { destructiveOf, type Plan } from "../../steps/plan-text.ts";
+import { type AskedPlan, destructiveOf } from "../../steps/plan-text.ts";
 import { confirmQuestion, planQuestion } from "../../steps/questions.ts";
 import type { Port } from "../port.ts";
 
@@ -20,7 +20,7 @@ const parkReasons = {
 
 /** The park of a job that waits for an answer. */
 export function parkOn(
-  { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: Question,
+  { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: JobQuestion,
   { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
 ): ParkDocument {
   const raised = { pointId, requestId, question: text, continuations, answerSchemaJson, raisedAt: nowMs };
@@ -30,7 +30,7 @@ export function parkOn(
 /** The question as asks take it. */
 export function askInput(
   { id: jobId, projectId, keyId, loaded, standingProgramId, principalChain }: Omit<JobFacts, "input">,
-  asked: Question,
+  asked: JobQuestion,
   nowMs: number,
 ): AskInput {
   const approvers = loaded.program.approval.escalation;
@@ -87,7 +87,7 @@ export async function confirmFirst(state: JobState, port: Port, contact: string)
 }
 
 type Put = {
-  readonly asked: Question;
+  readonly asked: JobQuestion;
   readonly reason: Before | undefined;
   readonly confirmBy: string | undefined;
 };
@@ -99,7 +99,7 @@ async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Pu
 }
 
 /** Readies a question about a plan: the park on it, and what else the job keeps of it. */
-async function asking(state: JobState, port: Port, asked: Question, confirmBy: string | undefined) {
+async function asking(state: JobState, port: Port, asked: JobQuestion, confirmBy: string | undefined) {
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));
   const plan = { ...keptOfPlan(state.plan), askId: prepared.id, ...(confirmBy !== undefined && { confirmBy }) };
@@ -110,7 +110,7 @@ async function asking(state: JobState, port: Port, asked: Question, confirmBy: s
   return { park: parkOn(asked, { requestId: prepared.id, nowMs }), edits };
 }
 
-function planOf({ loaded, estimate, isRehearsal }: JobState): Plan {
+function planOf({ loaded, estimate, isRehearsal }: JobState): AskedPlan {
   const { program, tools, skills } = loaded;
   const isDestructive = (slug: string) => tools.get(slug)?.action.class === "destructive";
   return { program, estimate, destructive: destructiveOf(program, { isDestructive, skills }), isRehearsal };

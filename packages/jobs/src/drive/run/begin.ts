@@ -1,18 +1,18 @@
 import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import { apply, type Work } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit } from "../../state/change.ts";
 import { type AgainInstruction, stepOf } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { StepEffects } from "../../steps/effects.ts";
 import { expressionFailed } from "../../steps/fail.ts";
 import { stepKinds } from "../../steps/index.ts";
-import type { FirstCall, Keep, StepAt, StepKind } from "../../steps/step-kind.ts";
+import type { FirstCall, PartialCommit, StepAt, StepKind } from "../../steps/step-kind.ts";
 import type { Driver, Port, ReadyAttempt } from "../port.ts";
 import { follow } from "./follow.ts";
 
 /** A job at the edge of an act that calls: what is to be committed before it, and the act's first call, where that begins with it. */
-export type Beginning = { readonly work: Work; readonly call: ReadyAttempt | undefined };
+export type Beginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
 /** A step of any kind, as the driver runs it. */
 export function kindOf(step: Step): StepKind<Step["kind"]> {
@@ -23,13 +23,13 @@ export function kindOf(step: Step): StepKind<Step["kind"]> {
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
 /** Begins a step that calls, unless it has begun, and readies its first call. Nothing is committed. */
-async function beginStep(work: Work, step: Step, port: Port): Promise<Beginning> {
+async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<Beginning> {
   const { begun, first } = await firstOf(work, step, port);
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }
 
 /** Begins a step that calls, and commits that. Its call is left out where another holds its key: the act finds that one. */
-export async function beginCommitted(work: Work, step: Step, port: Port): Promise<Beginning> {
+export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<Beginning> {
   const { begun, first } = await firstOf(work, step, port);
   if (first?.turn.tool.action.class === "read") return commitBesideRead(begun, first, port);
   const call = first && (await port.ready(begun.state, first.invocation, first.turn));
@@ -46,7 +46,7 @@ export async function beginCommitted(work: Work, step: Step, port: Port): Promis
 }
 
 /** Nothing of a read stands in the store before it ends: it is readied while the beginning of its step is committed. */
-async function commitBesideRead(begun: Work, { invocation, turn }: FirstCall, port: Port): Promise<Beginning> {
+async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<Beginning> {
   const [readied, committed] = await Promise.allSettled([
     port.ready(begun.state, invocation, turn),
     port.commit(begun, { task: "keep" }),
@@ -57,10 +57,10 @@ async function commitBesideRead(begun: Work, { invocation, turn }: FirstCall, po
   throw committed.reason;
 }
 
-type Begun = { readonly begun: Work; readonly first: FirstCall | undefined };
+type Begun = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
 /** A step that has begun, and its first call. Where there is nothing to commit, the call commits its own beginning. */
-async function firstOf(work: Work, step: Step, port: Port): Promise<Begun> {
+async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<Begun> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
   const hasBegun = work.state.positions[0]?.progress !== undefined;
@@ -71,7 +71,7 @@ async function firstOf(work: Work, step: Step, port: Port): Promise<Begun> {
 }
 
 /** A job that is to be stored at work: it has started, and so has its first step, as far as that calls. */
-export async function beginJob(work: Work, port: Port): Promise<Beginning> {
+export async function beginJob(work: WorkingJob, port: Port): Promise<Beginning> {
   const running = apply(work, [started], port.clock.now());
   const step = stepAtHand(running, port.clock.now())?.step;
   // Whether a condition holds its driver finds out.
@@ -102,7 +102,7 @@ export async function skipUnlessDue(
  * The step where a job stands, with what its expressions take for `now`: when it began or, for one that has not begun, `nowMs`, at which
  * it then begins; where several branches are at work, the step of one. Undefined behind the last step, and at a jump.
  */
-export function stepAtHand({ state }: Work, nowMs: number, branch = 0): StepAt | undefined {
+export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
   const instruction = position && state.loaded.flow.instructions[position.index];
   if (position === undefined || instruction?.kind !== "step") return undefined;
@@ -117,12 +117,12 @@ export function atTime(state: JobState, now: number, branch = 0): JobState {
 }
 
 /** One act of the step at hand, for which all is committed that has to be. */
-export async function advance({ work, call }: Beginning, driver: Driver): Promise<Work | undefined> {
+export async function advance({ work, call }: Beginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
   const { now = driver.port.clock.now() } = at.state.scope;
   let kept = work;
-  const keep: Keep = async (edits) => {
+  const keep: PartialCommit = async (edits) => {
     driver.port.atWork();
     kept = (await driver.port.commit(apply(kept, edits, driver.port.clock.now()), { task: "keep" })).work;
     return atTime(kept.state, now);
@@ -134,7 +134,7 @@ export async function advance({ work, call }: Beginning, driver: Driver): Promis
 /** One act of a step. Its first call is the one that is ready, whose end is committed with what follows from it. */
 export async function advanceWith(
   at: StepAt,
-  { call: ready, keep }: { readonly call: ReadyAttempt | undefined; readonly keep: Keep },
+  { call: ready, keep }: { readonly call: ReadyAttempt | undefined; readonly keep: PartialCommit },
   effects: StepEffects,
 ): Promise<Change> {
   const kind = kindOf(at.step);
@@ -164,7 +164,11 @@ function readsLost({ step, progress }: StepAt, lost: string): Change {
 
 async function advanceWithCall(
   at: StepAt,
-  { kind, ready, keep }: { readonly kind: StepKind<Step["kind"]>; readonly ready: ReadyAttempt; readonly keep: Keep },
+  {
+    kind,
+    ready,
+    keep,
+  }: { readonly kind: StepKind<Step["kind"]>; readonly ready: ReadyAttempt; readonly keep: PartialCommit },
   effects: StepEffects,
 ): Promise<Change> {
   const ends: UnrecordedEnd[] = [];

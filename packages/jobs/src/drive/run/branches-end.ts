@@ -1,4 +1,4 @@
-import { apply, type Work } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
@@ -10,7 +10,7 @@ import type { Port } from "../port.ts";
 import { endChildren, type OpenChild, openChildren } from "./children.ts";
 
 /** What becomes of a job whose branches were driven: a change that is to be followed; undefined when it was parked and left. */
-export type BranchesEnd = { readonly work: Work; readonly change: Change } | undefined;
+export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
 /** What a branch waits for that time brings; where it waits for children, when it looks at them, and whether anything is due then. */
 export type Blocked = {
@@ -22,7 +22,7 @@ export type Blocked = {
 
 /** A job of which no branch is at work, and why: `ending` ends them all, `dues` is what those that are not over wait for, the first due first. */
 type Stopped = {
-  readonly work: Work;
+  readonly work: WorkingJob;
   readonly port: Port;
   readonly parallel: StepInstruction;
   readonly ending: Next | undefined;

@@ -1,6 +1,6 @@
 import type { Step } from "@svc/program";
-import { apply, type Work } from "../../state/apply.ts";
-import type { Change, Next, Question } from "../../state/change.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
+import type { Change, JobQuestion, Next } from "../../state/change.ts";
 import { type AgainInstruction, branchOf, type StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { StepEffects } from "../../steps/effects.ts";
@@ -20,12 +20,12 @@ type Driving = { readonly port: Port; readonly effects: StepEffects };
  * Drives the branches of a `parallel`, an act of each at a time, until all have come to their end, none can go on, or the driver is wanted.
  * Their acts run beside each other; what they change is applied and committed one after the other.
  */
-export function runBranches(work: Work, driving: Driving): Promise<BranchesEnd> {
+export function runBranches(work: WorkingJob, driving: Driving): Promise<BranchesEnd> {
   return new BranchesRun(work, driving).run();
 }
 
 class BranchesRun {
-  #work: Work;
+  #work: WorkingJob;
   readonly #port: Port;
   readonly #effects: StepEffects;
   readonly #parallel: StepInstruction;
@@ -40,7 +40,7 @@ class BranchesRun {
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(work: Work, { port, effects }: Driving) {
+  constructor(work: WorkingJob, { port, effects }: Driving) {
     const { state } = work;
     const { flow, program } = state.loaded;
     const at = branchOf(flow, state.positions[0]?.index ?? -1);
@@ -269,7 +269,7 @@ class BranchesRun {
   }
 
   /** Puts a question while the other branches go on: the job is parked on it when they cannot. */
-  async #ask(branch: number, asked: Question): Promise<void> {
+  async #ask(branch: number, asked: JobQuestion): Promise<void> {
     const change = await question(this.#work.state, asked, this.#port, { isBeside: true });
     for (const edit of change.edits) if (edit.kind === "use") this.#shared.own.asks += edit.used.asks ?? 0;
     await this.#apply(branch, change);

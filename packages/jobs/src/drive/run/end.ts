@@ -5,7 +5,7 @@ import type { LimitsDocument, ReceiptDocument } from "@svc/db/documents/jobs";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import { type Limits, type ResolveFault, resolveResult } from "@svc/program";
 import { redactTexts } from "@svc/tools";
-import { apply, type Work } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import { noRows, sumCalls } from "../../state/counts.ts";
 import { endCodeOf } from "../../state/end-codes.ts";
@@ -46,7 +46,7 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
 }
 
 /** Ends a job for good: status, receipt, log and the end of its task and pending ask are one commit. */
-export async function finish(work: Work, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
+export async function finish(work: WorkingJob, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
   const { state } = work;
   const { saga, used, plan, planApprovalId, simulatedFrom } = state;
   const closed = apply(
@@ -90,7 +90,11 @@ type JobEnd = {
 type UnderLock = { readonly job: LockedJob; readonly port: Port };
 
 /** Under the job's lock. With a chain, what is still asked is withdrawn by it first. */
-async function finishLocked(work: Work, { end, chain, resultJson }: JobEnd, { job, port }: UnderLock): Promise<void> {
+async function finishLocked(
+  work: WorkingJob,
+  { end, chain, resultJson }: JobEnd,
+  { job, port }: UnderLock,
+): Promise<void> {
   const { events, asks } = await job.closeAsks(chain);
   const withdrawn: Edit[] = chain === undefined ? [] : [{ kind: "withdrawn", events }];
   const ended = apply(work, [...withdrawn, ...end], port.clock.now());

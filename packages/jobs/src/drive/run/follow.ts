@@ -1,4 +1,4 @@
-import { apply, type Work } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import { keptOfPlan } from "../../state/confirmed.ts";
 import { question } from "../ask/ask.ts";
@@ -10,7 +10,11 @@ import { failureOf } from "./failure.ts";
  * Carries out a change and what follows from it: makes the job's state anew, puts its question, fails or ends it, commits it where
  * that is due. Undefined when the job is left.
  */
-export async function follow(before: Work, { edits, next }: Change, driver: Follower): Promise<Work | undefined> {
+export async function follow(
+  before: WorkingJob,
+  { edits, next }: Change,
+  driver: Follower,
+): Promise<WorkingJob | undefined> {
   const { port } = driver;
   const work = edits.length === 0 ? before : apply(before, edits, port.clock.now());
   const { state } = work;
@@ -60,14 +64,14 @@ function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: num
 }
 
 /** Gives the job back until a time, or until it expires; what is pending is committed with it. */
-export async function leave(work: Work, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
+export async function leave(work: WorkingJob, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
   await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
 /** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
-async function beginUndo(work: Work, chain: readonly string[], port: Port): Promise<Work> {
+async function beginUndo(work: WorkingJob, chain: readonly string[], port: Port): Promise<WorkingJob> {
   const { used, plan } = work.state;
   if (used.asks === 0 && plan?.askId === undefined) return work;
   return port.locked(async (job) => {

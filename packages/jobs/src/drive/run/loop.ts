@@ -1,5 +1,5 @@
 import type { Step } from "@svc/program";
-import { apply, type Work } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Next } from "../../state/change.ts";
 import { keptOfPlan } from "../../state/confirmed.ts";
 import type { StepInstruction } from "../../state/flow.ts";
@@ -44,7 +44,7 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
  */
 export async function drive({ work: read, call }: Beginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
-  let work: Work | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
+  let work: WorkingJob | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
   while (work !== undefined) {
     const hasCommitted: boolean = work.committed !== read.committed;
     const isLost = !hasCommitted && isPoisoned(work.state, driver);
@@ -52,12 +52,12 @@ export async function drive({ work: read, call }: Beginning, driver: Driver): Pr
   }
 }
 
-function park(work: Work, driver: Driver): Promise<Work | undefined> {
+function park(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   return follow(work, holdAfterLosses(work.state, driver.losses, driver.port.clock.now()), driver);
 }
 
 /** One act, and what follows from it at once; undefined when the job is left. `confirmer`: the contact who is to confirm it first. */
-async function act(work: Work, confirmer: string | undefined, driver: Driver): Promise<Work | undefined> {
+async function act(work: WorkingJob, confirmer: string | undefined, driver: Driver): Promise<WorkingJob | undefined> {
   const { state } = work;
   const { port, interrupts } = driver;
   port.atWork();
@@ -84,7 +84,7 @@ async function act(work: Work, confirmer: string | undefined, driver: Driver): P
 }
 
 /** Parks the job where it stands, unless it turns out to have been resumed. */
-async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
+async function pause(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { interrupts, port } = driver;
   // The request may be known from the lease alone; who made it stands in the row.
   const seen = work.state.pause === undefined ? await committed(work, port) : work;
@@ -95,7 +95,11 @@ async function pause(work: Work, driver: Driver): Promise<Work | undefined> {
 
 const expired = { kind: "finish", status: "expired", reason: "deadline", chain: ["clock"] } satisfies Next;
 
-async function moveOn(work: Work, confirmer: string | undefined, driver: Driver): Promise<Work | undefined> {
+async function moveOn(
+  work: WorkingJob,
+  confirmer: string | undefined,
+  driver: Driver,
+): Promise<WorkingJob | undefined> {
   const { state } = work;
   const { port, effects } = driver;
   const asking = confirmer === undefined ? undefined : await confirmFirst(state, port, confirmer);
@@ -159,13 +163,13 @@ async function resumeParked(state: JobState, port: Port): Promise<Change> {
   };
 }
 
-async function driveBranches(work: Work, driver: Driver): Promise<Work | undefined> {
+async function driveBranches(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const end = await runBranches(work, driver);
   return end && follow(end.work, end.change, driver);
 }
 
 /** One act of the step at hand; behind the last one the job has succeeded. */
-async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
+async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { positions, loaded, principalChain: chain } = work.state;
   const [position] = positions;
   const instruction = position && loaded.flow.instructions[position.index];
@@ -195,7 +199,11 @@ async function runStep(work: Work, driver: Driver): Promise<Work | undefined> {
 }
 
 /** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
-async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver): Promise<Work | undefined> {
+async function runIfDue(
+  work: WorkingJob,
+  instruction: StepInstruction,
+  driver: Driver,
+): Promise<WorkingJob | undefined> {
   const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
   const at = {
     state: atTime(ready.state, driver.port.clock.now()),
@@ -209,7 +217,7 @@ async function runIfDue(work: Work, instruction: StepInstruction, driver: Driver
 }
 
 /** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
-async function readied(work: Work, step: Step, driver: Driver): Promise<Beginning> {
+async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<Beginning> {
   const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
   if (needs === "commit") return beginCommitted(work, step, driver.port);
@@ -218,7 +226,7 @@ async function readied(work: Work, step: Step, driver: Driver): Promise<Beginnin
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
 
-async function committed(work: Work, port: Port): Promise<Work> {
+async function committed(work: WorkingJob, port: Port): Promise<WorkingJob> {
   return (await port.commit(work, { task: "keep" })).work;
 }
 
@@ -252,7 +260,7 @@ function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
  * What follows for a job that is simulated first, once its twin has ended; undefined while it has not, and then the job is left: the
  * twin's end makes it due.
  */
-async function followTwin(work: Work, port: Port): Promise<Change | undefined> {
+async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefined> {
   const twin = await port.waitForTwin(work);
   if (twin.kind === "running") return undefined;
   const { status, lastError } = twin.kind === "ended" ? twin : { status: "", lastError: "the simulation is gone" };
@@ -288,7 +296,7 @@ async function followTwin(work: Work, port: Port): Promise<Change | undefined> {
 }
 
 /** Between two acts, under the job's lock: it may have been resumed meanwhile. Whether it was parked. */
-function pauseBetweenActs(work: Work, port: Port): Promise<boolean> {
+function pauseBetweenActs(work: WorkingJob, port: Port): Promise<boolean> {
   return port.locked(async (job) => {
     if (!job.isPaused) return false;
     const nowMs = port.clock.now();

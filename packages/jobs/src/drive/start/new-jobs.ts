@@ -15,7 +15,7 @@ import type { NewJob } from "@svc/db/jobs/new-job";
 import { putJobPrograms } from "@svc/db/jobs/room";
 import type { JobMode } from "@svc/db/schema/words";
 import { type JsonObject, type Pins, type Program, programDigest, readPins } from "@svc/program";
-import type { Question } from "../../state/change.ts";
+import type { JobQuestion } from "../../state/change.ts";
 import { noUse } from "../../state/counts.ts";
 import type { StoredOverrides } from "../../state/job.ts";
 import { noProgress, type PlanProgress } from "../../state/progress.ts";
@@ -218,7 +218,7 @@ function sagaOf({ program }: Pick<JobSubmission, "program">): SagaDocument {
   return { state: program.sagaOn.length > 0 ? "armed" : "none", entries: 0, done: 0, failed: 0 };
 }
 
-async function questionOf(submission: NewJobFacts, readPins: PinsReader): Promise<Question> {
+async function questionOf(submission: NewJobFacts, readPins: PinsReader): Promise<JobQuestion> {
   const { program, estimate, mode, needsApproval, confirmBy, confirmText } = submission;
   const destructive = estimate.destructiveMax === 0 ? [] : destructiveByPins(program, await readPins());
   const plan = { program, estimate, destructive, isRehearsal: mode === "rehearse" };
@@ -229,7 +229,7 @@ async function questionOf(submission: NewJobFacts, readPins: PinsReader): Promis
 function preparePlanAsk(
   { db, asks }: Pick<NewJobsContext, "db" | "asks">,
   { id, nowMs, projectId, keyId, principalChain, program, standing }: NewJobFacts,
-  question: Question,
+  question: JobQuestion,
 ): Promise<PreparedAsk> {
   return asks.prepare(db, {
     ...question,

@@ -29,7 +29,7 @@ import { readState, takeJob } from "../store/open.ts";
 const attemptsMax = 20;
 
 /** A plan that may need approval. */
-export type Plan = {
+export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
   /** Whether it needs one whatever the program says of itself. */
@@ -46,7 +46,7 @@ export type RetryOfJob = JobOfProject &
     /** Why params cannot be changed so; undefined where they can. */
     checkParams(program: Program, params: JobState["params"]): string | undefined;
     /** Whether a plan needs approval that the key may be asked for. Throws what refuses a plan that could never be approved. */
-    needsApproval(tx: Executor, plan: Plan): Promise<boolean>;
+    needsApproval(tx: Executor, plan: RetryPlan): Promise<boolean>;
     /** Who confirms the attempt before it begins; undefined for nobody. */
     confirmBy(tx: Executor, estimate: EstimateDocument): Promise<string | undefined>;
   };

@@ -8,7 +8,7 @@ import { insertChildJobs } from "@svc/db/jobs/room";
 import { setJobRowStates } from "@svc/db/jobs/rows";
 import { writeJobUndo } from "@svc/db/jobs/undo";
 import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
-import { committedWork, type Work } from "../../state/apply.ts";
+import { committedWork, type WorkingJob } from "../../state/apply.ts";
 import { stepOf } from "../../state/flow.ts";
 import { type JobState, overridesOf } from "../../state/job.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
@@ -32,13 +32,13 @@ export type CommitContext = {
 
 /** What commits the work of a job under its driver's lease, on its own or in a transaction. See `Port`. */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
-  commit(work: Work, parts: CommitParts, tx?: Executor): Promise<Committed>;
+  commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<Committed>;
 };
 
 /** Makes what commits for one driver. */
 export function createCommit({ context, lease, seals, db, onCommitted }: CommitContext): Commits {
   const { clock, observer, onFaultPoint, onDue, onMoved } = context;
-  const write = async (work: Work, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
+  const write = async (work: WorkingJob, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
     const { state, committed: before, pending } = work;
     const ended = parts.receipt && endedJob(state, parts.receipt);
     const at = { stepId: state.undo?.stepId ?? state.positions[0]?.progress?.stepId ?? "" };
@@ -98,7 +98,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
  * What was called was called, also where its job goes on elsewhere: its outcome is written on its own. Never rejects: what cannot be
  * written is told to the observer.
  */
-async function keepCalls({ db, observer }: EngineContext, { records, made }: Work["pending"]): Promise<void> {
+async function keepCalls({ db, observer }: EngineContext, { records, made }: WorkingJob["pending"]): Promise<void> {
   try {
     await saveRecords(db, records);
     for (const end of made) await end.write();
@@ -118,7 +118,7 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
  * Whether a job got on by a commit. What only gives it back until a time, such as a call that may still run on a lost node, is none:
  * it could go on for ever. The log of a step's progress goes by the clock, and says nothing.
  */
-function isProgress({ state, committed, pending }: Work, { isWait = false }: CommitParts): boolean {
+function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
   if (!isWait) return true;
   const { events, rows, placed, runs, armed, undone, childUndone } = pending;
@@ -154,7 +154,7 @@ type WrittenWith = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "ret
 
 /** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
 export function changeOf(
-  work: Work,
+  work: WorkingJob,
   parts: CommitParts,
   { seal, sealText }: JobSeals,
   context: WrittenWith,
@@ -200,7 +200,7 @@ export function changeOf(
   };
 }
 
-function drivenJob({ state }: Work): Omit<RunChange["job"], "progress" | "receipt"> {
+function drivenJob({ state }: WorkingJob): Omit<RunChange["job"], "progress" | "receipt"> {
   const { status, generation, positions, planApprovalId, park, used, saga, deadline, lastError, finishedAt } = state;
   return {
     status,
@@ -217,13 +217,13 @@ function drivenJob({ state }: Work): Omit<RunChange["job"], "progress" | "receip
   };
 }
 
-function hasNewOverrides({ state, committed }: Work): boolean {
+function hasNewOverrides({ state, committed }: WorkingJob): boolean {
   return state.params !== committed.params || state.stepArgs !== committed.stepArgs;
 }
 
 /** What is written by statements of its own in the same transaction. */
 function otherWrites(
-  { state, committed, pending: { turned, asks, children, retried, childUndone } }: Work,
+  { state, committed, pending: { turned, asks, children, retried, childUndone } }: WorkingJob,
   context: WrittenWith,
 ): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;

@@ -5,7 +5,7 @@ import { type ClaimedJobTask, endJobTask } from "@svc/db/job-tasks/queue";
 import type { RunChange } from "@svc/db/jobs/commit";
 import { type JobWithSteps, loadJobSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
-import { committedWork, type Work, workOf } from "../../state/apply.ts";
+import { committedWork, type WorkingJob, workOf } from "../../state/apply.ts";
 import type { JobState, LoadedProgram } from "../../state/job.ts";
 import { openState } from "../../state/open.ts";
 import type { EngineContext } from "../context.ts";
@@ -15,7 +15,7 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
 /** A job read under a lease, and what drives it. */
-export type OpenJob = { readonly work: Work; readonly port: Port };
+export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
 /** A job that is to be stored at work, how it begins, and what its row, log and ledger have of that. */
 export type PlannedJob = {
@@ -64,7 +64,7 @@ export async function takeJob(
   tx: Executor,
   job: JobRecord,
   leaseToken?: number,
-): Promise<{ readonly work: Work; readonly follower: Follower }> {
+): Promise<{ readonly work: WorkingJob; readonly follower: Follower }> {
   const nowMs = context.clock.now();
   const steps = await loadJobSteps(tx, job.id);
   const token = leaseToken ?? (await leaseRunTask(tx, leaseOf(context, job, nowMs)));
@@ -98,7 +98,7 @@ async function readWork(
   context: EngineContext,
   db: Executor,
   { job, steps }: JobWithSteps,
-): Promise<{ readonly work: Work; readonly seals: JobSeals }> {
+): Promise<{ readonly work: WorkingJob; readonly seals: JobSeals }> {
   const { id: jobId, projectId, programDigest } = job;
   const program = await context.programs.get(db, projectId, programDigest);
   const loaded = job.child === null ? program : withinParent(program, job.child);

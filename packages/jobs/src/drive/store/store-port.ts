@@ -6,7 +6,7 @@ import { type JobSetPlaces, readJobSetPlaces } from "@svc/db/jobs/sets";
 import { findJobTwin } from "@svc/db/jobs/twin";
 import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo";
 import { type JsonObject, readSkillName } from "@svc/program";
-import type { Work as JobWork } from "../../state/apply.ts";
+import type { WorkingJob as JobWork } from "../../state/apply.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Child, ChunkRange, OpenedRows, SetChunk } from "../../steps/effects.ts";
 import { undoneJob } from "../../steps/parallel.ts";

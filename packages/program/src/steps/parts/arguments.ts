@@ -5,7 +5,7 @@ import { examineWithConstants } from "../../check/examined.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
 import type { JsonValue, Path } from "../../json.ts";
 import { kindText } from "../../read/name.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { meantField } from "../../read/shape-words.ts";
 import { readValue } from "../../read/value.ts";
 import { meantForm } from "../../read/value-advice.ts";
@@ -15,7 +15,7 @@ import { fieldType, filledIn, namesOf, typesOf } from "../../types/schema-type.t
 import type { Scope } from "../../types/scope.ts";
 
 /** Reads the arguments of a call; none when nothing is said. */
-export function readArgs(node: Node, reader: ShapeReader): ValueTemplate {
+export function readArgs(node: ShapeNode, reader: ShapeReader): ValueTemplate {
   const none = { kind: "literal", value: {} } as const;
   if (node.value === undefined || reader.object(node) === undefined) return none;
   const isWhole =
@@ -28,7 +28,7 @@ export function readArgs(node: Node, reader: ShapeReader): ValueTemplate {
 }
 
 /** The arguments of one call, under check. */
-export type CheckedArguments = {
+export type ArgumentCheck = {
   readonly args: ValueTemplate;
   readonly action: Action;
   readonly path: Path;
@@ -40,7 +40,7 @@ export type CheckedArguments = {
 const faultsMax = 100;
 
 /** Checks arguments against what their tool takes. Records every fault. */
-export function checkArguments({ args, action, path, given }: CheckedArguments, scope: Scope, check: Check): void {
+export function checkArguments({ args, action, path, given }: ArgumentCheck, scope: Scope, check: Check): void {
   const { inputSchema, idempotency } = action;
   const free = action.class === "destructive" ? checkConfirm(args, action, path, check) : args;
   checkSensitiveArguments({ args: free, inputSchema, path }, scope, check);

@@ -3,7 +3,7 @@ import { formatValue } from "@svc/core";
 import type { Check } from "../../check/context.ts";
 import { type Path, pathOf } from "../../json.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 
@@ -19,7 +19,7 @@ export function fieldPathSchema(
 }
 
 /** Reads the path of a row's field. */
-export function readFieldPath(node: Node, reader: ShapeReader): Path | undefined {
+export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = 'write the name of a field, such as "value", or a path below it, such as "owner.name"';
   const text = reader.text(node, { max: pathMax, hint });
   const path = text === undefined ? undefined : parsePath(text);

@@ -2,7 +2,7 @@ import type { AccessClass, JsonSchema } from "@svc/catalog";
 import { formatValue, httpTargetOf, isMethodOverride } from "@svc/core";
 import { type JsonValue, pointerOf } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
-import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { readValue } from "../../read/value.ts";
 import { entriesOf, objectOf, type Reference, type TextTemplate, type ValueTemplate } from "../../template.ts";
 
@@ -100,7 +100,7 @@ function namedValues(description: string, most: number, example: object): JsonSc
 export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
 
 /** Reads a request. Records every fault; undefined without a method or a URL that say what it does, and where. */
-export function readRequest(node: Node, reader: ShapeReader): ReadRequest | undefined {
+export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest | undefined {
   const fields = reader.fields(node, requestForm);
   if (fields === undefined) return undefined;
   const method = reader.oneOf(fields.at("method"), httpMethods);
@@ -144,7 +144,10 @@ function referenceTo(reference: Reference): ValueTemplate {
   return { kind: "reference", reference, otherwise: undefined };
 }
 
-function readUrl(node: Node, reader: ShapeReader): { readonly text: TextTemplate; readonly host: string } | undefined {
+function readUrl(
+  node: ShapeNode,
+  reader: ShapeReader,
+): { readonly text: TextTemplate; readonly host: string } | undefined {
   const { value, path } = node;
   if (value === undefined) return undefined;
   const fault = (message: string, hint: string) => {
@@ -189,7 +192,7 @@ function textOf(template: ValueTemplate): TextTemplate | undefined {
   return { kind: "text", parts: [template.value] };
 }
 
-function readNamed(fields: Fields, name: "headers" | "query", reader: ShapeReader): Map<string, ValueTemplate> {
+function readNamed(fields: ShapeFields, name: "headers" | "query", reader: ShapeReader): Map<string, ValueTemplate> {
   const node = fields.at(name);
   const values = new Map<string, ValueTemplate>();
   const object = node.value === undefined ? undefined : reader.object(node);
@@ -224,14 +227,14 @@ export function faultOfKeyHeader(name: string, headers: readonly string[]): stri
 }
 
 /** By some names hosts carry out another method than the one that estimate and approval go by. What is filled in is looked at when it is sent. */
-function checkMethodFields(names: readonly string[], { path }: Node, { faults }: ShapeReader): void {
+function checkMethodFields(names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   for (const name of names.filter(isMethodOverride)) {
     const hint = "write that one as the method, and leave it out";
     faults.add("PROGRAM_MALFORMED", [...path, name], `${name} asks for another method`, hint);
   }
 }
 
-function checkHeader(name: string, names: readonly string[], { path }: Node, { faults }: ShapeReader): void {
+function checkHeader(name: string, names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   const fault = (message: string, hint: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, hint);
   const lower = name.toLowerCase();
   if (!headerName.test(name)) fault(`${formatValue(name)} is no name of a header`, "write one such as x-request-id");

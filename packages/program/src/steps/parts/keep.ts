@@ -4,12 +4,12 @@ import type { Check } from "../../check/context.ts";
 import { type Path, pathOf } from "../../json.ts";
 import { idForm } from "../../read/name.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import type { ValueType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 
 /** Fields that a step adds to rows, by name: each the path of a value below what the step takes them from. */
-export type Keep = readonly (readonly [name: string, path: Path])[];
+export type AddedFields = readonly (readonly [name: string, path: Path])[];
 
 const keptCount = { min: 1, max: 50 };
 const pathMax = 512;
@@ -34,7 +34,7 @@ export function keepSchema(description: string, root: string, examples: readonly
 }
 
 /** Reads the fields that are added to rows; the paths lose their root. None where nothing is said. */
-export function readKeep(node: Node, root: string, reader: ShapeReader): Keep {
+export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): AddedFields {
   const object = node.value === undefined ? undefined : reader.object(node);
   const entries = Object.entries(object ?? {});
   if (object !== undefined && (entries.length === 0 || entries.length > keptCount.max)) {

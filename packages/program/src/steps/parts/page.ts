@@ -5,7 +5,7 @@ import type { FaultList } from "../../faults.ts";
 import type { Path } from "../../json.ts";
 import { type ObjectForm, wholeSchema } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.ts";
 
 /**
@@ -122,7 +122,7 @@ const shapes =
   'by offset, or {"arg": "cursor", "from": "links.next", "query": "cursor", "max": 20} by link';
 
 /** Reads how pages are asked for. */
-export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined {
+export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undefined {
   if (node.value !== undefined && !isObject(node.value)) {
     reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(node.value)}, not an object`, shapes);
     return undefined;
@@ -141,7 +141,7 @@ export function readPage(node: Node, reader: ShapeReader): PageSpec | undefined 
 }
 
 /** Why what is said beside `max` is no way at all; undefined where it is one, however faulty. */
-function whyUnclear(fields: Fields): string | undefined {
+function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
   // A query without from is a fault of its own.
@@ -154,7 +154,7 @@ const nameSize =
   "write the name of the argument that says how many rows a page has, such as page_size; its value goes to args";
 
 /** Reads what is said beside `max`; undefined where that is not enough or too much. Records every fault. */
-function readPaging(node: Node, fields: Fields, reader: ShapeReader): Paging | undefined {
+function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): Paging | undefined {
   const arg = reader.text(fields.at("arg"), { max: 200, hint: nameArgument });
   const more = readPath(fields.at("more"), "has_more", reader);
   const size = reader.text(fields.at("size"), { max: 200, hint: nameSize });
@@ -171,7 +171,7 @@ function readPaging(node: Node, fields: Fields, reader: ShapeReader): Paging | u
 
 /** Checks that the first page is said once: by `start` of the page, or among the values that the call gives. Records every fault. */
 export function checkStart(
-  rows: Node,
+  rows: ShapeNode,
   page: PageSpec | undefined,
   given: { readonly value: readonly (readonly [string, unknown])[] | undefined; readonly path: Path },
   { faults }: ShapeReader,
@@ -188,7 +188,7 @@ export function checkStart(
 }
 
 /** One way is told, and nothing of another. Records every fault. */
-function checkWay({ path }: Node, fields: Fields, { faults }: ShapeReader): void {
+function checkWay({ path }: ShapeNode, fields: ShapeFields, { faults }: ShapeReader): void {
   const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);
   if (fields.has("query") && !fields.has("from")) add("query", "query stands without from");
   for (const name of fields.has("from") ? ["start", "by", "size"] : []) {
@@ -196,7 +196,7 @@ function checkWay({ path }: Node, fields: Fields, { faults }: ShapeReader): void
   }
 }
 
-function readPath(node: Node, example: string, reader: ShapeReader): Path | undefined {
+function readPath(node: ShapeNode, example: string, reader: ShapeReader): Path | undefined {
   const hint = `write the path of a field of the answer, such as ${example}`;
   const text = reader.text(node, { max: 512, hint });
   const path = text === undefined ? undefined : parsePath(text);

@@ -6,7 +6,7 @@ import type { Path } from "../../json.ts";
 import { type ObjectForm, schemaOf, wholeSchema } from "../../read/form.ts";
 import { idForm } from "../../read/name.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { readText } from "../../read/value.ts";
 import type { TextTemplate } from "../../template.ts";
 import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
@@ -107,7 +107,7 @@ const hint =
   'write count, count ok (or failed, skipped, unknown), or sum, min, max, avg or list and a field, or {"text": {"of": "- {row.<field>}"}}';
 
 /** Reads values over a set. */
-export function readReductions(node: Node, reader: ShapeReader): Reductions {
+export function readReductions(node: ShapeNode, reader: ShapeReader): Reductions {
   const object = reader.object(node);
   if (object !== undefined && Object.keys(object).length === 0) {
     reader.faults.add("PROGRAM_MALFORMED", node.path, "names no value", `add one: ${hint}`);
@@ -129,7 +129,7 @@ export function readReductions(node: Node, reader: ShapeReader): Reductions {
   });
 }
 
-function readWords(node: Node, reader: ShapeReader): Reduction | undefined {
+function readWords(node: ShapeNode, reader: ShapeReader): Reduction | undefined {
   const text = reader.text(node, { max: textMax, hint });
   const reduction = text === undefined ? undefined : parseReduction(text);
   if (text !== undefined && reduction === undefined) {
@@ -157,7 +157,7 @@ function parseReduction(text: string): Reduction | undefined {
   return field === undefined || typeof field[0] !== "string" ? undefined : { kind, field };
 }
 
-function readTextOf(node: Node, reader: ShapeReader): Reduction | undefined {
+function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined {
   const field = reader.fields(node, textReductionForm)?.at("text");
   const fields = field && reader.fields(field, textForm);
   if (fields === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { Check } from "../../check/context.ts";
 import type { Path } from "../../json.ts";
 import { type ObjectForm, ref } from "../../read/form.ts";
 import { parsePath } from "../../read/reference.ts";
-import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 import { type PageSpec, readPage } from "./page.ts";
@@ -84,7 +84,7 @@ export const rowsForm: ObjectForm = {
 };
 
 /** Reads how an answer becomes rows. */
-export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined {
+export function readRows(node: ShapeNode, reader: ShapeReader): RowsSpec | undefined {
   const fields = reader.fields(node, rowsForm);
   if (fields === undefined) return undefined;
   const from = readListPath(fields.at("from"), reader);
@@ -94,7 +94,7 @@ export function readRows(node: Node, reader: ShapeReader): RowsSpec | undefined 
 }
 
 /** Reads how items become rows. */
-export function readItemRows(fields: Fields, reader: ShapeReader): ItemRows | undefined {
+export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows | undefined {
   const kept = reader.items(fields.at("keep"), keptCount, ["id", "title"]);
   const named = kept?.flatMap((item) => reader.text(item, { ...fieldName, hint: hintOfField(item.value) }) ?? []);
   const key = fields.has("key") ? reader.text(fields.at("key"), fieldName) : undefined;
@@ -107,7 +107,7 @@ export function readItemRows(fields: Fields, reader: ShapeReader): ItemRows | un
 }
 
 /** Fields are kept whole: what stands in them is named where it is wanted. */
-function hintOfField(value: Node["value"]): string {
+function hintOfField(value: ShapeNode["value"]): string {
   const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];
   return field === undefined
     ? fieldName.hint
@@ -115,7 +115,7 @@ function hintOfField(value: Node["value"]): string {
 }
 
 /** `items[]`: the path of a list, with the brackets that say so; `[]` alone is the answer itself. */
-function readListPath(node: Node, reader: ShapeReader): Path | undefined {
+function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = "write the path of the list and [], such as items[] or data.items[]";
   const text = reader.text(node, { max: 512, hint });
   if (text === undefined) return undefined;

@@ -2,11 +2,11 @@ import type { JsonSchema } from "@svc/catalog";
 import type { Check } from "../../check/context.ts";
 import { pathOf } from "../../json.ts";
 import { nameSchema, readName } from "../../read/name.ts";
-import type { Fields, ShapeReader } from "../../read/shape.ts";
+import type { ShapeFields, ShapeReader } from "../../read/shape.ts";
 import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /** The set that a step takes its rows from; of a map's, those alone that ended in one of `states`, where they are named. */
-export type Source = { readonly source: string; readonly states: readonly RowState[] | undefined };
+export type RowSource = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
 /** The JSON Schema of the name of a set. */
 export function sourceSchema(example: string, description = "The set."): JsonSchema {
@@ -29,7 +29,7 @@ export const sourceOptions = {
 };
 
 /** Reads the set that a step names in `field`, and which of its rows are taken. */
-export function readSource(fields: Fields, field: string, reader: ShapeReader): Source | undefined {
+export function readSource(fields: ShapeFields, field: string, reader: ShapeReader): RowSource | undefined {
   const source = readName(fields.at(field), reader);
   const states = fields.has("states")
     ? reader.items(fields.at("states"), stateCount)?.flatMap((item) => reader.oneOf(item, rowStates) ?? [])
@@ -38,7 +38,7 @@ export function readSource(fields: Fields, field: string, reader: ShapeReader): 
 }
 
 /** A step that takes rows, and the field that names their set. */
-type Taking = { readonly step: Source & { readonly pointer: string }; readonly field: string };
+type Taking = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
 /** Finds the set that a step takes its rows from. Records every fault. */
 export function checkSource({ step, field }: Taking, scope: Scope, check: Check): RowSet | "any" {

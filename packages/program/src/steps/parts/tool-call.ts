@@ -5,7 +5,7 @@ import { checkReferences, type SecretPlaces } from "../../check/references.ts";
 import { type Path, pathOf, pointerOf } from "../../json.ts";
 import { defaultRetry, defaultTimeoutMs, durationBounds } from "../../limits.ts";
 import { durationSchema, numberSchema, type ObjectForm, ref, schemaOf, wholeSchema } from "../../read/form.ts";
-import type { Fields, Node, ShapeReader } from "../../read/shape.ts";
+import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import type { ValueTemplate } from "../../template.ts";
 import type { ValueType } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
@@ -23,7 +23,7 @@ const argsDefinition: JsonSchema = {
 };
 
 /** How retryable outcomes are tried again: `max` times, waiting initialMs * factor^n, at most capMs. */
-export type Retry = {
+export type RetryRule = {
   readonly max: number;
   readonly initialMs: number;
   readonly factor: number;
@@ -46,7 +46,7 @@ const retryForm: ObjectForm = {
 };
 
 /** Reads how a call is tried again; not at all when nothing is said. */
-export function readRetry(node: Node, reader: ShapeReader): Retry {
+export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
   const fields = node.value === undefined ? undefined : reader.fields(node, retryForm);
   if (fields === undefined) return defaultRetry;
   const initialMs = reader.duration(fields.at("initial"), durationBounds.retry) ?? defaultRetry.initialMs;
@@ -72,7 +72,7 @@ export type ToolCall = {
   readonly http?: HttpCall | undefined;
   /** Of kind `object` or, when it holds no reference, `literal`. */
   readonly args: ValueTemplate;
-  readonly retry: Retry;
+  readonly retry: RetryRule;
   readonly timeoutMs: number;
   readonly pointer: string;
 };
@@ -115,7 +115,7 @@ export const callOptions = { args: ref("args"), retry: ref("retry"), timeout: re
 
 /** Reads what is said of a call beside its entity. Without a tool nothing more is looked at, and the answer is undefined. */
 export function readToolCall(
-  fields: Fields,
+  fields: ShapeFields,
   pointer: string,
   reader: ShapeReader,
 ): Omit<ToolCall, "entity"> | undefined {
@@ -141,7 +141,7 @@ export function readToolCall(
 }
 
 /** Reads an entity. One that cannot be one is "", whose account nobody is asked for. */
-export function readEntity(node: Node, reader: ShapeReader): string {
+export function readEntity(node: ShapeNode, reader: ShapeReader): string {
   return reader.text(node, { max: 200, hint: "write the entity whose account is used, 1 to 200 characters" }) ?? "";
 }
 
@@ -256,7 +256,7 @@ export const undoForm: ObjectForm = {
 const unheeded = ["retry", "timeout"];
 
 /** Reads how a call is undone: by the entity of the call when none is named. */
-export function readUndo(node: Node, reader: ShapeReader, callEntity: string): UndoCall | undefined {
+export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: string): UndoCall | undefined {
   const { value } = node;
   const named = isObject(value) ? unheeded.filter((name) => Object.hasOwn(value, name)) : [];
   for (const name of named) {
@@ -266,7 +266,7 @@ export function readUndo(node: Node, reader: ShapeReader, callEntity: string): U
   const heeded = isObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([name]) => !named.includes(name)))
     : value;
-  const fields = reader.fields({ ...node, value: heeded as Node["value"] }, undoForm);
+  const fields = reader.fields({ ...node, value: heeded as ShapeNode["value"] }, undoForm);
   const call = fields && readToolCall(fields, pointerOf(node.path), reader);
   if (fields === undefined || call === undefined) return undefined;
   const entity = fields.has("entity") ? readEntity(fields.at("entity"), reader) : callEntity;

@@ -278,7 +278,7 @@ const exceptions: { file: string; code: string; why: string }[] = [
     why: "TERM tells what the terminal can draw, and configures nothing",
   },
   {
-    file: "packages/cli/src/allocator.ts",
+    file: "packages/cli/src/start.ts",
     code: "the process environment",
     why: "the C library reads its settings there, before a line of the program runs",
   },

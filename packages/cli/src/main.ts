@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { fileURLToPath } from "node:url";
-import { settleAllocator } from "./allocator.ts";
-import { quickenImports } from "./quick-start.ts";
+import { quickenImports, settleAllocator } from "./start.ts";
 
 const required = 24;
 

@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatValue, requireText } from "@svc/core";
-import { createSvcAdminClient, createSvcClient, type Interceptor, type SvcAdminClient, type SvcClient } from "@svc/sdk";
+import {
+  createSvcAdminClient,
+  createSvcClient,
+  type Interceptor,
+  type Project,
+  type SvcAdminClient,
+  type SvcClient,
+} from "@svc/sdk";
 import { type Config, type Environment, loadConfig } from "@svc/server/config";
 import type { Command } from "commander";
 import { plainText } from "../text/plain.ts";
@@ -165,4 +172,25 @@ export async function collectPages<Item>(
     pageToken = page.nextPageToken;
   } while (pageToken !== "" && found.length < limit);
   return found.slice(0, limit);
+}
+
+/** The id of the project that a user names by id or by name. Rejects with CommandError when no project has that name. */
+export async function findProjectId(client: SvcAdminClient, idOrName: string): Promise<string> {
+  return idOrName.startsWith("prj_") ? idOrName : (await findProject(client, idOrName)).id;
+}
+
+/** The project that a user names by id or by name. Rejects with CommandError when there is none. */
+export async function findProject(client: SvcAdminClient, idOrName: string): Promise<Project> {
+  const found = await listProjects(client);
+  const project = found.find(({ id, name }) => id === idOrName || name === idOrName);
+  if (project !== undefined) return project;
+  throw new CommandError(`there is no project "${idOrName}"; \`svc projects list\` shows those there are`);
+}
+
+/** Every project of the deployment, newest first. */
+function listProjects({ admin }: SvcAdminClient): Promise<Project[]> {
+  return collectPages(async (pageToken) => {
+    const { projects, nextPageToken } = await admin.listProjects({ pageSize: 500, pageToken });
+    return { items: projects, nextPageToken };
+  });
 }

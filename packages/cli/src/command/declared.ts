@@ -1,14 +1,6 @@
-import type {
-  DescField,
-  DescMessage,
-  DescMethod,
-  DescMethodUnary,
-  MessageInitShape,
-  MessageShape,
-} from "@bufbuild/protobuf";
-import { DurationSchema, durationFromMs, TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { SvcAdminClient, SvcClient } from "@svc/sdk";
-import { Argument, type Command, Option } from "commander";
+import type { Command } from "commander";
 import {
   type AdminOptions,
   addAdminOptions,
@@ -19,17 +11,16 @@ import {
   type ProjectOptions,
 } from "./client.ts";
 import type { CommandContext } from "./context.ts";
+import { addConfirm, addExamples, addJson, type JsonOption } from "./options.ts";
 import {
-  addConfirm,
-  addExamples,
-  addJson,
-  type ConfirmOptions,
-  confirmOf,
-  type JsonOption,
-  parseMoment,
-  parseSpan,
-  parseWords,
-} from "./options.ts";
+  type ArgumentDeclarations,
+  argumentOf,
+  type FieldName,
+  filledRequest,
+  fillingsOf,
+  type OptionDeclaration,
+  optionOf,
+} from "./request-fields.ts";
 
 /** A unary method of the contract. */
 export type Method<Input extends DescMessage = DescMessage, Output extends DescMessage = DescMessage> = DescMethodUnary<
@@ -39,33 +30,6 @@ export type Method<Input extends DescMessage = DescMessage, Output extends DescM
 
 /** A method of the contract, streaming ones among them. */
 type AnyMethod<Input extends DescMessage> = Pick<DescMethod, "name" | "parent"> & { readonly input: Input };
-
-/** Names of a message's fields in code. */
-export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
-
-/** Rules for reading an argument or option. Default: the type of the request field that it fills. */
-type Reading<Field extends string> = {
-  /** The request field that it fills; the field of its own name unless stated. */
-  readonly fills?: Field;
-  /** The field that refusals name for it, if that is another. */
-  readonly named?: string;
-  readonly choices?: readonly string[];
-  /** Reads the text; throws InvalidArgumentError. */
-  readonly parse?: (text: string, before: never) => unknown;
-  readonly default?: unknown;
-  /** The default in words. */
-  readonly defaultText?: string;
-  readonly conflicts?: string;
-  readonly required?: true;
-};
-
-/** An option: its flags, its help, and how it is read. */
-export type OptionDeclaration<Field extends string> = readonly [flags: string, help: string, reading?: Reading<Field>];
-
-/** The arguments of a command in order, by `<name>` or `[name]`: their help, and how they are read. */
-export type ArgumentDeclarations<Field extends string> = Readonly<
-  Record<string, string | readonly [help: string, reading: Reading<Field>]>
->;
 
 /** The help of a command, and what it takes. */
 export type CommandDeclaration<Input extends DescMessage> = {
@@ -118,16 +82,21 @@ export type CommandMaker = ((parent: Command, context: CommandContext, name: str
 
 type NamedMethod = { readonly name: string; readonly words?: string | undefined };
 
-/** Declares a command; the first of its methods says whose options it has, and how those that fill a request are read. */
+/**
+ * Declares a command. Its method says whose options it has and how those that fill a request are read; `run` gets the request so far.
+ */
 export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: AnyMethod<Input> | undefined,
   declared: CommandDeclaration<Input>,
-  run: (run: Run<Values>) => Promise<void> | void,
+  run: (run: Run<Values>, request: MessageInitShape<Input>) => Promise<void> | void,
 ): CommandMaker {
   const make = (parent: Command, context: CommandContext, name: string): void => {
     const made = parent.command(name, declared.isDefault === true ? { isDefault: true } : {});
     describe(made, method, declared);
-    made.action(() => run(runOf<Values>(made, context)));
+    made.action(() => {
+      const under = runOf<Values>(made, context);
+      return run(under, filledRequest(method?.input, declared, under.values as Readonly<Record<string, unknown>>));
+    });
   };
   const also = (declared.also ?? []).map(([{ name }, words]) => ({ name, words }));
   return Object.assign(make, {
@@ -192,68 +161,6 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   };
 }
 
-function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input?: DescMessage): Argument {
-  const [help, reading = {}] = typeof given === "string" ? [given] : given;
-  const argument = new Argument(shown, help);
-  const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? argument.name()));
-  if (parse !== undefined) argument.argParser(parse as (text: string, before: unknown) => unknown);
-  if (reading.choices !== undefined) argument.choices([...reading.choices]);
-  return argument;
-}
-
-function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input?: DescMessage): Option {
-  const option = new Option(flags, help);
-  const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? option.attributeName()));
-  if (parse !== undefined) option.argParser(parse as (text: string, before: unknown) => unknown);
-  if (reading.choices !== undefined) option.choices([...reading.choices]);
-  if ("default" in reading) option.default(reading.default, reading.defaultText);
-  if (reading.conflicts !== undefined) option.conflicts(reading.conflicts);
-  return option.makeOptionMandatory(reading.required === true);
-}
-
-/** An argument or option that fills a field of the request: its name in code, and as it is typed. */
-type Filling = {
-  readonly name: string;
-  readonly shown: string;
-  readonly field: DescField;
-  readonly named?: string | undefined;
-};
-
-function fillingsOf<Input extends DescMessage>(
-  input: Input | undefined,
-  { takes = {}, options = [] }: CommandDeclaration<Input>,
-): readonly Filling[] {
-  const given = [
-    ...Object.entries(takes).map(([shown, taken]) => {
-      const name = new Argument(shown).name();
-      return { name, shown: name, reading: typeof taken === "string" ? {} : taken[1] };
-    }),
-    ...options.map(([flags, , reading = {}]) => {
-      const option = new Option(flags);
-      return { name: option.attributeName(), shown: option.long ?? flags, reading };
-    }),
-  ];
-  return given.flatMap(({ name, shown, reading: { fills = name, named } }) => {
-    const field = fieldOf(input, fills);
-    return field === undefined ? [] : [{ name, shown, field, named }];
-  });
-}
-
-/** Returns the part of a request that arguments and options fill by themselves. */
-export function filledRequest<Input extends DescMessage>(
-  { input }: Method<Input>,
-  declared: CommandDeclaration<Input>,
-  values: Readonly<Record<string, unknown>>,
-): MessageInitShape<Input> {
-  const filled = fillingsOf(input, declared).flatMap(({ name, field }) =>
-    values[name] === undefined ? [] : [[field.localName, convertedValue(field, values[name])]],
-  );
-  return {
-    ...Object.fromEntries(filled),
-    ...(declared.hasConfirm && confirmOf(values as ConfirmOptions)),
-  } as MessageInitShape<Input>;
-}
-
 /** Returns the function of a client that makes calls of a method. */
 export async function callerOf<Input extends DescMessage, Output extends DescMessage>(
   method: Method<Input, Output>,
@@ -275,21 +182,4 @@ export async function callerOf<Input extends DescMessage, Output extends DescMes
 
 function isOfAdmin({ parent }: Pick<DescMethod, "parent">): boolean {
   return parent.name === "AdminService";
-}
-
-function fieldOf(input: DescMessage | undefined, name: string): DescField | undefined {
-  return input?.fields.find(({ localName }) => localName === name);
-}
-
-/** The reader of texts for a field; undefined for texts and switches, which commander reads. */
-function readerOf(field: DescField | undefined): ((text: string) => unknown) | undefined {
-  if (field?.fieldKind === "list") return parseWords;
-  if (field?.fieldKind !== "message") return undefined;
-  if (field.message.typeName === TimestampSchema.typeName) return parseMoment;
-  return field.message.typeName === DurationSchema.typeName ? parseSpan : undefined;
-}
-
-function convertedValue(field: DescField, value: unknown): unknown {
-  if (field.fieldKind !== "message" || typeof value !== "number") return value;
-  return field.message.typeName === TimestampSchema.typeName ? timestampFromMs(value) : durationFromMs(value);
 }

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CommandContext } from "./context.ts";
-import { readJsonOption, readText } from "./input.ts";
-import { readSecret } from "./secret.ts";
+import { readJsonOption, readSecret, readText } from "./input.ts";
 
 const contextOf = (input: Buffer) => ({ readInput: async () => input }) as CommandContext;
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { requireText } from "@svc/core";
+import { readForeignText, requireText } from "@svc/core";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./error.ts";
 
@@ -21,4 +21,55 @@ export async function readJsonOption(option: string, text: string, context: Comm
   } catch (err) {
     throw new CommandError(`${option} is not JSON: ${err instanceof Error ? err.message : String(err)}`);
   }
+}
+
+/** Where a secret is read from; neither: it is asked for at a terminal. */
+type SecretSource = {
+  readonly fromInput: true | undefined;
+  /** Name of a variable. */
+  readonly variable: string | undefined;
+  /** The option that named the variable, for the refusal. */
+  readonly option: string;
+};
+
+/**
+ * Reads a secret, which no option takes itself: it would stay in the shell's history and show in the list of processes. Empty when
+ * nothing gives one and nobody is at a terminal. Rejects with CommandError for a variable that is not set.
+ */
+export async function readSecret(
+  what: string,
+  { fromInput, variable, option }: SecretSource,
+  { environment, terminal, readInput }: CommandContext,
+): Promise<string> {
+  if (fromInput) {
+    const read = readForeignText(await readInput());
+    // The secret is not quoted.
+    if ("fault" in read) throw new CommandError(`${what}: standard input ${read.fault}`);
+    return read.text.replace(/\r?\n$/, "");
+  }
+  if (variable !== undefined) {
+    const text = environment.get(variable);
+    if (text !== undefined && text !== "") return text;
+    throw new CommandError(`${option} ${variable}: the variable is not set`);
+  }
+  return (await terminal?.askSecret(`${what} (not shown while you type): `)) ?? "";
+}
+
+/** The options that say where a secret is read from, for a declared command. */
+export const secretOptions = [
+  ["--secret-stdin", "read the value from standard input"],
+  ["--secret-env <name>", "read it from this environment variable"],
+] as const;
+
+/** Help for commands with these options. */
+export const secretRemark = "\nNo option takes the value itself. At a terminal it is asked for and not shown.";
+
+/** Reads the secret that these options name. Rejects with CommandError for a variable that is not set. */
+export function readSecretOption(
+  what: string,
+  values: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): Promise<string> {
+  const { secretStdin, secretEnv } = values as { secretStdin?: true; secretEnv?: string };
+  return readSecret(what, { fromInput: secretStdin, variable: secretEnv, option: "--secret-env" }, context);
 }

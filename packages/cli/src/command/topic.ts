@@ -6,17 +6,9 @@ import { plainText } from "../text/plain.ts";
 import { tableLines, timeText } from "../text/table.ts";
 import { collectPages } from "./client.ts";
 import type { CommandContext } from "./context.ts";
-import {
-  type CommandDeclaration,
-  type CommandMaker,
-  callerOf,
-  command,
-  type FieldName,
-  filledRequest,
-  type Method,
-  type Run,
-} from "./declared.ts";
+import { type CommandDeclaration, type CommandMaker, callerOf, command, type Method, type Run } from "./declared.ts";
 import { addExamples } from "./options.ts";
+import type { FieldName } from "./request-fields.ts";
 
 /** A topic of the command line: its help, and its commands in the order of the help. */
 export type TopicDeclaration = {
@@ -61,9 +53,8 @@ export function call<Input extends DescMessage, Output extends DescMessage, Valu
   method: Method<Input, Output>,
   declared: CallDeclaration<Input, Output, Values>,
 ): CommandMaker {
-  return command<Input, Values>(method, declared, async (run) => {
+  return command<Input, Values>(method, declared, async (run, filled) => {
     const { context } = run;
-    const filled = filledRequest(method, declared, run.values as Readonly<Record<string, unknown>>);
     const request: MessageInitShape<Input> = { ...filled, ...(await declared.request?.(run)) };
     const callMethod = await callerOf(method, run);
     const answer = await callMethod(request);
@@ -148,10 +139,10 @@ export function list<
   const field = method.output.fields.find(({ localName }) => localName === declared.rows);
   const schema = field?.fieldKind === "list" ? field.message : undefined;
   if (schema === undefined) throw new TypeError(`${method.output.name} has no list of messages ${declared.rows}`);
-  return command<Input, Values>(method, declared, async (run) => {
+  return command<Input, Values>(method, declared, async (run, filled) => {
     const { context } = run;
     const values = run.values as Readonly<Record<string, unknown>>;
-    const request = { ...filledRequest(method, declared, values), ...(await declared.request?.(run)) };
+    const request = { ...filled, ...(await declared.request?.(run)) };
     const limit = typeof values["limit"] === "number" ? values["limit"] : Number.POSITIVE_INFINITY;
     const callMethod = await callerOf(method, run);
     const hasPages = method.input.fields.some(({ localName }) => localName === "pageToken");

@@ -17,7 +17,7 @@ const continuations = ["proceed", "retry-with", "skip", "abort"];
 const notes = `
 The key vouches for the contact. Approvals need a key of the role approver, and a contact that is one.`;
 
-/** Adds `svc answer`. */
+/** `svc answer`. */
 export const addAnswerCommand = command(
   JobsService.method.answerAsk,
   {

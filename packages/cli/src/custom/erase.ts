@@ -2,6 +2,7 @@ import { constants } from "node:os";
 import { systemClock } from "@svc/core";
 import { AdminService, type Erasure, ErasureSchema } from "@svc/gen/admin";
 import type { SvcAdminClient } from "@svc/sdk";
+import { type AdminOptions, findProject } from "../command/client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { command, type Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
@@ -9,7 +10,6 @@ import type { JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { countText, tableLines } from "../text/table.ts";
-import { findProject } from "./projects/find-project.ts";
 
 type EraseOptions = ErasureOptions &
   JsonOption & {
@@ -151,3 +151,31 @@ function progressLine(erasure: Erasure): string {
 function sumOf({ counts }: Erasure): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
+
+/** `svc projects delete`. */
+export const addProjectDelete = command(
+  AdminService.method.deleteProject,
+  {
+    says: "end a project's keys and delete everything that is its own",
+    takes: { "<project>": "id or name of the project" },
+    options: [
+      ["--yes", "do not ask"],
+      ["--no-wait", "print the id of the erasure and do not wait for its end"],
+    ],
+    json: "the erasure as JSON",
+    examples: ["svc projects delete billing", "svc projects delete billing --yes --no-wait"],
+  },
+  async ({
+    values: options,
+    context,
+    admin,
+  }: Run<AdminOptions & JsonOption & ErasureOptions & { readonly project: string }>) => {
+    const { project } = options;
+
+    const client = admin();
+    const { id, name } = await findProject(client, project);
+    await confirmErasure(`project "${name}" with all it has`, options, context);
+    const { erasure } = await client.admin.deleteProject({ projectId: id });
+    await followErasure(client, erasure, options, context);
+  },
+);

@@ -1,15 +1,13 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { AdminService } from "@svc/gen/admin";
-import type { AdminOptions } from "../command/client.ts";
+import { findProject } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
-import type { JsonOption } from "../command/options.ts";
 import { countText, tableLines } from "../text/table.ts";
-import { findProject } from "./projects/find-project.ts";
 
-type ExportOptions = AdminOptions & JsonOption & { project: string; entity: string };
+type ExportOptions = { readonly project: string; readonly entity: string; readonly file: string };
 
-/** Adds `svc export`. */
+/** `svc export`. */
 export const addExportCommand = command(
   AdminService.method.exportEntity,
   {
@@ -26,7 +24,7 @@ export const addExportCommand = command(
       "svc export - --project billing --entity ada | jq -c 'select(.table == \"events\") | .row'",
     ],
   },
-  async ({ values: options, context, admin, asJson }: Run<ExportOptions & { readonly file: string }>) => {
+  async ({ values: options, context, admin, asJson }: Run<ExportOptions>) => {
     const { file } = options;
     const client = admin();
     const { id: projectId } = await findProject(client, options.project);

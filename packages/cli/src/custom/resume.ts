@@ -1,13 +1,11 @@
 import { AdminService, type Restore, RestoreSchema } from "@svc/gen/admin";
-import type { AdminOptions } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
-import type { JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { countText, timeText } from "../text/table.ts";
 
-type ResumeOptions = AdminOptions & JsonOption & { dryRun?: true; nothingSince?: true };
+type ResumeOptions = { readonly dryRun?: boolean };
 
-/** Adds `svc resume`. */
+/** `svc resume`. */
 export const addResumeCommand = command(
   AdminService.method.resumeRestored,
   {
@@ -24,12 +22,9 @@ was done, unless --nothing-since says that it was not.`,
     also: [[AdminService.method.getRestore, "--dry-run"]],
     examples: ["svc resume --dry-run", "svc resume", "svc resume --nothing-since"],
   },
-  async ({ values: options, context, admin }: Run<ResumeOptions>) => {
-    const { dryRun = false, nothingSince = false, json } = options;
-    const { restore } = dryRun
-      ? await admin().admin.getRestore({})
-      : await admin().admin.resumeRestored({ nothingSince });
-    if (json) context.print(restore === undefined ? "null" : messageText(RestoreSchema, restore));
+  async ({ values: { dryRun = false }, context, admin, asJson }: Run<ResumeOptions>, request) => {
+    const { restore } = dryRun ? await admin().admin.getRestore({}) : await admin().admin.resumeRestored(request);
+    if (asJson) context.print(restore === undefined ? "null" : messageText(RestoreSchema, restore));
     else context.print(restore === undefined ? "the store was never restored" : restoreLine(restore, dryRun));
     if (dryRun && restore !== undefined && restore.resumedAt === undefined) {
       context.note(

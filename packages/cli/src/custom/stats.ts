@@ -6,17 +6,20 @@ import {
   StatsService,
 } from "@svc/gen/stats";
 import { type GetBacklogResponse, JobStatus, Series } from "@svc/sdk";
-import type { ProjectOptions } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
-import { type JsonOption, parseMoment } from "../command/options.ts";
+import { parseMoment } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { enumWords, numberText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
 
-type StatsOptions = ProjectOptions &
-  JsonOption & { since?: number; until?: number; subscription?: string; tool?: string };
+type StatsOptions = {
+  readonly since?: number;
+  readonly until?: number;
+  readonly subscription?: string;
+  readonly tool?: string;
+};
 
-/** Adds `svc stats`. */
+/** `svc stats`. */
 export const addStatsCommand = command(
   StatsService.method.getBacklog,
   {
@@ -35,9 +38,13 @@ export const addStatsCommand = command(
       "svc stats --since 7d --subscription sub_01h455vb4pex5vsknk084sn02q",
     ],
   },
-  async ({ values: options, context, project, asJson }: Run<StatsOptions>) => {
+  async ({
+    values: { since, until, subscription: subscriptionId = "", tool: toolSlug = "" },
+    context,
+    project,
+    asJson,
+  }: Run<StatsOptions>) => {
     const { stats } = await project();
-    const { since, until, subscription: subscriptionId = "", tool: toolSlug = "" } = options;
     if (since === undefined) {
       const backlog = await stats.getBacklog({});
       if (asJson) return context.print(messageText(GetBacklogResponseSchema, backlog));

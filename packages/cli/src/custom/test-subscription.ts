@@ -1,21 +1,19 @@
 import { systemClock } from "@svc/core";
 import { DeliveryAttemptSchema, TriggersService } from "@svc/gen/triggers";
 import type { DeliveryAttempt, SvcClient } from "@svc/sdk";
-import type { ProjectOptions } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
-import type { JsonOption } from "../command/options.ts";
 import { messageText } from "../text/message.ts";
 import { timeText } from "../text/table.ts";
 import { attemptTable } from "../topics/deliveries.ts";
 
-type TestOptions = ProjectOptions & JsonOption & { wait: boolean };
+type TestOptions = { readonly wait: boolean; readonly id: string };
 
 /** An attempt takes 15 s at most; how often its record is looked for, milliseconds. */
 const waitMs = 20_000;
 const pollMs = 250;
 
-/** Adds `svc subscriptions test`. */
+/** `svc subscriptions test`. */
 export const addSubscriptionTest = command(
   TriggersService.method.sendTestEvent,
   {
@@ -29,7 +27,7 @@ export const addSubscriptionTest = command(
       "svc subscriptions test sub_01h455vb4pex5vsknk084sn02q --no-wait",
     ],
   },
-  async ({ values: options, context, project, asJson }: Run<TestOptions & { readonly id: string }>) => {
+  async ({ values: options, context, project, asJson }: Run<TestOptions>) => {
     const { id: subscriptionId } = options;
     const client = await project();
     const { delivery } = await client.triggers.sendTestEvent({ subscriptionId });

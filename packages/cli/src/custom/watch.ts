@@ -1,10 +1,9 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { NoticeSchema, StatsService } from "@svc/gen/stats";
 import { type Notice, NoticeKind } from "@svc/sdk";
-import type { ProjectOptions } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
 import { CommandError } from "../command/error.ts";
-import { type JsonOption, parseMoment } from "../command/options.ts";
+import { parseMoment } from "../command/options.ts";
 import { messageLine } from "../text/message.ts";
 import { enumWords } from "../text/plain.ts";
 import { timeText } from "../text/table.ts";
@@ -17,9 +16,9 @@ const kinds: Readonly<Record<string, NoticeKind>> = {
   ask: NoticeKind.ASK,
 };
 
-type WatchOptions = ProjectOptions & JsonOption & { kind?: string[]; since?: number };
+type WatchOptions = { readonly kind?: string[]; readonly since?: number };
 
-/** Adds `svc watch`. */
+/** `svc watch`. */
 export const addWatchCommand = command(
   StatsService.method.watchProject,
   {

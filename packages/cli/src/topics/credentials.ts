@@ -1,6 +1,45 @@
 import { ConnectionsService } from "@svc/gen/connections";
+import { ownProjectId } from "../command/client.ts";
+import type { Run } from "../command/declared.ts";
+import { readSecretOption } from "../command/input.ts";
+import { collectPair } from "../command/options.ts";
 import { call, topic } from "../command/topic.ts";
-import { addCredentialSet } from "../custom/set-credential.ts";
+import { fillVariables } from "../custom/connect/inputs.ts";
+
+type SetValues = { readonly toolkit: string; readonly var: Readonly<Record<string, string>> };
+
+/** `svc credentials set`. */
+const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
+  says: "keep the project's own client id and secret of an app, in place of earlier ones",
+  takes: { "<toolkit>": ["slug of a toolkit that declares client_credentials", { fills: "toolkitSlug" }] },
+  options: [
+    ["--client-id <id>", "client id that the app gave the project", { required: true }],
+    ["--secret-stdin", "read the client secret from standard input"],
+    ["--secret-env <name>", "read it from this environment variable"],
+    [
+      "--var <name=value>",
+      "what the toolkit wants filled in, such as a host name; as often as needed",
+      { default: {}, defaultText: "asked for at a terminal", parse: collectPair },
+    ],
+  ],
+  request: async ({ project, context, values }: Run<SetValues>) => {
+    const client = await project();
+    const projectId = await ownProjectId(client);
+    const { spec } = await client.catalog.getToolkitConnectSpec({ slug: values.toolkit, projectId });
+    const accountVariables = spec === undefined ? {} : await fillVariables(values, spec, context);
+    return { accountVariables, clientSecret: await readSecretOption("Client secret", values, context) };
+  },
+  result: "account",
+  json: "the account as JSON",
+  shows: ({ account }) => account?.id ?? "",
+  notes: (_, { values: { toolkit } }) =>
+    `The project itself calls ${toolkit} with it: \`svc call ${toolkit}.…\` without --entity.`,
+  more: "\nNo option takes the secret itself. At a terminal it is asked for and not shown.",
+  examples: [
+    "svc credentials set my_bank --client-id 4711 --secret-stdin < client-secret",
+    "svc credentials set my_bank --client-id 4711 --secret-env BANK_SECRET",
+  ],
+});
 
 /** `svc credentials set|delete`. */
 export const addCredentialsCommand = topic({

@@ -4,7 +4,7 @@ import { ownProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addEventReplay } from "../custom/replays/start.ts";
+import { addEventReplay } from "../custom/replays/replay.ts";
 import { indentJson } from "../text/message.ts";
 import { plainText } from "../text/plain.ts";
 import { factLines, timeText } from "../text/table.ts";

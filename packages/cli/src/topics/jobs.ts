@@ -1,18 +1,17 @@
 import { AdminService } from "@svc/gen/admin";
 import { JobsService, JobView } from "@svc/gen/jobs";
 import type { Job } from "@svc/sdk";
+import { findProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addJobCheck } from "../custom/jobs/check.ts";
-import { addJobRerun } from "../custom/jobs/rerun.ts";
-import { addJobRetry } from "../custom/jobs/retry.ts";
+import { addJobRerun, addJobRetry } from "../custom/jobs/retry.ts";
 import { addJobShow } from "../custom/jobs/show.ts";
 import { addJobSteps } from "../custom/jobs/steps.ts";
 import { addJobSubmit } from "../custom/jobs/submit.ts";
 import { hasEnded, standingText, statusNames, statusOfName, statusText } from "../custom/jobs/text.ts";
 import { addJobWatch } from "../custom/jobs/watch/watch-job.ts";
-import { findProjectId } from "../custom/projects/find-project.ts";
 import { plainText } from "../text/plain.ts";
 
 const { listJobs, listJobEvents, listUndoEntries, pauseJob, resumeJob, cancelJob, promoteJob } = JobsService.method;

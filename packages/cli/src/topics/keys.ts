@@ -1,21 +1,75 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { systemClock } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
 import { Role } from "@svc/sdk";
+import { findProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
+import { parseSpan, parseText } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addKeyCreate } from "../custom/create-key.ts";
-import { findProjectId } from "../custom/projects/find-project.ts";
 import { boundText, confirmText, keyStateText } from "../text/bound.ts";
 import { timeText } from "../text/table.ts";
 
-const { listApiKeys, revokeApiKey } = AdminService.method;
+const { createApiKey, listApiKeys, revokeApiKey } = AdminService.method;
 const exampleId = "key_01h455vb4pex5vsknk084sn02q";
+
+type CreateValues = { readonly project: string; readonly role: string; readonly expiresIn?: number };
 
 /** `svc keys create|list|revoke`. */
 export const addKeysCommand = topic({
   says: "issue, list and revoke API keys, as the administrator",
   examples: ["svc keys create --project billing --name deploy", `svc keys revoke ${exampleId}`],
   commands: {
-    create: addKeyCreate,
+    create: call(createApiKey, {
+      says: "issue an API key and print it; it is shown here only",
+      options: [
+        ["--project <id or name>", "project that the key belongs to", { default: "default" }],
+        ["--role <role>", "what the key may do", { choices: ["member", "approver"], default: "member" }],
+        ["--name <text>", "what the key is for", { default: "svc keys create" }],
+        [
+          "--expires-in <duration>",
+          "how long it is valid, such as 90d or PT12H (default: for ever)",
+          { parse: parseSpan },
+        ],
+        [
+          "--entity <id>",
+          "the one entity that it reaches: your own id of the user (default: every entity)",
+          { fills: "entityId", parse: parseText },
+        ],
+        [
+          "--access <classes>",
+          "the classes of tools it may use, such as read,write (default: all)",
+          { fills: "accessClasses", default: [] },
+        ],
+        [
+          "--toolkits <slugs>",
+          "the toolkits it may use, such as calendar,sales_crm (default: all)",
+          { fills: "toolkitSlugs", default: [] },
+        ],
+        [
+          "--agent-tools <groups>",
+          "what it is given over MCP beside the tools of apps: programs, connect, operate, repair (default: none)",
+          { default: [] },
+        ],
+      ],
+      hasConfirm: true,
+      request: async ({ admin, values: { project, role, expiresIn } }: Run<CreateValues>) => ({
+        projectId: await findProjectId(admin(), project),
+        role: role === "approver" ? Role.APPROVER : Role.MEMBER,
+        ...(expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + expiresIn) }),
+      }),
+      json: "the key with its text as JSON",
+      shows: ({ key }) => key,
+      notes: ({ apiKey }, { values: { role } }) =>
+        `${apiKey?.id} (${role}) of project ${apiKey?.projectId}. Keep the key: it is not shown again.`,
+      examples: [
+        "svc keys create",
+        "svc keys create --entity ada --access read,write --toolkits calendar",
+        "svc keys create --name assistant --agent-tools programs,connect",
+        "svc keys create --name assistant --confirm destructive --confirm-by lead",
+        "svc keys create --project billing --role approver --name deploy --expires-in 90d",
+        "export SVC_API_KEY=$(svc keys create --name my-shell)",
+      ],
+    }),
     list: list(listApiKeys, {
       says: "list the keys of a project without their text, newest first",
       options: [["--project <id or name>", "project that the keys belong to", { default: "default" }]],

@@ -13,26 +13,6 @@ afterAll(() => server.stop());
 
 const run = (...args: string[]) => runTestCommand(["limits", ...args], variables);
 
-test("a limit is put, replaced, listed and deleted", async () => {
-  const put = ["put", "calendar", "--toolkit", "calendar", "--key", "accountId"];
-  expect(await run(...put, "--rate", "10/1m", "--concurrency", "4")).toMatchObject({
-    code: 0,
-    printed: ["calendar: 4 at once, 10 in 1m"],
-  });
-  expect(await run("put", "all", "--paused")).toMatchObject({ code: 0, printed: ["all: paused"] });
-  expect((await run()).printed).toEqual([
-    expect.stringMatching(/^NAME +TOOLKIT +HOLDS CALLS TO +KEY/),
-    expect.stringMatching(/^all +- +paused +-/),
-    expect.stringMatching(/^calendar +calendar +4 at once, 10 in 1m +accountId/),
-  ]);
-  expect(await run(...put, "--rate", "5/1h")).toMatchObject({ printed: ["calendar: 5 in 1h"] });
-  expect(await run("delete", "calendar")).toMatchObject({ code: 0, printed: ["calendar is deleted"] });
-  expect(await run("delete", "calendar")).toMatchObject({
-    code: 1,
-    noted: [expect.stringContaining("CALL_LIMIT_NOT_FOUND")],
-  });
-});
-
 test.each(["10", "10/", "10/soon", "x/1s"])("a rate of %s is refused before anything is sent", async (rate) => {
   const { code, noted } = await run("put", "l", "--rate", rate);
   expect(code).toBe(2);
@@ -67,10 +47,4 @@ test.each([
   const { code, noted } = await run(...args);
   expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining(text)] });
   expect(noted.join()).not.toMatch(/limit\.|\{max|Send concurrency/);
-});
-
-test("missing bounds are told with the options that set them", async () => {
-  expect((await run("put", "l3")).noted.join()).toContain(
-    "Give --concurrency from 1 to 10,000, --rate such as 10/1s (calls from 1 to 100,000, a time from 1s to 1 day), or both; --paused needs neither.",
-  );
 });

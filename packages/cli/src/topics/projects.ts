@@ -1,10 +1,9 @@
 import { AdminService } from "@svc/gen/admin";
+import { findProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addProjectDelete } from "../custom/projects/delete.ts";
-import { findProjectId } from "../custom/projects/find-project.ts";
-import { addProjectPolicy } from "../custom/projects/policy.ts";
-import { addProjectQuotas } from "../custom/projects/quotas.ts";
+import { addProjectDelete } from "../custom/erase.ts";
+import { addProjectPolicy, addProjectQuotas } from "../custom/project-policy.ts";
 import { countText, tableLines } from "../text/table.ts";
 
 const { createProject, listProjects, getProjectUsage } = AdminService.method;

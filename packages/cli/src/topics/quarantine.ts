@@ -1,8 +1,55 @@
+import { displayText } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
+import type { QuarantinedPost } from "@svc/sdk";
 import { parseCount } from "../command/options.ts";
-import { list, topic } from "../command/topic.ts";
-import { addQuarantineRelease } from "../custom/quarantine/release.ts";
-import { addQuarantineShow } from "../custom/quarantine/show.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { addQuarantineRelease } from "../custom/release-posts.ts";
+import { plainText } from "../text/plain.ts";
+import { factLines, timeText } from "../text/table.ts";
+
+/** `svc quarantine show`. */
+const addQuarantineShow = call(AdminService.method.getQuarantinedPost, {
+  says: "show one post with its headers and body; credentials and signatures are removed",
+  takes: { "<id>": "id of the post, qrn_…" },
+  json: "the server's answer as JSON, the body in base64",
+  shows: ({ post, body }) => {
+    if (post === undefined) return [];
+    const { text, isLossy } = displayText(body, { contentType: post.headers["content-type"] });
+    const title = isLossy
+      ? "Body (not all of it is text: some bytes are shown as \ufffd; --json has them all)"
+      : "Body";
+    return [
+      ...factLines(factsOf(post)),
+      ...partLines("Headers", pairsOf(post.headers)),
+      ...partLines("Query", pairsOf(post.query)),
+      ...partLines(title, text === "" ? [] : text.split("\n").map(plainText)),
+    ];
+  },
+  examples: [
+    "svc quarantine show qrn_01h455vb4pex5vsknk084sn02q",
+    "svc quarantine show qrn_01h455vb4pex5vsknk084sn02q --json | jq -r .body | base64 -d",
+  ],
+});
+
+function factsOf(post: QuarantinedPost): [name: string, value: string][] {
+  return [
+    ["post", post.id],
+    ["toolkit", post.toolkitSlug],
+    ["reason", post.reason],
+    ["detail", plainText(post.detail)],
+    ["received", timeText(post.receivedAt)],
+    ["released", post.releasedAt === undefined ? "" : timeText(post.releasedAt)],
+    ["body", `${post.bodyBytes} bytes`],
+  ];
+}
+
+function pairsOf(pairs: Readonly<Record<string, string>>): string[] {
+  return Object.entries(pairs).map(([name, value]) => plainText(`${name}: ${value}`));
+}
+
+function partLines(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`\n${title}:`, ...lines];
+}
 
 /** `svc quarantine list|show|release`. */
 export const addQuarantineCommand = topic({

@@ -2,9 +2,8 @@ import { TriggersService } from "@svc/gen/triggers";
 import type { Replay } from "@svc/sdk";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { parsePace } from "../custom/replays/range.ts";
-import { progressText, replayFacts, replayStateText } from "../custom/replays/text.ts";
-import { addReplayWatch } from "../custom/replays/watch-replay.ts";
+import { parsePace } from "../custom/replays/replay.ts";
+import { addReplayWatch, progressText, replayFacts, replayStateText } from "../custom/replays/watch.ts";
 import { factLines } from "../text/table.ts";
 
 const { listReplays, getReplay, updateReplay, cancelReplay } = TriggersService.method;

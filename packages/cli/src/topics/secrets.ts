@@ -1,5 +1,5 @@
 import { SecretsService } from "@svc/gen/secrets";
-import { readSecretOption, secretOptions, secretRemark } from "../command/secret.ts";
+import { readSecretOption, secretOptions, secretRemark } from "../command/input.ts";
 import { call, list, topic } from "../command/topic.ts";
 
 const { listSecrets, putSecret, deleteSecret } = SecretsService.method;

@@ -3,13 +3,10 @@ import type { StandingProgram } from "@svc/sdk";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addStandingBackfill } from "../custom/standing/backfill.ts";
-import { addStandingCreate } from "../custom/standing/create.ts";
-import { addStandingPreview } from "../custom/standing/preview.ts";
-import { addStandingRun } from "../custom/standing/run.ts";
-import { addStandingRuns } from "../custom/standing/runs.ts";
+import { addStandingCreate, addStandingPreview, addStandingUpdate } from "../custom/standing/definition.ts";
+import { addStandingRun, addStandingRuns } from "../custom/standing/runs.ts";
 import { addStandingShow } from "../custom/standing/show.ts";
 import { pendingText, programStateText, runStateText, stateNames, stateOfName } from "../custom/standing/text.ts";
-import { addStandingUpdate } from "../custom/standing/update.ts";
 import { timeText } from "../text/table.ts";
 
 const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, deleteStandingProgram } =

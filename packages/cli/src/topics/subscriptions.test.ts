@@ -185,14 +185,6 @@ test("a toolkit that the project does not see is named where it has no events", 
   expect((await svc("events", "list", "--toolkit", "calendar", "--until", "30d")).noted).toEqual([]);
 });
 
-test("deliveries of nothing in particular are refused by the options that would say of what", async () => {
-  const { code, noted } = await svc("deliveries", "list");
-  expect({ code, noted }).toEqual({
-    code: 2,
-    noted: [expect.stringMatching(/--event, --subscription or both, or --since with --state or --failed$/)],
-  });
-});
-
 test("replay of a range counts first, then queues what an endpoint has not taken", async () => {
   const id = await subscribe();
   receiver.script({ status: 500 });

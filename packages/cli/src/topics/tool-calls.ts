@@ -1,10 +1,63 @@
 import { ToolsService } from "@svc/gen/tools";
-import { Code, ConnectError } from "@svc/sdk";
+import { Code, ConnectError, type ToolCall } from "@svc/sdk";
 import { ownProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
-import { list, topic } from "../command/topic.ts";
-import { addToolCallShow } from "../custom/show-call.ts";
+import { call, list, topic } from "../command/topic.ts";
+import { isSkill, spokenMessage } from "../custom/call/result.ts";
+import { indentJson } from "../text/message.ts";
+import { factLines, timeText } from "../text/table.ts";
+
+/** `svc tool-calls show`. */
+const addToolCallShow = call(ToolsService.method.getToolCall, {
+  says: "show one call with its arguments and the first 64 KiB of its result (those of a job's call stay with the job); sensitive values are masked",
+  takes: { "<id>": "id of the call, call_…" },
+  result: "call",
+  json: "the call as JSON",
+  shows: ({ call: made }) => (made === undefined ? [] : [...factLines(factsOf(made)), ...partsOf(made)]),
+  examples: ["svc tool-calls show call_01h455vb4pex5vsknk084sn02q"],
+});
+
+function partsOf({ jobId, argumentsJson, resultJson, truncated }: ToolCall): string[] {
+  if (jobId !== "")
+    return [
+      "",
+      "Arguments and result are the job's, and not shown here:",
+      `  \`svc jobs show ${jobId}\` shows what became of it, and the result that it declares.`,
+    ];
+  const parts = [
+    ["Arguments", argumentsJson],
+    [truncated ? "Result, cut off" : "Result", resultJson],
+  ] as const;
+  return parts.flatMap(([title, json]) => (json === "" ? [] : ["", `${title}:`, indentJson(json)]));
+}
+
+function factsOf(call: ToolCall): [name: string, value: string][] {
+  const { providerStatus, durationMs, providerMs } = call;
+  return [
+    ["call", call.id],
+    ["tool", `${call.toolSlug} (${call.accessClass})`],
+    ["outcome", `${call.outcome}${providerStatus === 0 ? "" : `, HTTP ${providerStatus}`}`],
+    ["message", spokenMessage(call.message, { toolSlug: call.toolSlug, entity: call.entityId })],
+    ["entity", call.entityId],
+    ["account", call.connectedAccountId],
+    ["key", call.keyId],
+    ["job", [call.jobId, call.stepId].filter(Boolean).join(", step ")],
+    ["made", timeText(call.createdAt)],
+    ["took", `${durationMs} ms, the app ${providerMs} ms of it`],
+    ["idempotency key", call.idempotencyKey],
+    ["sandbox", sandboxText(call)],
+    ...call.hooks.map(({ hookId, decision, durationMs: ms }): [string, string] => [
+      "hook",
+      `${hookId}: ${decision}, in ${ms} ms`,
+    ]),
+  ];
+}
+
+function sandboxText({ sandbox, toolSlug }: ToolCall): string {
+  if (!sandbox) return "";
+  return isSkill(toolSlug) ? "yes: what the calls of its job answer is made up" : "yes: the result is made up";
+}
 
 /** `svc tool-calls list|show`. */
 export const addToolCallsCommand = topic({

@@ -14,7 +14,7 @@ const askStates = namesOf(AskState);
 
 type ShowOptions = ProjectOptions & JsonOption & { job?: string };
 
-/** Adds `svc asks show`. */
+/** `svc asks show`. */
 export const addAskShow = command(
   JobsService.method.getAsk,
   {

@@ -1,23 +1,17 @@
 import { ToolsService } from "@svc/gen/tools";
 import { InvalidArgumentError } from "commander";
-import type { ProjectOptions } from "../../command/client.ts";
 import { command, type Run } from "../../command/declared.ts";
-import type { JsonOption } from "../../command/options.ts";
 import { type Arguments, readArguments, type TypedArgument, typeArguments } from "./arguments.ts";
 import { printCall } from "./result.ts";
 
-type CallOptions = ProjectOptions &
-  JsonOption & {
-    arg: readonly TypedArgument[];
-    argsJson?: string;
-    entity?: string;
-    account?: string;
-    confirm?: true;
-    dryRun?: true;
-    fields?: readonly string[];
-    maxBytes?: number;
-    idempotencyKey?: string;
-  };
+type CallValues = {
+  readonly arg: readonly TypedArgument[];
+  readonly argsJson?: string;
+  readonly confirm?: true;
+  readonly tool: string;
+  readonly entity?: string;
+  readonly dryRun?: true;
+};
 
 const notes = `
 Values are typed by the tool's input schema: 5 and true are a number and a boolean where it has them, objects and lists
@@ -25,12 +19,12 @@ may be written as JSON, and start.date=2026-03-14 sets a field of an object. \`s
 
 Exit status: 0 executed, 1 refused or failed, 2 wrong options, 3 held. Only the result goes to standard output.`;
 
-/** Adds `svc call`. */
+/** `svc call`. */
 export const addCallCommand = command(
   ToolsService.method.callTool,
   {
     says: "call a tool on behalf of a connected account and print its result as JSON",
-    takes: { "<tool>": "slug of the tool, such as calendar.list_events" },
+    takes: { "<tool>": ["slug of the tool, such as calendar.list_events", { fills: "toolSlug" }] },
     options: [
       [
         "--arg <name=value>",
@@ -38,14 +32,14 @@ export const addCallCommand = command(
         { parse: collect, default: [] },
       ],
       ["--args-json <json>", "arguments as a JSON object, or @file, or @- for standard input; --arg wins over it"],
-      ["--entity <id>", "whose account to call with, as it was named to `svc connect`"],
-      ["--account <id>", "the account to call with, acc_…"],
+      ["--entity <id>", "whose account to call with, as it was named to `svc connect`", { fills: "entityId" }],
+      ["--account <id>", "the account to call with, acc_…", { fills: "connectedAccountId" }],
       ["--confirm", "execute a destructive tool, which is held otherwise"],
       ["--dry-run", "print the request that would be sent, and send nothing"],
       [
         "--fields <paths>",
         "keep these fields of the result, comma separated: items.id,nextPageToken",
-        { parse: splitPaths },
+        { parse: (text) => text.split(",").map((path) => path.trim()) },
       ],
       ["--max-bytes <count>", "longest result, in bytes, from 256; lists are shortened to fit", { parse: parseBytes }],
       ["--idempotency-key <text>", "makes the call safe to repeat: with the same key it is executed once in 24 hours"],
@@ -58,28 +52,18 @@ export const addCallCommand = command(
       "svc call messaging_bot.delete_message --entity ada --arg chat_id=4711 --arg message_id=5 --confirm",
     ],
   },
-  async ({ values: options, context, project }: Run<CallOptions & { readonly tool: string }>) => {
-    const { tool: toolSlug } = options;
+  async ({ values, context, project, asJson }: Run<CallValues>, request) => {
     const { tools } = await project();
-    const given = options.argsJson === undefined ? {} : await readArguments(options.argsJson, context);
-    const args = options.arg.length === 0 ? given : await typedArguments(toolSlug, given);
-    const confirmed = options.confirm ? { ...args, confirm: true } : args;
-    const response = await tools.callTool({
-      toolSlug,
-      argumentsJson: JSON.stringify(confirmed),
-      entityId: options.entity ?? "",
-      connectedAccountId: options.account ?? "",
-      idempotencyKey: options.idempotencyKey ?? "",
-      dryRun: options.dryRun ?? false,
-      fields: [...(options.fields ?? [])],
-      maxBytes: options.maxBytes ?? 0,
-    });
-    const { entity, dryRun = false, json = false } = options;
-    printCall(response, { toolSlug, isDryRun: dryRun, entity, asMessage: json }, context);
+    const { arg, argsJson, confirm, tool: toolSlug, entity, dryRun = false } = values;
+    const given = argsJson === undefined ? {} : await readArguments(argsJson, context);
+    const args = arg.length === 0 ? given : await typedArguments(given);
+    const argumentsJson = JSON.stringify(confirm ? { ...args, confirm } : args);
+    const response = await tools.callTool({ ...request, argumentsJson });
+    printCall(response, { toolSlug, isDryRun: dryRun, entity, asMessage: asJson }, context);
 
-    async function typedArguments(slug: string, start: Arguments): Promise<Arguments> {
-      const { tool } = await tools.describeTool({ slug });
-      return typeArguments(JSON.parse(tool?.inputSchemaJson || "{}"), options.arg, start);
+    async function typedArguments(start: Arguments): Promise<Arguments> {
+      const { tool } = await tools.describeTool({ slug: toolSlug });
+      return typeArguments(JSON.parse(tool?.inputSchemaJson || "{}"), arg, start);
     }
   },
 );
@@ -88,10 +72,6 @@ function collect(text: string, before: readonly TypedArgument[]): TypedArgument[
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("expected name=value");
   return [...before, { name: text.slice(0, at), text: text.slice(at + 1) }];
-}
-
-function splitPaths(text: string): string[] {
-  return text.split(",").map((path) => path.trim());
 }
 
 function parseBytes(text: string): number {

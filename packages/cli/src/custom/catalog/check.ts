@@ -13,7 +13,7 @@ import { countText } from "../../text/table.ts";
 
 type CheckOptions = JsonOption & { deployment?: string };
 
-/** Adds `svc catalog check`. */
+/** `svc catalog check`. */
 export const addCatalogCheck = command(
   undefined,
   {

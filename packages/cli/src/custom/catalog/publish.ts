@@ -3,17 +3,15 @@ import { join } from "node:path";
 import { requireText } from "@svc/core";
 import { CatalogService, PublishToolkitResponseSchema } from "@svc/gen/catalog";
 import { ConnectError, type SvcErrorDetail, svcErrorDetails } from "@svc/sdk";
-import type { ProjectOptions } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
-import type { JsonOption } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
 import { countText } from "../../text/table.ts";
 
-type PublishOptions = ProjectOptions & JsonOption & { dryRun?: true };
+type PublishOptions = { readonly dryRun?: true; readonly folder: string };
 
-/** Adds `svc catalog publish`. */
+/** `svc catalog publish`. */
 export const addCatalogPublish = command(
   CatalogService.method.publishToolkit,
   {
@@ -22,7 +20,7 @@ export const addCatalogPublish = command(
     options: [["--dry-run", "have the service check it, and keep nothing"]],
     examples: ["svc catalog publish my-toolkits/task_list --dry-run", "svc catalog publish my-toolkits/task_list"],
   },
-  async ({ values: options, context, project, asJson }: Run<PublishOptions & { readonly folder: string }>) => {
+  async ({ values: options, context, project, asJson }: Run<PublishOptions>) => {
     const { folder } = options;
     const { toolkit: toolkitFile, tools } = await readToolkit(folder, context);
     const client = await project();

@@ -20,7 +20,7 @@ import { argumentRows, fieldRows, hasRules, parseSchema } from "./schema.ts";
 
 type ShowOptions = ProjectOptions & JsonOption;
 
-/** Adds `svc catalog show`. */
+/** `svc catalog show`. */
 export const addCatalogShow = command(
   CatalogService.method.getToolkit,
   {

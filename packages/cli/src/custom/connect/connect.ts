@@ -17,7 +17,7 @@ const notes = `
 No option takes a secret: it would stay in the shell's history and show in the list of processes. At a terminal the key is
 asked for and not shown; elsewhere give it with --key-stdin or --key-env. --api-key is the project's key of svc.`;
 
-/** Adds `svc connect`. */
+/** `svc connect`. */
 export const addConnectCommand = command(
   ConnectionsService.method.initiateConnection,
   {

@@ -1,7 +1,7 @@
 import type { AccountVariableSpec, ToolkitConnectSpec } from "@svc/sdk";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
-import { readSecret } from "../../command/secret.ts";
+import { readSecret } from "../../command/input.ts";
 
 /** What the options of `svc connect` say about the account. */
 export type ConnectInputs = {

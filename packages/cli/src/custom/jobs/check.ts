@@ -1,19 +1,17 @@
 import { isObject } from "@svc/core";
 import { CheckProgramResponseSchema, JobsService } from "@svc/gen/jobs";
 import { withCommands } from "../../command/api-names.ts";
-import type { ProjectOptions } from "../../command/client.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
-import type { JsonOption } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
 import { countText } from "../../text/table.ts";
 import type { TypedArgument } from "../call/arguments.ts";
 import { faultLines, noteLines, readProgramFile, setOption } from "./program-file.ts";
 import { estimateText } from "./show.ts";
 
-type CheckOptions = ProjectOptions & JsonOption & { set: readonly TypedArgument[] };
+type CheckOptions = { readonly set: readonly TypedArgument[]; readonly program: string };
 
-/** Adds `svc jobs check`. */
+/** `svc jobs check`. */
 export const addJobCheck = command(
   JobsService.method.checkProgram,
   {
@@ -23,7 +21,7 @@ export const addJobCheck = command(
     examples: ["svc jobs check remind.json", "generate-program | svc jobs check - --json"],
     lastOptions: [setOption],
   },
-  async ({ values: options, context, project, asJson }: Run<CheckOptions & { readonly program: string }>) => {
+  async ({ values: options, context, project, asJson }: Run<CheckOptions>) => {
     const { program: file } = options;
     const program = await readProgramFile(file, options.set, context);
     if (isStandingDefinition(program.programJson))

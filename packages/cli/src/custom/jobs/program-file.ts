@@ -3,7 +3,7 @@ import { ConnectError } from "@svc/sdk";
 import { InvalidArgumentError } from "commander";
 import { withCommands } from "../../command/api-names.ts";
 import type { CommandContext } from "../../command/context.ts";
-import { CommandError, refusalsOf, spokenText } from "../../command/error.ts";
+import { CommandError, type Refusal, refusalsOf, spokenText } from "../../command/error.ts";
 import { readText } from "../../command/input.ts";
 import { parseKeepingNumbers } from "../../text/message.ts";
 import { plainText } from "../../text/plain.ts";
@@ -61,25 +61,20 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
   }
 }
 
-/** The faults of a refused program, a line each as `file:line pointer CODE: what and how`; undefined for any other refusal. */
-export async function programFaults(err: unknown, file: ProgramFile): Promise<CommandFaults | undefined> {
-  if (!(err instanceof ConnectError)) return undefined;
-  const details = refusalsOf(err);
-  const isProgram =
-    details.length > 0 && details.every(({ reason, field }) => /^PROGRAM_/.test(reason) && /^programJson/.test(field));
-  if (!isProgram) return undefined;
-  return documentFaults(err, file, "programJson");
-}
-
-/** The faults of a refused document that stood in `field` of the request; undefined for any other refusal. */
-async function documentFaults(
+/**
+ * Rejects with the error of a refused document that stood in `field` of the request. If each of its faults is about the document, they
+ * are noted, a line each as `file:line pointer CODE: what and how`.
+ */
+export async function refuseDocument(
   err: unknown,
   file: ProgramFile,
   field: "programJson" | "definitionJson",
-): Promise<CommandFaults | undefined> {
-  if (!(err instanceof ConnectError)) return undefined;
-  const details = refusalsOf(err);
-  if (details.length === 0 || !details.every((detail) => detail.field.startsWith(field))) return undefined;
+  context: Pick<CommandContext, "note">,
+): Promise<never> {
+  const details = err instanceof ConnectError ? refusalsOf(err) : [];
+  const isAbout = (detail: Refusal) =>
+    detail.field.startsWith(field) && (field !== "programJson" || detail.reason.startsWith("PROGRAM_"));
+  if (details.length === 0 || !details.every(isAbout)) throw err;
   const told = details.map(({ field: place, reason, help }) => ({ field: place, reason, help: spokenText(help) }));
   const lines = await faultLines(told, file);
   // The message counts all of them; the details end at a hundred.
@@ -89,7 +84,8 @@ async function documentFaults(
     return part;
   });
   if (count > lines.length) lines.push(`… and ${count - lines.length} more`);
-  return { lines, summary: `${file.name} has ${countText(count, "fault")}, and nothing was submitted` };
+  for (const line of lines) context.note(line);
+  throw new CommandError(`${file.name} has ${countText(count, "fault")}, and nothing was submitted`);
 }
 
 /** Faults of a program, a line each as `file:line pointer CODE: what and how`. */
@@ -136,9 +132,6 @@ function collect(text: string, before: readonly TypedArgument[]): TypedArgument[
   return [...before, { name, text: text.slice(at + 1) }];
 }
 
-/** The faults of a program, and how many there are. */
-export type CommandFaults = { readonly lines: readonly string[]; readonly summary: string };
-
 /** Answers where in the file a JSON Pointer (RFC 6901) leads: to the value, or to what it would stand in. */
 async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
   const { LineCounter, parseDocument } = await import("yaml");
@@ -175,11 +168,8 @@ export async function sendDefinition<Answer extends { readonly notes: readonly N
   send: (definitionJson: string) => Promise<Answer>,
 ): Promise<{ readonly answer: Answer; readonly notes: readonly string[] }> {
   const definition = await readProgramFile(file, [], context);
-  const answer = await send(definition.programJson).catch(async (err: unknown) => {
-    const faults = await documentFaults(err, definition, "definitionJson");
-    if (faults === undefined) throw err;
-    for (const line of faults.lines) context.note(line);
-    throw new CommandError(faults.summary);
-  });
+  const answer = await send(definition.programJson).catch((err: unknown) =>
+    refuseDocument(err, definition, "definitionJson", context),
+  );
   return { answer, notes: await noteLines(answer.notes, definition) };
 }

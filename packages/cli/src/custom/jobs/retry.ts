@@ -1,26 +1,27 @@
-import { JobSchema, JobsService } from "@svc/gen/jobs";
+import { JobSchema, JobsService, type RerunJobResponse, RerunJobResponseSchema } from "@svc/gen/jobs";
 import { command, type Run } from "../../command/declared.ts";
 import { messageText } from "../../text/message.ts";
+import { plainText } from "../../text/plain.ts";
 import { standingText } from "./text.ts";
 import { type WatchOptions, watchJob, watchParts } from "./watch/watch-job.ts";
 
-type RetryOptions = WatchOptions & {
-  from?: string;
-  params?: string;
-  resendUnknown?: true;
-  idempotencyKey?: string;
-  watch?: true;
-};
-
-/** Adds `svc jobs retry`. */
+/** `svc jobs retry`. */
 export const addJobRetry = command(
   JobsService.method.retryJob,
   {
     says: "take a job on that failed, expired, was aborted or cancelled: what ended well stays, the rest is done again",
     takes: { "<id>": "id of the job, job_…" },
     options: [
-      ["--from <step>", "go back to an earlier step first, as long as nothing was written since"],
-      ["--params <json>", 'other values for params of the program, such as {"minValue": 1000}'],
+      [
+        "--from <step>",
+        "go back to an earlier step first, as long as nothing was written since",
+        { fills: "fromStepId" },
+      ],
+      [
+        "--params <json>",
+        'other values for params of the program, such as {"minValue": 1000}',
+        { fills: "paramsJson" },
+      ],
       ["--resend-unknown", "send writes again whose outcome is unknown; without it they stay in doubt"],
       ["--idempotency-key <text>", "makes retrying safe to repeat: with the same key it is the same attempt"],
       ["--watch", "show its progress to its end"],
@@ -31,18 +32,62 @@ export const addJobRetry = command(
       "svc jobs retry job_01h455vb4pex5vsknk084sn02q --from large --params '{\"minValue\": 1000}'",
     ],
   },
-  async ({ values: options, context, project, asJson }: Run<RetryOptions & { readonly id: string }>) => {
-    const { id } = options;
+  async (
+    { values, context, project, asJson }: Run<WatchOptions & { readonly id: string; readonly watch?: true }>,
+    request,
+  ) => {
+    const { id, watch } = values;
     const client = await project();
-    const { job } = await client.jobs.retryJob({
-      id,
-      fromStepId: options.from ?? "",
-      paramsJson: options.params ?? "",
-      resendUnknown: options.resendUnknown ?? false,
-      idempotencyKey: options.idempotencyKey ?? "",
-    });
+    const { job } = await client.jobs.retryJob(request);
     if (job === undefined) return;
-    if (options.watch) return watchJob(client, id, { options, context });
+    if (watch) return watchJob(client, id, { options: values, context });
     context.print(asJson ? messageText(JobSchema, job) : `${id} is ${standingText(job)}, attempt ${job.attempt}`);
   },
 );
+
+/** `svc jobs rerun`. */
+export const addJobRerun = command(
+  JobsService.method.rerunJob,
+  {
+    says: "submit the program of a job again as a new job; print its id, and what changed of its tools since",
+    takes: { "<id>": "id of the job, job_…" },
+    options: [
+      [
+        "--input <json>",
+        "another input, by the program's inputSchema; without it that of the job",
+        { fills: "inputJson" },
+      ],
+      [
+        "--params <json>",
+        'other values for params of the program, such as {"minValue": 1000}',
+        { fills: "paramsJson" },
+      ],
+      ["--repin", "run on the definitions of today, and not on those that the job ran on"],
+      ["--idempotency-key <text>", "makes it safe to repeat: with the same key it is the same new job"],
+      ["--watch", "show its progress to its end"],
+    ],
+    ...watchParts,
+    examples: [
+      "svc jobs rerun job_01h455vb4pex5vsknk084sn02q --watch",
+      'svc jobs rerun job_01h455vb4pex5vsknk084sn02q --repin --input \'{"calendar": "primary"}\'',
+    ],
+  },
+  async ({ values, context, project, asJson }: Run<WatchOptions & { readonly watch?: true }>, request) => {
+    const client = await project();
+    const rerun = await client.jobs.rerunJob(request);
+    for (const line of driftLines(rerun)) context.note(line);
+    if (rerun.job === undefined) return;
+    const { id } = rerun.job;
+    if (!values.watch) return context.print(asJson ? messageText(RerunJobResponseSchema, rerun) : id);
+    context.note(id);
+    await watchJob(client, id, { options: values, context });
+  },
+);
+
+function driftLines({ drift }: RerunJobResponse): string[] {
+  return drift.map(({ toolSlug, what, before, after }) => {
+    if (what === "gone") return `${toolSlug} is in the catalog no more`;
+    const isShort = what === "version" || what === "accessClass";
+    return `${toolSlug} has another ${what}${isShort ? `: ${plainText(before)}, and now ${plainText(after)}` : ""}`;
+  });
+}

@@ -16,7 +16,7 @@ import { repeatedOptions } from "./watch/watch-job.ts";
 type ShowOptions = ProjectOptions & JsonOption;
 type Fact = readonly [name: string, value: string];
 
-/** Adds `svc jobs show`. */
+/** `svc jobs show`. */
 export const addJobShow = command(
   JobsService.method.getJob,
   {

@@ -1,13 +1,11 @@
 import { type JobStep, JobsService, ListStepsResponseSchema } from "@svc/gen/jobs";
-import type { ProjectOptions } from "../../command/client.ts";
 import { command, type Run } from "../../command/declared.ts";
-import type { JsonOption } from "../../command/options.ts";
 import { indentJson, messageText } from "../../text/message.ts";
 import { numberText, plainText, spanText } from "../../text/plain.ts";
 import { tableLines } from "../../text/table.ts";
 import { callsText } from "./text.ts";
 
-/** Adds `svc jobs steps`. */
+/** `svc jobs steps`. */
 export const addJobSteps = command(
   JobsService.method.listSteps,
   {
@@ -16,9 +14,7 @@ export const addJobSteps = command(
     json: "the steps as JSON",
     examples: ["svc jobs steps job_01h455vb4pex5vsknk084sn02q"],
   },
-  async ({ values: options, context, project, asJson }: Run<ProjectOptions & JsonOption & { readonly id: string }>) => {
-    const { id } = options;
-
+  async ({ values: { id }, context, project, asJson }: Run<{ readonly id: string }>) => {
     const { jobs: client } = await project();
     const found = await client.listSteps({ jobId: id });
     if (asJson) return context.print(messageText(ListStepsResponseSchema, found));

@@ -2,20 +2,18 @@ import { JobSchema, JobsService } from "@svc/gen/jobs";
 import type { Job } from "@svc/sdk";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
-import { CommandError } from "../../command/error.ts";
 import { messageText } from "../../text/message.ts";
 import { questionLines, questionOfJob } from "../asks/question.ts";
 import type { TypedArgument } from "../call/arguments.ts";
-import { noteLines, programFaults, readProgramFile, setOption } from "./program-file.ts";
+import { noteLines, readProgramFile, refuseDocument, setOption } from "./program-file.ts";
 import { standingText } from "./text.ts";
 import { repeatedOptions, type WatchOptions, watchJob, watchNotes, watchParts } from "./watch/watch-job.ts";
 
-type SubmitOptions = WatchOptions & {
-  simulate?: true;
-  simulateFirst?: true;
-  watch?: true;
-  idempotencyKey?: string;
-  set: readonly TypedArgument[];
+type SubmitValues = WatchOptions & {
+  readonly program: string;
+  readonly set: readonly TypedArgument[];
+  readonly simulate?: true;
+  readonly watch?: true;
 };
 
 const notes = `
@@ -23,7 +21,7 @@ Without --watch the job's id goes to standard output, and the command ends with 
 id goes to standard error. Values of --set are typed by the program's inputSchema.
 ${watchNotes}`;
 
-/** Adds `svc jobs submit`. */
+/** `svc jobs submit`. */
 export const addJobSubmit = command(
   JobsService.method.submitJob,
   {
@@ -44,36 +42,28 @@ export const addJobSubmit = command(
       "generate-program | svc jobs submit - --simulate-first",
     ],
   },
-  async ({ values: options, context, project, asJson }: Run<SubmitOptions & { readonly program: string }>) => {
-    const { program: file } = options;
-    const program = await readProgramFile(file, options.set, context);
+  async ({ values, context, project, asJson }: Run<SubmitValues>, request) => {
+    const program = await readProgramFile(values.program, values.set, context);
     const client = await project();
-    const request = {
-      programJson: program.programJson,
-      mode: options.simulate ? "simulate" : "live",
-      simulateFirst: options.simulateFirst ?? false,
-      idempotencyKey: options.idempotencyKey ?? "",
-    };
-    const { job, notes } = await client.jobs.submitJob(request).catch(async (err: unknown) => {
-      const faults = await programFaults(err, program);
-      if (faults === undefined) throw err;
-      for (const line of faults.lines) context.note(line);
-      throw new CommandError(faults.summary);
-    });
+    const { programJson } = program;
+    const mode = values.simulate ? "simulate" : "live";
+    const { job, notes: found } = await client.jobs
+      .submitJob({ ...request, programJson, mode })
+      .catch((err: unknown) => refuseDocument(err, program, "programJson", context));
     if (job === undefined) return;
-    const lines = await noteLines(notes, program);
-    if (options.watch) {
+    const lines = await noteLines(found, program);
+    if (values.watch) {
       for (const line of [job.id, ...lines]) context.note(line);
-      await watchJob(client, job.id, { options, context });
+      await watchJob(client, job.id, { options: values, context });
       return;
     }
     context.print(asJson ? messageText(JobSchema, job) : job.id);
-    noteStanding(job, options, context);
+    noteStanding(job, values, context);
     for (const line of lines) context.note(line);
   },
 );
 
-function noteStanding(job: Job, options: SubmitOptions, context: CommandContext): void {
+function noteStanding(job: Job, options: WatchOptions, context: CommandContext): void {
   const words = repeatedOptions(options);
   const question = questionOfJob(job);
   const command = ["svc jobs watch", job.id, ...words].join(" ");

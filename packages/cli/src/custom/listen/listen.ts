@@ -12,7 +12,7 @@ import { isLeftover, type ReceivedRequest, type ReceiverAnswer, startReceiver } 
 
 type ListenOptions = ProjectOptions & JsonOption & { forward?: string; toolkit?: string; trigger?: string };
 
-/** Adds `svc listen`. */
+/** `svc listen`. */
 export const addListenCommand = command(
   undefined,
   {

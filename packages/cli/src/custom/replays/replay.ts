@@ -1,23 +1,64 @@
-import { ReplayEventResponseSchema, ReplayEventsResponseSchema, TriggersService } from "@svc/gen/triggers";
-import { openProjectClient, type ProjectOptions } from "../../command/client.ts";
-import type { CommandContext } from "../../command/context.ts";
+import {
+  ReplayEventResponseSchema,
+  type ReplayEventsResponse,
+  ReplayEventsResponseSchema,
+  ReplaySchema,
+  StartReplayResponseSchema,
+  TriggersService,
+} from "@svc/gen/triggers";
+import { InvalidArgumentError } from "commander";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
 import type { JsonOption } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
 import { numberText } from "../../text/plain.ts";
+import { tableLines } from "../../text/table.ts";
 import { deliveryTable } from "../../topics/deliveries.ts";
-import { type RangeOptions, rangeOptions, rangeRequest } from "./range.ts";
+import { progressText, watchNotes, watchReplay } from "./watch.ts";
 
-type ReplayOptions = ProjectOptions & JsonOption & RangeOptions;
+const perSecondMax = 5_000;
 
-/** Adds `svc replay`. */
+/** Reads a pace such as `50/s` as deliveries a second. Throws InvalidArgumentError. */
+export function parsePace(text: string): number {
+  const [, digits = ""] = /^(\d{1,4})(?:\/s)?$/.exec(text) ?? [];
+  const perSecond = Number(digits);
+  if (perSecond >= 1 && perSecond <= perSecondMax) return perSecond;
+  throw new InvalidArgumentError(`expected deliveries a second, such as 50/s, up to ${perSecondMax}/s`);
+}
+
+/** The option of a pace. */
+const rateOption = [
+  "--rate <pace>",
+  "deliveries a second, such as 50/s",
+  { fills: "perSecond", parse: parsePace },
+] as const;
+
+/** The options of a range. */
+const rangeOptions = [
+  ["--since <when>", "events received then or later: 2h ago, or 2026-03-14T09:00:00Z"],
+  ["--until <when>", "events received before (default: until now)"],
+  ["--toolkit <slug>", "only events of this toolkit", { fills: "toolkitSlug" }],
+  ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed", { fills: "triggerSlug" }],
+  ["--subscription <id>", "only deliveries to this subscription, sub_…", { fills: "subscriptionId" }],
+  ["--only-undelivered", "leave out what was delivered to a subscription already, or still is pending"],
+  ["--dry-run", "count the deliveries, and queue none"],
+] as const;
+
+/** Throws CommandError without --since; `hint` says what else could be given. */
+function requireRange({ since }: { readonly since?: number }, hint: string): void {
+  if (since === undefined) throw new CommandError(`nothing says which events: give ${hint}`, 2);
+}
+
+type ReplayValues = { readonly event?: string; readonly since?: number; readonly subscription?: string };
+
+/** `svc replay`. */
 export const addReplayCommand = command(
-  TriggersService.method.replayEvent,
+  TriggersService.method.replayEvents,
   {
     says: "deliver an event, or those of a time, again to the active subscriptions that match them now",
     takes: { "[event]": "id of the event, evt_…; without one, the events that the options mean" },
-    also: [[TriggersService.method.replayEvents, "--since"]],
+    words: "--since",
+    also: [[TriggersService.method.replayEvent]],
     examples: [
       "svc replay evt_01h455vb4pex5vsknk084sn02q",
       "svc replay evt_01h455vb4pex5vsknk084sn02q --subscription sub_01h455vb4pex5vsknk084sn02q   # one delivery again",
@@ -26,41 +67,86 @@ export const addReplayCommand = command(
     ],
     options: rangeOptions,
   },
-  ({ values: options, context }: Run<ReplayOptions & { readonly event: string | undefined }>) => {
-    const { event } = options;
-    return event === undefined ? replayRange(options, context) : replayEvent(event, options, context);
+  async ({ values, context, project, asJson }: Run<ReplayValues>, request) => {
+    const { event: eventId } = values;
+    if (eventId === undefined) {
+      requireRange(values, "the id of one, or --since for those of a time");
+      const { triggers } = await project();
+      return printRange(await triggers.replayEvents(request), request.dryRun === true, { context, asJson });
+    }
+    const others = ["since", "until", "toolkitSlug", "triggerSlug", "onlyUndelivered", "dryRun"] as const;
+    if (others.some((name) => request[name] !== undefined)) {
+      const told = "one event is replayed to all that match it, or to one --subscription";
+      throw new CommandError(`${told}: leave its id out to replay those of a time`, 2);
+    }
+    const { subscriptionId } = request;
+    const { triggers } = await project();
+    const replayed = await triggers.replayEvent({ eventId, ...(subscriptionId !== undefined && { subscriptionId }) });
+    if (asJson) return context.print(messageText(ReplayEventResponseSchema, replayed));
+    for (const line of deliveryTable(replayed.deliveries)) context.print(line);
+    for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
+    if (replayed.deliveries.length === 0) {
+      context.note("No active subscription matches the event: nothing is queued.");
+    }
   },
 );
 
-async function replayEvent(eventId: string, options: ReplayOptions, context: CommandContext): Promise<void> {
-  const { since, until, toolkit, trigger, subscription, onlyUndelivered, dryRun } = options;
-  if ([since, until, toolkit, trigger, onlyUndelivered, dryRun].some((given) => given !== undefined)) {
-    const told = "one event is replayed to all that match it, or to one --subscription";
-    throw new CommandError(`${told}: leave its id out to replay those of a time`, 2);
+function printRange(
+  replayed: ReplayEventsResponse,
+  isDryRun: boolean,
+  { context, asJson }: Pick<Run<unknown>, "context" | "asJson">,
+): void {
+  if (asJson) {
+    context.print(messageText(ReplayEventsResponseSchema, replayed));
+    return;
   }
-  const { triggers } = await openProjectClient(options, context);
-  const replayed = await triggers.replayEvent({
-    eventId,
-    ...(subscription !== undefined && { subscriptionId: subscription }),
-  });
-  if (options.json) return context.print(messageText(ReplayEventResponseSchema, replayed));
-  for (const line of deliveryTable(replayed.deliveries)) context.print(line);
-  for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
-  if (replayed.deliveries.length === 0) {
-    context.note("No active subscription matches the event: nothing is queued.");
-  }
-}
-
-async function replayRange(options: ReplayOptions, context: CommandContext): Promise<void> {
-  const request = rangeRequest(options, "the id of one, or --since for those of a time");
-  const { triggers } = await openProjectClient(options, context);
-  const replayed = await triggers.replayEvents(request);
-  if (options.json) return context.print(messageText(ReplayEventsResponseSchema, replayed));
   const { count, deliveries } = replayed;
   const what = `${numberText(count)} ${count === 1 ? "delivery" : "deliveries"}`;
   for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
-  if (request.dryRun) return context.print(`${what} would be queued`);
+  if (isDryRun) {
+    context.print(`${what} would be queued`);
+    return;
+  }
   for (const line of deliveryTable(deliveries)) context.print(line);
   const rest = count > deliveries.length ? `, of which the first ${deliveries.length} are listed` : "";
   context.note(`${what} queued${rest}. \`svc deliveries --subscription <id>\` tells how they went.`);
 }
+
+type StartValues = JsonOption & { readonly since?: number; readonly watch?: true };
+
+/** `svc events replay`. */
+export const addEventReplay = command(
+  TriggersService.method.startReplay,
+  {
+    says: "deliver the events of a time again, at a pace, to the subscriptions that match them",
+    options: [...rangeOptions, rateOption, ["--watch", "show its progress to the end"]],
+    more: watchNotes,
+    examples: [
+      "svc events replay --since 2d --rate 50/s --watch",
+      "svc events replay --since 2d --only-undelivered --dry-run",
+      "svc events replay --since 2026-03-14T09:00:00Z --subscription sub_01h455vb4pex5vsknk084sn02q --rate 500/s",
+    ],
+  },
+  async ({ values, context, project, asJson }: Run<StartValues>, request) => {
+    requireRange(values, "--since");
+    const client = await project();
+    const started = await client.triggers.startReplay(request);
+    const { replay, total, counts } = started;
+    for (const warning of started.warnings) context.note(`warning: ${warning}`);
+    if (replay === undefined) {
+      if (asJson) return context.print(messageText(StartReplayResponseSchema, started));
+      context.print(`${numberText(total)} ${total === 1 ? "delivery" : "deliveries"} would be queued`);
+      const rows = counts.map(({ subscriptionId, count }) => [subscriptionId, numberText(count)]);
+      if (rows.length > 0) for (const line of tableLines(["SUBSCRIPTION", "DELIVERIES"], rows)) context.print(line);
+      return;
+    }
+    if (values.watch) {
+      context.note(replay.id);
+      return watchReplay(client, replay.id, { options: values, context });
+    }
+    context.print(asJson ? messageText(ReplaySchema, replay) : replay.id);
+    context.note(
+      `The replay has begun: ${progressText(replay)}. \`svc replays watch ${replay.id}\` shows how far it is.`,
+    );
+  },
+);

@@ -5,7 +5,7 @@ import { addExamples } from "../../command/options.ts";
 import { tableLines } from "../../text/table.ts";
 import { compactHeap, followHeapGrowth, holdHeapGrowth } from "./heap-growth.ts";
 
-/** Adds `svc serve`. */
+/** `svc serve`. */
 export function addServeCommand(program: Command): void {
   const serve = program
     .command("serve")

@@ -1,13 +1,11 @@
 import { constants } from "node:os";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { systemClock } from "@svc/core";
 import { BackfillSchema, StandingService } from "@svc/gen/standing";
 import { type Backfill, BackfillState, type SvcClient } from "@svc/sdk";
-import type { ProjectOptions } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
-import { type JsonOption, parseCount, parseMoment } from "../../command/options.ts";
+import { type JsonOption, parseCount } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
 import { numberText, plainText } from "../../text/plain.ts";
 import { factLines, timeText } from "../../text/table.ts";
@@ -98,29 +96,23 @@ async function watchBackfill(
   }
 }
 
-type BackfillOptions = ProjectOptions &
-  JsonOption & {
-    since?: number;
-    until?: number;
-    again?: true;
-    rate?: number;
-    policy?: string;
-    dryRun?: true;
-    watch?: true;
-    cancel?: true;
-  };
+type BackfillValues = JsonOption & { readonly program: string; readonly watch?: true; readonly cancel?: true };
 
-/** Adds `svc standing backfill`. */
+/** `svc standing backfill`. */
 export const addStandingBackfill = command(
   StandingService.method.backfillStandingProgram,
   {
     says: "make up for times or events of the past; or show, watch or end a backfill",
-    takes: { "<program>": "slug or id of the program; or id of a backfill, bkf_…" },
+    takes: { "<program>": ["slug or id of the program; or id of a backfill, bkf_…", { fills: "id" }] },
     options: [
-      ["--since <when>", "the first time to make up for: 2h ago, or 2026-03-14T09:00:00Z", { parse: parseMoment }],
-      ["--until <when>", "the first time not to make up for; now, where nothing is said", { parse: parseMoment }],
+      ["--since <when>", "the first time to make up for: 2h ago, or 2026-03-14T09:00:00Z"],
+      ["--until <when>", "the first time not to make up for; now, where nothing is said"],
       ["--again", "also what has a run; of a program that polls: everything that the list has"],
-      ["--rate <count>", "runs that start in a minute at most; 60 where nothing is said", { parse: parseCount }],
+      [
+        "--rate <count>",
+        "runs that start in a minute at most; 60 where nothing is said",
+        { fills: "perMinute", parse: parseCount },
+      ],
       ["--policy <policy>", "what happens to a run while others are under way: skip, queueAll, allow, …"],
       ["--dry-run", "only count what would be made up for"],
       ["--watch", "show its progress to the end"],
@@ -137,37 +129,20 @@ export const addStandingBackfill = command(
       "svc standing backfill bkf_01h455vb4pex5vsknk084sn02q --cancel",
     ],
   },
-  async ({ values: options, context, project }: Run<BackfillOptions & { readonly program: string }>) => {
-    const { program: name } = options;
-
+  async ({ values, context, project }: Run<BackfillValues>, request) => {
+    const { program: id, cancel } = values;
     const client = await project();
-    const found = name.startsWith("bkf_") ? await act(client, name, options) : await begin(client, name, options);
-    if (found !== undefined) await show(client, found, { options, context });
+    const { standing } = client;
+    const asked = () => (cancel ? standing.cancelBackfill({ id }) : standing.getBackfill({ id }));
+    const { backfill } = await (id.startsWith("bkf_") ? asked() : standing.backfillStandingProgram(request));
+    if (backfill !== undefined) await show(client, backfill, { options: values, context });
   },
 );
-
-async function begin(
-  { standing }: SvcClient,
-  id: string,
-  { since, until, again, rate = 0, policy = "", dryRun }: BackfillOptions,
-): Promise<Backfill | undefined> {
-  const { backfill } = await standing.backfillStandingProgram({
-    ...{ id, policy, perMinute: rate, again: again === true, dryRun: dryRun === true },
-    ...(since !== undefined && { since: timestampFromMs(since) }),
-    ...(until !== undefined && { until: timestampFromMs(until) }),
-  });
-  return backfill;
-}
-
-async function act({ standing }: SvcClient, id: string, { cancel }: BackfillOptions): Promise<Backfill | undefined> {
-  const { backfill } = cancel ? await standing.cancelBackfill({ id }) : await standing.getBackfill({ id });
-  return backfill;
-}
 
 async function show(
   client: SvcClient,
   backfill: Backfill,
-  { options, context }: { readonly options: BackfillOptions; readonly context: CommandContext },
+  { options, context }: { readonly options: BackfillValues; readonly context: CommandContext },
 ): Promise<void> {
   const { id, total, started, passed } = backfill;
   if (options.watch && id !== "") return watchBackfill(client, id, { options, context });

@@ -1,57 +1,87 @@
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { StandingRunSchema, StandingService } from "@svc/gen/standing";
-import { StandingRunState } from "@svc/sdk";
-import { collectPages, type ProjectOptions } from "../../command/client.ts";
+import { type StandingRun, StandingRunState } from "@svc/sdk";
+import { collectPages } from "../../command/client.ts";
 import { command, type Run } from "../../command/declared.ts";
-import { type JsonOption, parseCount, parseMoment } from "../../command/options.ts";
+import { readText } from "../../command/input.ts";
+import { parseCount } from "../../command/options.ts";
 import { messageListText, messageText } from "../../text/message.ts";
 import { tableLines } from "../../text/table.ts";
-import { runHeader, runRow } from "./text.ts";
+import { type WatchOptions, watchJob, watchParts } from "../jobs/watch/watch-job.ts";
+import { runHeader, runRow, runStateText } from "./text.ts";
 
-type RunsOptions = ProjectOptions &
-  JsonOption & { skipped?: true; reason?: string; since?: number; until?: number; limit: number };
+type RunsValues = { readonly program: string; readonly skipped?: true; readonly limit: number };
 
-/** Adds `svc standing runs`. */
+/** `svc standing runs`. */
 export const addStandingRuns = command(
   StandingService.method.listStandingRuns,
   {
     says: "list what was decided about a standing program, newest first; or show one run",
-    takes: { "<program>": "slug or id of the program; or id of a run, srn_…" },
+    takes: { "<program>": ["slug or id of the program; or id of a run, srn_…", { fills: "standingProgramId" }] },
     options: [
       ["--skipped", "only what was left out"],
       ["--reason <reason>", "only runs with this reason, such as overlap or missed"],
-      ["--since <when>", "only runs decided then or later: 2h ago, or 2026-03-14T09:00:00Z", { parse: parseMoment }],
-      ["--until <when>", "only runs decided before", { parse: parseMoment }],
+      ["--since <when>", "only runs decided then or later: 2h ago, or 2026-03-14T09:00:00Z"],
+      ["--until <when>", "only runs decided before"],
       ["--limit <count>", "most runs to list", { parse: parseCount, default: 50 }],
     ],
     json: "the runs as a JSON list",
     also: [[StandingService.method.getStandingRun, "<run>"]],
     examples: ["svc standing runs morning-report", "svc standing runs morning-report --skipped --since 2d"],
   },
-  async ({ values: options, context, project, asJson }: Run<RunsOptions & { readonly program: string }>) => {
-    const { program: id } = options;
-    const { standing: client } = await project();
-    if (id.startsWith("srn_")) {
-      const { run } = await client.getStandingRun({ id });
-      if (run === undefined) return;
-      if (asJson) return context.print(messageText(StandingRunSchema, run));
-      for (const line of tableLines(runHeader, [runRow(run)])) context.print(line);
-      return;
-    }
-    const { since, until, reason = "", limit } = options;
-    const filter = {
-      standingProgramId: id,
-      reason,
-      state: options.skipped ? StandingRunState.SKIPPED : StandingRunState.UNSPECIFIED,
-      ...(since !== undefined && { since: timestampFromMs(since) }),
-      ...(until !== undefined && { until: timestampFromMs(until) }),
+  async ({ values: { program: id, skipped, limit }, context, project, asJson }: Run<RunsValues>, request) => {
+    const { standing } = await project();
+    const print = (runs: readonly StandingRun[]) => {
+      for (const line of tableLines(runHeader, runs.map(runRow))) context.print(line);
     };
+    if (id.startsWith("srn_")) {
+      const { run } = await standing.getStandingRun({ id });
+      if (run === undefined) return;
+      return asJson ? context.print(messageText(StandingRunSchema, run)) : print([run]);
+    }
+    const state = skipped ? StandingRunState.SKIPPED : StandingRunState.UNSPECIFIED;
     const found = await collectPages(async (pageToken) => {
-      const request = { ...filter, pageSize: Math.min(limit, 500), pageToken };
-      const { runs: items, nextPageToken } = await client.listStandingRuns(request);
+      const page = { ...request, state, pageSize: Math.min(limit, 500), pageToken };
+      const { runs: items, nextPageToken } = await standing.listStandingRuns(page);
       return { items, nextPageToken };
     }, limit);
-    if (asJson) return context.print(messageListText(StandingRunSchema, found));
-    for (const line of tableLines(runHeader, found.map(runRow))) context.print(line);
+    if (asJson) context.print(messageListText(StandingRunSchema, found));
+    else print(found);
+  },
+);
+
+type RunValues = WatchOptions & { readonly input?: string; readonly watch?: true };
+
+/** `svc standing run`. */
+export const addStandingRun = command(
+  StandingService.method.runStandingProgram,
+  {
+    says: "make a run of a standing program now, by the rules of those that are due",
+    takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },
+    options: [
+      ["--input <file>", "file of the input, or - for standard input, in place of what the definition makes"],
+      ["--event <id>", "an event of its trigger, evt_…, that the definition makes the input of", { fills: "eventId" }],
+      ["--idempotency-key <text>", "makes running safe to repeat: with the same key it is the same run"],
+      ["--watch", "show the progress of its job to the end"],
+    ],
+    ...watchParts,
+    examples: [
+      "svc standing run morning-report --watch",
+      "svc standing run tell-sales --event evt_01m7z7kb6becaathdprccakdr0",
+    ],
+  },
+  async ({ values, context, project, asJson }: Run<RunValues>, request) => {
+    const client = await project();
+    const { input, watch } = values;
+    const inputJson = input === undefined ? "" : await readText(input, input === "-" ? "stdin" : input, context);
+    const { run } = await client.standing.runStandingProgram({ ...request, inputJson });
+    if (run === undefined) return;
+    const { id, jobId } = run;
+    if (watch && jobId !== "") {
+      context.note(jobId);
+      await watchJob(client, jobId, { options: values, context });
+      return;
+    }
+    context.print(asJson ? messageText(StandingRunSchema, run) : id);
+    context.note(`The run is ${runStateText(run)}${jobId === "" ? "" : `; its job is ${jobId}`}.`);
   },
 );

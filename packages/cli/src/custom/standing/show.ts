@@ -1,7 +1,5 @@
 import { GetStandingProgramResponseSchema, StandingService } from "@svc/gen/standing";
-import type { ProjectOptions } from "../../command/client.ts";
 import { command, type Run } from "../../command/declared.ts";
-import type { JsonOption } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
 import { plainText } from "../../text/plain.ts";
 import { factLines, tableLines, timeText } from "../../text/table.ts";
@@ -11,7 +9,7 @@ import { passedOverText, pollFacts, programStateText, runHeader, runRow } from "
 /** Runs that are shown beside a program. */
 const runsShown = 10;
 
-/** Adds `svc standing show`. */
+/** `svc standing show`. */
 export const addStandingShow = command(
   StandingService.method.getStandingProgram,
   {
@@ -20,14 +18,7 @@ export const addStandingShow = command(
     json: "the program and its versions as JSON",
     examples: ["svc standing show morning-report"],
   },
-  async ({
-    values: options,
-    context,
-    project,
-    asJson,
-  }: Run<ProjectOptions & JsonOption & { readonly program: string }>) => {
-    const { program: id } = options;
-
+  async ({ values: { program: id }, context, project, asJson }: Run<{ readonly program: string }>) => {
     const { standing: client } = await project();
     const found = await client.getStandingProgram({ id });
     const { standingProgram: program, backfill, passedOver } = found;

@@ -22,7 +22,7 @@ type TriggerOptions = ServerOptions & JsonOption & PostOptions & { trigger?: str
 /** The reading of an option of pairs. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
 
-/** Adds `svc trigger`. */
+/** `svc trigger`. */
 export const addTriggerCommand = command(
   undefined,
   {

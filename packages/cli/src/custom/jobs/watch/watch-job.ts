@@ -167,7 +167,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
     context.print(indentJson(receipt.resultJson));
 }
 
-/** Adds `svc jobs watch`. */
+/** `svc jobs watch`. */
 export const addJobWatch = command(
   JobsService.method.watchJob,
   {

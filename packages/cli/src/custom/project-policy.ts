@@ -1,0 +1,143 @@
+import { create } from "@bufbuild/protobuf";
+import { quotaNames, unlimited } from "@svc/core";
+import { AdminService, ProjectQuotasSchema, ProjectSchema } from "@svc/gen/admin";
+import { InvalidArgumentError } from "commander";
+import { findProject, findProjectId } from "../command/client.ts";
+import { command, type Run } from "../command/declared.ts";
+import { collectText } from "../command/options.ts";
+import { call } from "../command/topic.ts";
+import { confirmText } from "../text/bound.ts";
+import { messageText } from "../text/message.ts";
+
+type QuotaValue = readonly [name: (typeof quotaNames)[number], value: number];
+type QuotasOptions = { readonly set: readonly QuotaValue[]; readonly project: string };
+
+/** `svc projects quotas`. */
+export const addProjectQuotas = command(
+  AdminService.method.setProjectPolicy,
+  {
+    says: "set how much of the service a project may use; quotas that are not named stay as they are",
+    takes: { "<project>": "id or name of the project" },
+    options: [
+      [
+        "--set <quota=number>",
+        `a quota and what there may be of it, again for a further one: ${quotaNames.join(", ")}; a whole number, \`default\`, or \`unlimited\` (-1)`,
+        { required: true, parse: collectQuota, default: [] },
+      ],
+    ],
+    json: "the project with its policy as JSON",
+    examples: [
+      "svc projects quotas billing --set calls=100 --set jobs=500",
+      "svc projects quotas billing --set calls=default --set storedBytes=unlimited",
+    ],
+  },
+  async ({ values: options, context, admin, asJson }: Run<QuotasOptions>) => {
+    const { project: name } = options;
+    const client = admin();
+    const { id: projectId, policy } = await findProject(client, name);
+    const { planApproval = "", redirectUrls = [] } = policy ?? {};
+    const quotas = create(ProjectQuotasSchema, policy?.quotas ?? {});
+    for (const [quota, value] of options.set) quotas[quota] = value;
+    const { project } = await client.admin.setProjectPolicy({ projectId, planApproval, redirectUrls, quotas });
+    if (asJson && project !== undefined) return context.print(messageText(ProjectSchema, project));
+    for (const [quota, value] of options.set) context.print(`${quota}  ${wordOf(value)}`);
+  },
+);
+
+/** Words for what the contract writes as numbers. */
+const words: ReadonlyMap<string, number> = new Map([
+  ["default", 0],
+  ["unlimited", unlimited],
+]);
+
+function collectQuota(text: string, before: readonly QuotaValue[]): readonly QuotaValue[] {
+  const [, given, amount = ""] = /^(\w+)=(-?\w+)$/.exec(text) ?? [];
+  const name = quotaNames.find((known) => known === given);
+  if (name !== undefined) {
+    const value = words.get(amount) ?? readAmount(amount);
+    if (value !== undefined) return [...before, [name, value]];
+  }
+  throw new InvalidArgumentError(
+    `expected one of ${quotaNames.join(", ")} and a whole number, \`default\` or \`unlimited\`, such as calls=100`,
+  );
+}
+
+/** A number as the contract has it; undefined for what is none. Throws InvalidArgumentError for one that would be read as another. */
+function readAmount(text: string): number | undefined {
+  if (!/^(?:-1|\d+)$/.test(text)) return undefined;
+  const value = Number(text);
+  if (value === 0)
+    throw new InvalidArgumentError(
+      "0 forbids nothing: say `default`, or revoke the project's keys to forbid everything",
+    );
+  if (!Number.isSafeInteger(value))
+    throw new InvalidArgumentError(`expected at most ${Number.MAX_SAFE_INTEGER}, or \`unlimited\``);
+  return value;
+}
+
+function wordOf(value: number): string {
+  return [...words].find(([, known]) => known === value)?.[0] ?? String(value);
+}
+
+type PolicyValues = {
+  readonly project: string;
+  readonly redirectUrl: readonly string[];
+  readonly planApproval: string;
+  readonly httpHost: readonly string[];
+  readonly httpHosts: boolean;
+};
+
+const hostsHelp = `
+What a person confirms stays as it is without --confirm, which goes with --confirm-by unless it is never.
+Hosts are given all together; with neither --http-host nor --no-http-hosts they stay as they are. A host stands for itself alone.
+The quotas of the project stay as they are: \`svc projects quotas\` sets them.`;
+
+/** `svc projects policy`. */
+export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
+  says: "set redirect URLs and plan approval of a project, which return to their defaults unless given, where its http steps may go, and what a person confirms",
+  takes: { "<project>": "id or name of the project" },
+  options: [
+    [
+      "--redirect-url <url>",
+      "where browsers may be sent after consent, again for a further one",
+      { fills: "redirectUrls", parse: collectUrl, default: [] },
+    ],
+    [
+      "--plan-approval <least>",
+      "the least approval that the plans of its jobs need",
+      { choices: ["never", "destructive", "always"], default: "never" },
+    ],
+    [
+      "--http-host <host>",
+      "where http steps may send requests, again for a further one",
+      { parse: collectText, default: [] },
+    ],
+    ["--no-http-hosts", "http steps may send requests nowhere"],
+  ],
+  hasConfirm: true,
+  request: async ({ admin, values: { project, httpHost: hosts, httpHosts } }: Run<PolicyValues>) => ({
+    projectId: await findProjectId(admin(), project),
+    ...(hosts.length > 0 || !httpHosts ? { http: { hosts: [...hosts] } } : {}),
+  }),
+  result: "project",
+  json: "the project with its policy as JSON",
+  shows: ({ project }, { values: { redirectUrl, planApproval } }) => [
+    `redirect URLs  ${redirectUrl.join(", ") || "loopback only"}`,
+    `plan approval  ${planApproval}`,
+    `http hosts     ${project?.policy?.http?.hosts.join(", ") || "none"}`,
+    `confirm        ${confirmText(project?.policy?.confirm) || "nothing"}`,
+  ],
+  more: hostsHelp,
+  examples: [
+    "svc projects policy default --redirect-url https://app.example.com/connected",
+    "svc projects policy billing --plan-approval destructive",
+    "svc projects policy billing --http-host api.example.com --http-host hooks.example.com:8443",
+    "svc projects policy default --confirm destructive --confirm-by lead",
+  ],
+});
+
+/** A text that is no URL is told by itself; the service names the others by their place. */
+function collectUrl(text: string, before: readonly string[]): string[] {
+  if (URL.canParse(text)) return collectText(text, before);
+  throw new InvalidArgumentError("expected an absolute URL, such as https://app.example.com/connected");
+}

@@ -1,0 +1,122 @@
+import { PreviewStandingProgramResponseSchema, StandingProgramSchema, StandingService } from "@svc/gen/standing";
+import { command, type Run } from "../../command/declared.ts";
+import { CommandError } from "../../command/error.ts";
+import { parseCount } from "../../command/options.ts";
+import { messageText } from "../../text/message.ts";
+import { tableLines, timeText } from "../../text/table.ts";
+import { sendDefinition } from "../jobs/program-file.ts";
+import { dueText, passedOverText, pendingText, programStateText } from "./text.ts";
+
+/** `svc standing create`. */
+export const addStandingCreate = command(
+  StandingService.method.createStandingProgram,
+  {
+    says: "check a definition as a whole and let it stand; print its id, or every fault with its line",
+    takes: {
+      "<slug>": "its name in the project, such as tell-sales",
+      "<definition>": "file of the definition, or - for standard input",
+    },
+    options: [
+      ["--paused", "start nothing until it is resumed"],
+      ["--simulate", "where people have to approve it: simulate it first, so that they see what it would do"],
+    ],
+    json: "the program as JSON",
+    examples: [
+      "svc standing create morning-report morning-report.json",
+      "generate-definition | svc standing create tell-sales - --paused",
+      "svc standing create clean-up clean-up.json --simulate",
+    ],
+  },
+  async ({ values: { definition }, context, project, asJson }: Run<{ readonly definition: string }>, request) => {
+    const { standing } = await project();
+    const { answer, notes } = await sendDefinition(definition, context, (definitionJson) =>
+      standing.createStandingProgram({ ...request, definitionJson }),
+    );
+    const { standingProgram: program } = answer;
+    if (program === undefined) return;
+    context.print(asJson ? messageText(StandingProgramSchema, program) : program.id);
+    const heard = program.sourceKind === "trigger" ? ", and starts with each event of its trigger" : "";
+    const due = program.nextTimes.length === 0 ? heard : `, and due ${dueText(program)}`;
+    const pending = pendingText(program);
+    context.note(`It is ${programStateText(program)}${pending === undefined ? due : ""}.`);
+    if (pending !== undefined) context.note(pending);
+    for (const line of notes) context.note(line);
+  },
+);
+
+/** `svc standing update`. */
+export const addStandingUpdate = command(
+  StandingService.method.updateStandingProgram,
+  {
+    says: "make the next version of a standing program; runs that wait keep theirs",
+    takes: {
+      "<program>": ["its slug or its id, stp_…", { fills: "id" }],
+      "<definition>": "file of the definition, or - for standard input",
+    },
+    options: [
+      [
+        "--expect <version>",
+        "refuse when this is not the version that is there",
+        { fills: "expectedVersion", parse: parseCount },
+      ],
+      ["--simulate", "where people have to approve it: simulate it first, so that they see what it would do"],
+    ],
+    json: "the program as JSON",
+    examples: [
+      "svc standing update morning-report morning-report.json",
+      "svc standing update morning-report morning-report.json --expect 3",
+    ],
+  },
+  async ({ values: { definition }, context, project, asJson }: Run<{ readonly definition: string }>, request) => {
+    const { standing } = await project();
+    const { answer, notes } = await sendDefinition(definition, context, (definitionJson) =>
+      standing.updateStandingProgram({ ...request, definitionJson }),
+    );
+    const { standingProgram: program } = answer;
+    if (program === undefined) return;
+    context.print(
+      asJson ? messageText(StandingProgramSchema, program) : `${program.id} is of version ${program.version}`,
+    );
+    const pending = pendingText(program);
+    if (pending !== undefined) context.note(pending);
+    for (const line of notes) context.note(line);
+  },
+);
+
+type PreviewValues = { readonly definition?: string; readonly program?: string };
+
+/** `svc standing preview`. */
+export const addStandingPreview = command(
+  StandingService.method.previewStandingProgram,
+  {
+    says: "tell when a definition, or a program that stands, is due next, or by which events; nothing is stored",
+    takes: { "[definition]": "file of the definition, or - for standard input" },
+    options: [
+      ["--program <program>", "slug or id of a program that stands", { fills: "id" }],
+      ["--count <count>", "times to tell, at most 100", { parse: parseCount, default: 10 }],
+    ],
+    json: "the times and the estimate as JSON",
+    examples: ["svc standing preview morning-report.json", "svc standing preview --program morning-report --count 100"],
+  },
+  async ({ values: { definition: file, program = "" }, context, project, asJson }: Run<PreviewValues>, request) => {
+    if (file === undefined && program === "") throw new CommandError("name a file, or a program with --program");
+    const { standing } = await project();
+    const ask = (definitionJson: string) => standing.previewStandingProgram({ ...request, definitionJson });
+    const { answer: found, notes } =
+      file === undefined ? { answer: await ask(""), notes: [] } : await sendDefinition(file, context, ask);
+    if (asJson) return context.print(messageText(PreviewStandingProgramResponseSchema, found));
+    const rows = found.nextTimes.map(({ at, effectiveAt, local }) => [local, timeText(at), timeText(effectiveAt)]);
+    const isTimed = found.nextTimes.length > 0;
+    if (isTimed) context.note(`LOCAL is the time in ${found.timeZone}.`);
+    if (isTimed) for (const line of tableLines(["LOCAL", "DUE", "STARTS"], rows)) context.print(line);
+    else if (found.seen > 0)
+      context.print(`It would have been started by ${found.matched} of the last ${found.seen} events.`);
+    else
+      context.print(
+        "No times are known before, and no event of it has come yet. A poll starts what is new from its second look on.",
+      );
+    if (found.passedOver > 0) context.note(passedOverText(found.passedOver));
+    if (found.needsApproval) context.note("Each of its jobs waits for approval first.");
+    for (const line of notes) context.note(line);
+  },
+);

@@ -1,0 +1,79 @@
+import { IdentityService } from "@svc/gen/identity";
+import { ToolsService } from "@svc/gen/tools";
+import { TriggersService } from "@svc/gen/triggers";
+import { Role } from "@svc/sdk";
+import { originOf, type ServerOptions, serverUrl } from "../command/client.ts";
+import type { Run } from "../command/declared.ts";
+import { countUpTo } from "../command/options.ts";
+import { call, list } from "../command/topic.ts";
+import { boundText, confirmText } from "../text/bound.ts";
+import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
+
+/** `svc endpoints`. */
+export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoints, {
+  says: "list where providers post events to, and which of those the deployment holds a secret for",
+  rows: "endpoints",
+  table: (endpoints, { values, context }: Run<ServerOptions>) => {
+    if (endpoints.some(({ secretSet }) => !secretSet))
+      context.note("Posts to a path whose secret is not set are refused: set its variable for the server.");
+    const base = serverUrl(values, context);
+    const rows = endpoints.map(({ toolkitSlug, path, scheme, secretEnv, secretSet }) => {
+      return [toolkitSlug, scheme, secretEnv, secretSet ? "yes" : "no", `${base}${path}`];
+    });
+    return tableLines(["TOOLKIT", "SCHEME", "SECRET", "SET", "URL"], rows);
+  },
+  json: "the inbound paths as a JSON list",
+  examples: ["svc endpoints", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],
+});
+
+/** `svc whoami`. */
+export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
+  says: "show the project and the role of the key in use, where the key comes from and which service answered",
+  shows: (found, { context }) => {
+    const origin = originOf(context);
+    const bound = boundText(found);
+    const confirmed = confirmText(found.confirm);
+    return [
+      `project  ${found.projectName} (${found.projectId})`,
+      `role     ${found.role === Role.APPROVER ? "approver" : "member"}`,
+      `key      ${found.keyId}${origin === undefined ? "" : `; ${origin.credential}`}`,
+      ...(bound === "" ? [] : [`bound to ${bound}`]),
+      ...(confirmed === "" ? [] : [`confirm  ${confirmed}`]),
+      `service  ${origin?.url ?? ""}`,
+    ];
+  },
+  examples: ["svc whoami", "svc whoami --json"],
+});
+
+/** `svc search`. */
+export const addSearchCommand = call(ToolsService.method.searchTools, {
+  says: "find tools by what you want to do, in plain words, best first",
+  takes: { "<words...>": "what you want to do, such as: move a meeting to tomorrow" },
+  options: [
+    ["--toolkit <slug>", "only tools of this toolkit", { fills: "toolkitSlug" }],
+    [
+      "--class <class>",
+      "only tools of this class",
+      { fills: "accessClass", choices: ["read", "write", "destructive"] },
+    ],
+    ["--limit <count>", "most tools to list, at most 50", { parse: countUpTo(50), default: 8 }],
+  ],
+  request: ({ values: { words } }) => ({ query: [words].flat().join(" ") }),
+  shows: ({ results, confidence }, { context }) => {
+    const rows = results.flatMap(({ tool, confidence: fit }) =>
+      tool === undefined ? [] : [[tool.slug, tool.accessClass, fit, firstSentence(tool.description)]],
+    );
+    if (rows.length === 0) {
+      context.note("No tool fits. Say it in other words, or with fewer filters.");
+      return [];
+    }
+    if (confidence === "low")
+      context.note("Hardly a word of it fits these tools. Say it in other words, or name the toolkit.");
+    context.note(`\`svc catalog show ${rows[0]?.[0]}\` shows what a tool takes.`);
+    return wrappedTableLines(["TOOL", "CLASS", "CONFIDENCE", "DESCRIPTION"], rows);
+  },
+  examples: [
+    'svc search "what is on my calendar tomorrow"',
+    'svc search "cancel a subscription" --class destructive --limit 3',
+  ],
+});

@@ -34,6 +34,7 @@ const checks = [
   ["buf breaking", () => script("check-breaking.mjs")],
   ["buf lint", () => run("buf", ["lint"]), ["proto", "buf.yaml"]],
   ["buf format", () => run("buf", ["format", "-d", "--exit-code"]), ["proto", "buf.yaml"]],
+  ["size of the house", () => script("count-house.mjs", "--check"), ["packages"]],
   ["lockfile names no host", checkLockfile],
   ["the console within its budgets", () => script("check-console.mjs")],
 ];

@@ -7,7 +7,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./routes.ts";
 import { enter } from "./session/enter.ts";
-import { postPage, type Refusal } from "./session/page-post.ts";
+import { type PageRefusal, postPage } from "./session/page-post.ts";
 import { whenBack } from "./session/reachability.ts";
 import { refreshSeats } from "./session/refresh.ts";
 import { currentSession, type Seat } from "./session/session.ts";
@@ -96,7 +96,7 @@ function LinkOfferDialog() {
  * Any page can lead a browser here. Where somebody is signed in already, a link to yet another project waits for a word: its pages look the
  * same, and what is filled in there would be that project's.
  */
-async function enterByLink(): Promise<Refusal | undefined> {
+async function enterByLink(): Promise<PageRefusal | undefined> {
   const link = /^#link=([\w.~-]+)$/.exec(location.hash)?.[1];
   if (link === undefined) return undefined;
   history.replaceState(history.state, "", location.pathname + location.search);
@@ -115,7 +115,7 @@ async function enterByLink(): Promise<Refusal | undefined> {
 }
 
 /** Takes links that are opened in a page that is open already: the browser then changes the fragment and loads nothing. */
-function watchLinks(onRefusal: (refusal: Refusal | undefined) => void): void {
+function watchLinks(onRefusal: (refusal: PageRefusal | undefined) => void): void {
   window.addEventListener("hashchange", () => {
     void enterByLink().then(onRefusal);
   });

@@ -1,7 +1,7 @@
 import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from "react";
 import type { PlacedFaults } from "../form/faults.ts";
 import type { Values } from "../form/value.ts";
-import type { PageAnswer, Refusal } from "../session/page-post.ts";
+import type { PageRefusal, PostAnswer } from "../session/page-post.ts";
 import { PlainButton } from "../ui/buttons/plain-button.tsx";
 import { AreaField } from "../ui/fields/field.tsx";
 import { OptionsField } from "../ui/fields/options-field.tsx";
@@ -11,7 +11,7 @@ import { Moment } from "../ui/values/moment.tsx";
 import { clockSentence, linkedAnswerWords, readConfirmation, settledSentence } from "../words/linked-answers.ts";
 import { sentence, visible } from "../words/text.ts";
 import styles from "./answer-page.module.css";
-import type { Asked, Question, Settled } from "./asked.ts";
+import type { LinkedAsk, LinkQuestion, SettledAsk } from "./asked.ts";
 import { changesFault } from "./changes-fault.ts";
 
 /** What is sent as an answer. */
@@ -27,7 +27,7 @@ function QuestionForm({
   onAnswer,
   isSending,
 }: {
-  asked: Question;
+  asked: LinkQuestion;
   /** What was wrong with the changes that were sent last. */
   wrong: PlacedFaults | undefined;
   onAnswer: (answer: Answer) => void;
@@ -80,11 +80,11 @@ function QuestionForm({
 const noFaults: PlacedFaults = new Map();
 
 /** As they are offered; of a confirmation, what becomes of it without an answer comes first. */
-function ordered({ continuations, confirms }: Question): readonly string[] {
+function ordered({ continuations, confirms }: LinkQuestion): readonly string[] {
   return confirms ? continuations.toReversed() : continuations;
 }
 
-function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms } }: { asked: Question }) {
+function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms } }: { asked: LinkQuestion }) {
   return (
     <div className={styles["clock"]}>
       {deadlineAt !== "" && (
@@ -116,9 +116,9 @@ function QuestionText({ question }: { question: string }) {
 }
 
 /** The question that the link is for, and the way to answer it; how it was settled once it is. */
-export function AnswerPage({ first, send }: { first: Asked; send: (body: object) => Promise<PageAnswer> }) {
+export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: object) => Promise<PostAnswer> }) {
   const [asked, setAsked] = useState(first);
-  const [refusal, setRefusal] = useState<Refusal>();
+  const [refusal, setRefusal] = useState<PageRefusal>();
   const [isLate, setIsLate] = useState(false);
   const [isSending, setIsSending] = useState(false);
   const answer = async (given: Answer) => {
@@ -130,7 +130,7 @@ export function AnswerPage({ first, send }: { first: Asked; send: (body: object)
     const shown = isSettled ? await send({}) : sent;
     setIsSending(false);
     setIsLate(isSettled);
-    if ("answer" in shown) setAsked(shown.answer as Asked);
+    if ("answer" in shown) setAsked(shown.answer as LinkedAsk);
     else setRefusal(shown.refusal);
   };
   const wrong = refusal === undefined ? undefined : changesFault(refusal);
@@ -156,7 +156,7 @@ export function AnswerPage({ first, send }: { first: Asked; send: (body: object)
 }
 
 /** Why the answer was not taken. What is wrong with a field stands there, too, so that this only leads back to it. */
-function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: Refusal; isOfChanges: boolean }) {
+function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: PageRefusal; isOfChanges: boolean }) {
   const [title, says] = isOfChanges
     ? [
         "What you filled in does not fit.",
@@ -177,7 +177,7 @@ function SettledNotice({
   settled: { state, decision, principalId, confirms },
   isLate,
 }: {
-  settled: Settled;
+  settled: SettledAsk;
   isLate: boolean;
 }) {
   const place = useRef<HTMLDivElement>(null);

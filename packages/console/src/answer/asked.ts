@@ -1,8 +1,8 @@
 /** What the link's ask is, as `/console/answer` answers it. Times are RFC 3339; empty texts stand for none. */
-export type Asked = Question | Settled;
+export type LinkedAsk = LinkQuestion | SettledAsk;
 
 /** A question that waits for an answer. */
-export type Question = {
+export type LinkQuestion = {
   state: "pending";
   principalId: string;
   contactName: string;
@@ -17,7 +17,7 @@ export type Question = {
 };
 
 /** One that is settled; a withdrawn one has no decision. */
-export type Settled = {
+export type SettledAsk = {
   state: "answered" | "defaulted" | "withdrawn";
   principalId: string;
   contactName: string;

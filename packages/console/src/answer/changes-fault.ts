@@ -1,5 +1,5 @@
 import type { PlacedFaults } from "../form/faults.ts";
-import type { Refusal } from "../session/page-post.ts";
+import type { PageRefusal } from "../session/page-post.ts";
 
 const articles: Readonly<Record<string, string>> = { integer: "a whole number", array: "a list", object: "an object" };
 
@@ -7,7 +7,7 @@ const articles: Readonly<Record<string, string>> = { integer: "a whole number", 
  * What is wrong with what was filled in, by the JSON Pointer of its field and in words for whoever knows neither the API nor JSON Schema.
  * Undefined for a refusal of something else.
  */
-export function changesFault({ reason, message }: Pick<Refusal, "reason" | "message">): PlacedFaults | undefined {
+export function changesFault({ reason, message }: Pick<PageRefusal, "reason" | "message">): PlacedFaults | undefined {
   const [, pointer, says] = (reason === "OVERRIDES_INVALID" && /answer schema: (\S+) (.+?)\.?$/.exec(message)) || [];
   if (pointer === undefined || says === undefined) return undefined;
   const plain = says.replace(/must be (number|integer|string|boolean|array|object)$/, (_, type: string) => {

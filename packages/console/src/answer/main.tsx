@@ -1,9 +1,9 @@
 import { startLinkPage } from "../link-page/start.tsx";
 import { AnswerPage } from "./answer-page.tsx";
-import type { Asked } from "./asked.ts";
+import type { LinkedAsk } from "./asked.ts";
 
 startLinkPage({
   path: "answer",
   purpose: "lets one person answer one question",
-  draw: (answer, send) => <AnswerPage first={answer as Asked} send={send} />,
+  draw: (answer, send) => <AnswerPage first={answer as LinkedAsk} send={send} />,
 });

@@ -4,7 +4,7 @@ import { ErrorDetailSchema } from "@svc/gen/errors";
 import { pageText } from "../words/page-words.ts";
 
 /** One thing that was wrong with a call, as the service told it. */
-export type Fault = {
+export type WireFault = {
   /** A stable name in UPPER_SNAKE_CASE; docs/errors.md has each. */
   reason: string;
   /** Empty where no single field is at fault. */
@@ -14,7 +14,7 @@ export type Fault = {
 };
 
 /** A call that failed, ready to be shown. */
-export type CallFailure = { message: string; code: string; requestId: string; faults: readonly Fault[] };
+export type CallFailure = { message: string; code: string; requestId: string; faults: readonly WireFault[] };
 
 /** What a call threw, as it is shown. Never throws. */
 export function failureOf(error: unknown): CallFailure {

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from "react";
-import type { PageAnswer, Refusal } from "../session/page-post.ts";
+import type { PageRefusal, PostAnswer } from "../session/page-post.ts";
 import { PlainButton } from "../ui/buttons/plain-button.tsx";
 import { TextField } from "../ui/fields/field.tsx";
 import { Disclosure } from "../ui/layout/disclosure.tsx";
@@ -7,13 +7,13 @@ import { Stack } from "../ui/layout/stack.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { Moment } from "../ui/values/moment.tsx";
 import { scopeWords, sentence } from "../words/text.ts";
-import { connectOf, type Filled, fieldsOf, schemeOf, type Wanted } from "./wanted.ts";
+import { connectOf, type Filled, fieldsOf, schemeOf, type WantedAccount } from "./wanted.ts";
 
 /** The form of a connection, then the app's consent where it asks for one. What is filled in goes to the service alone, and is not kept here. */
-export function ConnectPage({ wanted, send }: { wanted: Wanted; send: (body: object) => Promise<PageAnswer> }) {
+export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (body: object) => Promise<PostAnswer> }) {
   const [filled, setFilled] = useState<Filled>({});
   const [state, setState] = useState<"open" | "sending" | "leaving" | "connected">("open");
-  const [refusal, setRefusal] = useState<Refusal>();
+  const [refusal, setRefusal] = useState<PageRefusal>();
   const { toolkitName, expiresAt } = wanted;
   const submit = async (event: FormEvent) => {
     event.preventDefault();

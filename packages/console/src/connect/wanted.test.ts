@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { connectOf, fieldsOf, type Wanted } from "./wanted.ts";
+import { connectOf, fieldsOf, type WantedAccount } from "./wanted.ts";
 
-const wanted = (type: string): Wanted => ({
+const wanted = (type: string): WantedAccount => ({
   toolkitName: "App",
   spec: {
     accountVariables: [{ name: "subdomain", description: "Your part of the address.", example: "acme" }],

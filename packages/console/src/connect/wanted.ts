@@ -1,5 +1,5 @@
 /** What is to be filled in, as `/console/connect` answers it: a ToolkitConnectSpec in the JSON of svc.v1, with one scheme. */
-export type Wanted = {
+export type WantedAccount = {
   toolkitName: string;
   spec: {
     accountVariables: readonly { name: string; description: string; example: string }[];
@@ -15,7 +15,7 @@ export type Filled = Readonly<Record<string, string>>;
 export type WantedField = { at: string; label: string; hint: string; example: string; isSecret: boolean };
 
 /** The fields of the form, in their order. */
-export function fieldsOf({ spec }: Wanted): WantedField[] {
+export function fieldsOf({ spec }: WantedAccount): WantedField[] {
   const ofAccount = spec.accountVariables.map(({ name, description, example }) => ({
     at: `accountVariables.${name}`,
     label: name,
@@ -36,12 +36,12 @@ const secrets: Readonly<Record<string, readonly WantedField[]>> = {
 };
 
 /** The one scheme of the link: `oauth2`, `api_key`, `basic` or `none`. */
-export function schemeOf({ spec }: Pick<Wanted, "spec">): string {
+export function schemeOf({ spec }: Pick<WantedAccount, "spec">): string {
   return spec.authSchemes[0]?.type ?? "none";
 }
 
 /** What is sent of what was filled in: what the scheme does not take is left out. */
-export function connectOf(wanted: Wanted, filled: Filled): object {
+export function connectOf(wanted: WantedAccount, filled: Filled): object {
   const prefix = "accountVariables.";
   const ofAccount = fieldsOf(wanted).filter(({ at }) => at.startsWith(prefix));
   const accountVariables = Object.fromEntries(

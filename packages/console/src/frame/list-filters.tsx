@@ -17,14 +17,14 @@ export type ListPart<Row, Search> = {
 };
 
 /** A component. */
-export type Part<Props> = (props: Props) => ReactNode;
+export type PagePart<Props> = (props: Props) => ReactNode;
 
 /** Search parameters of any page. */
 export type AnySearch = Record<string, string | undefined>;
 
 /** The filter of one search parameter, by its kind and label. A component draws one of its own. */
 type ListFilter<Row, Search> =
-  | Part<ListPart<Row, Search>>
+  | PagePart<ListPart<Row, Search>>
   /** `suggestion` returns the text that a row offers. */
   | { typed: string; placeholder?: string; short?: boolean; suggestion?: (row: Row) => string }
   /** A closed set of values, or the hook that reads them. A choice sets `also`, too. */

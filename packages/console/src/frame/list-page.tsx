@@ -12,7 +12,7 @@ import { Grid } from "../ui/rows/grid.tsx";
 import type { Column } from "../ui/rows/grid-row.tsx";
 import { ListStates } from "../ui/rows/list-states.tsx";
 import { shortId } from "../ui/values/copy.tsx";
-import { type AnySearch, FilterRow, type ListFilters, type ListPart, type Part } from "./list-filters.tsx";
+import { type AnySearch, FilterRow, type ListFilters, type ListPart, type PagePart } from "./list-filters.tsx";
 import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
 
 /** A list as its page shows it; the last three belong to one that is live. */
@@ -34,14 +34,14 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   /** Its search parameters. */
   params: ListParams<Readers>;
   /** The filters, or a component that draws all of them. */
-  filters?: ListFilters<Row, Search> | Part<ListPart<Row, Search>>;
+  filters?: ListFilters<Row, Search> | PagePart<ListPart<Row, Search>>;
   /** False if no button clears all filters. */
   isClearable?: boolean;
   /** Drawn after the filters. */
-  filterAction?: Part<ListPart<Row, Search>>;
-  actions?: Part<ListPart<Row, Search>>;
+  filterAction?: PagePart<ListPart<Row, Search>>;
+  actions?: PagePart<ListPart<Row, Search>>;
   /** Drawn between the filters and the list. */
-  notes?: Part<object>;
+  notes?: PagePart<object>;
   /** `"id"` is the column of a row's id, which leads to its page. A function is a hook. */
   columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
   /** A row on a phone. */
@@ -50,13 +50,13 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   /** The page of a row; undefined if it has none. */
   open: (row: Row, projectId: string) => LinkProps | undefined;
   /** A row beside the list. Its id is the search parameter `open`. */
-  panel?: Part<ListPart<Row, Search> & { id: string; onClose: () => void }>;
+  panel?: PagePart<ListPart<Row, Search> & { id: string; onClose: () => void }>;
   /** Dialogs over the page. */
-  dialogs?: Part<ListPart<Row, Search>>;
+  dialogs?: PagePart<ListPart<Row, Search>>;
   /** True if the address opens one of them. */
   isCovered?: (search: Search) => boolean;
   /** Shown while there is nothing at all: how to get the first. */
-  empty: Part<ListPart<Row, Search>>;
+  empty: PagePart<ListPart<Row, Search>>;
   /** Title that is shown when no row passes the filters. */
   noMatch?: string;
 };

@@ -2,7 +2,7 @@ import "../ui/tokens.css";
 import "../ui/base.css";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
-import { type PageAnswer, postPage, type Refusal } from "../session/page-post.ts";
+import { type PageRefusal, type PostAnswer, postPage } from "../session/page-post.ts";
 import { applyTheme } from "../shell/preferences.ts";
 import { PlainButton } from "../ui/buttons/plain-button.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
@@ -17,7 +17,7 @@ export type LinkPage = {
   /** What such a link is for, as a sentence that names it: "answers one question". */
   purpose: string;
   /** Draws what the service answered; `send` posts more with the token. */
-  draw: (answer: unknown, send: (body: object) => Promise<PageAnswer>) => ReactNode;
+  draw: (answer: unknown, send: (body: object) => Promise<PostAnswer>) => ReactNode;
 };
 
 /**
@@ -81,7 +81,7 @@ function LinkWaits() {
 }
 
 /** A link that opens nothing: why, and whom to ask. Where the service only could not be reached, trying again may help. */
-function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: Refusal; onRetry: () => void }) {
+function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: PageRefusal; onRetry: () => void }) {
   const isDead = reason === "LINK_INVALID";
   return (
     <Stack>

@@ -1,9 +1,9 @@
 import { forgetKept } from "./kept-names.ts";
-import { postPage, type Refusal } from "./page-post.ts";
+import { type PageRefusal, postPage } from "./page-post.ts";
 import { currentSession, type Seat, setSession } from "./session.ts";
 
 /** Signs in by a key, or by the token of a link that `npm start` or `npx svc console` printed. Other seats of the session stay. */
-export async function enter(credential: { key: string } | { link: string }): Promise<Refusal | undefined> {
+export async function enter(credential: { key: string } | { link: string }): Promise<PageRefusal | undefined> {
   const sent = await postPage("session", credential, { headers: halfHeaders() });
   if ("refusal" in sent) return sent.refusal;
   const { half, seats } = sent.answer as { half: string; seats: Seat[] };
@@ -24,7 +24,7 @@ export async function leave(): Promise<void> {
 }
 
 /** Gives one seat of the session up, by its key's id or `admin`; the others stay. The session ends with its last one. */
-export async function giveUpSeat(keyId: string): Promise<Refusal | undefined> {
+export async function giveUpSeat(keyId: string): Promise<PageRefusal | undefined> {
   const session = currentSession();
   const sent = await postPage("session", { seat: keyId }, { method: "DELETE", headers: halfHeaders() });
   if ("refusal" in sent) return sent.refusal;

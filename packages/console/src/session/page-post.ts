@@ -1,17 +1,17 @@
 import { consoleBase } from "./base.ts";
 
 /** What the service refused one of its pages: what was wrong, what would be right, and the field at fault; empty where there is none. */
-export type Refusal = { message: string; help: string; reason: string; field: string };
+export type PageRefusal = { message: string; help: string; reason: string; field: string };
 
 /** What a page's own path answered: its JSON, or the refusal. */
-export type PageAnswer = { answer: unknown } | { refusal: Refusal };
+export type PostAnswer = { answer: unknown } | { refusal: PageRefusal };
 
 /** Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are no calls of the API. Never rejects. */
 export async function postPage(
   path: string,
   body: unknown,
   { method = "POST", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
-): Promise<PageAnswer> {
+): Promise<PostAnswer> {
   let response: Response;
   try {
     response = await fetch(new URL(path, consoleBase), {
@@ -27,8 +27,8 @@ export async function postPage(
   return response.ok ? { answer } : { refusal: refusalOf(answer, response.status) };
 }
 
-function refusalOf(answer: unknown, status: number): Refusal {
-  const { message, details } = (answer ?? {}) as { message?: string; details?: { debug?: Partial<Refusal> }[] };
+function refusalOf(answer: unknown, status: number): PageRefusal {
+  const { message, details } = (answer ?? {}) as { message?: string; details?: { debug?: Partial<PageRefusal> }[] };
   const { help = "", reason = "", field = "" } = details?.[0]?.debug ?? {};
   return { message: message ?? `The service answered ${status}.`, help, reason, field };
 }

@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from "react";
-import type { Refusal } from "./page-post.ts";
+import type { PageRefusal } from "./page-post.ts";
 import type { Seat } from "./session.ts";
 
 /** A link that waits for a person's word: the seat that it would add, and what takes it. */
 export type LinkOffer = { readonly seat: Seat; readonly take: () => Promise<void> };
 
 /** Whether a sign-in is wanted, what the link in the address came to, and whether it waits for a word. */
-type Need = { isNeeded: boolean; linkRefusal: Refusal | undefined; linkOffer: LinkOffer | undefined };
+type Need = { isNeeded: boolean; linkRefusal: PageRefusal | undefined; linkOffer: LinkOffer | undefined };
 
 let need: Need = { isNeeded: false, linkRefusal: undefined, linkOffer: undefined };
 const listeners = new Set<() => void>();
@@ -22,7 +22,7 @@ export function setSignInNeeded(isNeeded: boolean): void {
 }
 
 /** Notes what the link in the address came to; undefined when it went well or there was none. */
-export function setLinkRefusal(linkRefusal: Refusal | undefined): void {
+export function setLinkRefusal(linkRefusal: PageRefusal | undefined): void {
   change({ linkRefusal });
 }
 

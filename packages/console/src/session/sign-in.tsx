@@ -8,7 +8,7 @@ import { CodeBlock } from "../ui/values/copy.tsx";
 import { pageWords } from "../words/page-words.ts";
 import { sentence } from "../words/text.ts";
 import { enter } from "./enter.ts";
-import type { Refusal } from "./page-post.ts";
+import type { PageRefusal } from "./page-post.ts";
 import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
@@ -63,7 +63,7 @@ function SignInForm({
 }) {
   const { linkRefusal } = useSignInNeed();
   const [key, setKey] = useState("");
-  const [ofKey, setRefusal] = useState<Refusal>();
+  const [ofKey, setRefusal] = useState<PageRefusal>();
   const refusal = ofKey ?? linkRefusal;
   const [isBusy, setIsBusy] = useState(false);
   const submit = async (event: FormEvent) => {
@@ -108,7 +108,7 @@ function SignInForm({
 }
 
 /** What is wrong where a sign-in went well and the project of the page has no seat yet. */
-function seatRefusal(projectId: string): Refusal | undefined {
+function seatRefusal(projectId: string): PageRefusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
   const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];
   const wanted = projectId === "admin" ? "the administrator's token" : `a key of project ${projectId}`;

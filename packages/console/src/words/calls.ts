@@ -19,9 +19,9 @@ export const callOutcomes = [
 ] as const;
 
 /** One of the outcomes of a call. */
-export type CallOutcome = (typeof callOutcomes)[number];
+export type CallOutcomeName = (typeof callOutcomes)[number];
 
-const outcomes: Record<CallOutcome, Omit<Word, "word">> = {
+const outcomes: Record<CallOutcomeName, Omit<Word, "word">> = {
   ok: { tone: "ok", icon: "check", says: "The app did it." },
   held: { tone: "warn", icon: "pause", says: "It is destructive and was not confirmed. Nothing was sent." },
   running: { tone: "info", icon: "clock", says: "It is under way." },
@@ -52,9 +52,9 @@ export function outcomeWord(outcome: string): Word {
 export const accessClasses = ["read", "write", "destructive"] as const;
 
 /** One of the classes of a tool. */
-export type AccessClass = (typeof accessClasses)[number];
+export type ToolAccessClass = (typeof accessClasses)[number];
 
-const classes: Record<AccessClass, Omit<Word, "word">> = {
+const classes: Record<ToolAccessClass, Omit<Word, "word">> = {
   read: { tone: "plain", icon: "search", says: "It changes nothing." },
   write: { tone: "info", icon: "send", says: "It changes something that can be changed back." },
   destructive: { tone: "bad", icon: "alert", says: "It destroys something. A call is held until it is confirmed." },

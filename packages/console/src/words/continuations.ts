@@ -1,5 +1,5 @@
 /** What an answer may pick. */
-export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
+export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
 /** Where a question stands, which decides what its continuations do. */
 export type AskPlace =
@@ -17,7 +17,7 @@ export type ContinuationWords = { title: string; does: string };
 
 const undoFirst = "Stops here. What the program can undo is undone, then the job ends as aborted.";
 
-const words: Record<AskPlace, Record<Continuation, ContinuationWords>> = {
+const words: Record<AskPlace, Record<AnswerKind, ContinuationWords>> = {
   judge: {
     proceed: { title: "Proceed", does: "Goes on." },
     "retry-with": {
@@ -75,7 +75,7 @@ const words: Record<AskPlace, Record<Continuation, ContinuationWords>> = {
 };
 
 /** Every continuation, in the order in which they are offered. */
-export const continuations: readonly Continuation[] = ["proceed", "retry-with", "skip", "abort"];
+export const continuations: readonly AnswerKind[] = ["proceed", "retry-with", "skip", "abort"];
 
 /** What a continuation is called and does at a question; one of a newer service is shown as it is. */
 export function continuationWords(continuation: string, place: AskPlace): ContinuationWords {

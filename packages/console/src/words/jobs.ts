@@ -81,9 +81,9 @@ export const stepStates = [
 ] as const;
 
 /** One of the states of a step. */
-export type StepState = (typeof stepStates)[number];
+export type ListedStepState = (typeof stepStates)[number];
 
-const steps: Record<StepState, Word> = {
+const steps: Record<ListedStepState, Word> = {
   waiting: { word: "waiting", tone: "plain", icon: "dot", says: "It has not begun." },
   not_reached: {
     word: "not_reached",

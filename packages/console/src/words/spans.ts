@@ -26,16 +26,16 @@ export function shortRangeWords(range: Range): string {
 }
 
 /** A part of time in an address: a range back from now, or from one time to another, each as RFC 3339 writes it. */
-export type Span = { range?: Range | undefined; since?: string | undefined; until?: string | undefined };
+export type TimeSpan = { range?: Range | undefined; since?: string | undefined; until?: string | undefined };
 
 /** A span that is none: all that is kept. */
-export const noSpan: Span = { range: undefined, since: undefined, until: undefined };
+export const noSpan: TimeSpan = { range: undefined, since: undefined, until: undefined };
 
 /** A range begins at a whole minute, so that the same list is the same request for that long. */
 const stepMs = 60_000;
 
 /** A span as requests have it; times come before a range. `now` in milliseconds. */
-export function spanRequest({ range, since, until }: Span, now: number): { since?: Timestamp; until?: Timestamp } {
+export function spanRequest({ range, since, until }: TimeSpan, now: number): { since?: Timestamp; until?: Timestamp } {
   if (since !== undefined || until !== undefined) {
     const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];
     return {
@@ -48,12 +48,12 @@ export function spanRequest({ range, since, until }: Span, now: number): { since
 }
 
 /** Whether a span leaves anything out. */
-export function isSpan({ range, since, until }: Span): boolean {
+export function isSpan({ range, since, until }: TimeSpan): boolean {
   return range !== undefined || since !== undefined || until !== undefined;
 }
 
 /** A span from one time to another as it is read: `03-04 14:05 to 03-04 14:13`. Undefined for a range. */
-export function spanWords({ since, until }: Span, zone: Zone): string | undefined {
+export function spanWords({ since, until }: TimeSpan, zone: Zone): string | undefined {
   if (since === undefined && until === undefined) return undefined;
   const words = (time: string) => {
     const ms = readTime(time);

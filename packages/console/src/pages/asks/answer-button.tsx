@@ -2,7 +2,7 @@ import { useState } from "react";
 import { Button } from "../../ui/buttons/button.tsx";
 import type { ButtonKind } from "../../ui/buttons/plain-button.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
-import { type AskPlace, type Continuation, continuationWords } from "../../words/continuations.ts";
+import { type AnswerKind, type AskPlace, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";
 
 /** One answer: its button, and what it does. Approving destructive calls takes a second press, which names their number. */
@@ -14,7 +14,7 @@ export function AnswerButton({
   busy,
   onPress,
 }: {
-  continuation: Continuation;
+  continuation: AnswerKind;
   place: AskPlace;
   why: string | undefined;
   /** Maximum number of destructive calls that approving allows. */
@@ -67,7 +67,7 @@ export function AnswerButton({
 }
 
 /** What ends something is marked; where it is asked whether something may be done at all, that is what cannot be taken back. */
-function kindOf(continuation: Continuation, place: AskPlace): ButtonKind {
+function kindOf(continuation: AnswerKind, place: AskPlace): ButtonKind {
   if (place === "confirm") return continuation === "proceed" ? "danger" : "plain";
   return continuation === "proceed" ? "primary" : continuation === "abort" ? "danger" : "plain";
 }

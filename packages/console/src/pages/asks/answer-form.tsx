@@ -9,11 +9,11 @@ import { Icon } from "../../ui/icon.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { askPlace, type Continuation, continuations } from "../../words/continuations.ts";
+import { type AnswerKind, askPlace, continuations } from "../../words/continuations.ts";
 import { useRefreshJob } from "../jobs/use-job.ts";
 import { AnswerButton } from "./answer-button.tsx";
 import styles from "./answer-form.module.css";
-import { mayAnswer, type Verdict } from "./may-answer.ts";
+import { type AnswerVerdict, mayAnswer } from "./may-answer.ts";
 import { type OverrideField, overrideFaults, overrideFields, overridesJson } from "./overrides.ts";
 import { lastAnsweredAs, rememberAnswerAs, useContacts } from "./use-ask.ts";
 
@@ -43,7 +43,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
   if (seat === undefined) return null;
   const verdict = mayAnswer(ask, job, seat, contact ?? { principalId, approver: false });
   const why = verdict.ok ? undefined : verdict.says;
-  const send = (continuation: Continuation) => {
+  const send = (continuation: AnswerKind) => {
     const wrong = continuation === "retry-with" ? overrideFaults(fields, typed) : {};
     setFaults(wrong);
     if (Object.keys(wrong).length > 0) return;
@@ -104,7 +104,7 @@ function nameOf(id: string, contacts: readonly { principalId: string; name: stri
 }
 
 /** Whether this seat may decide, and why. */
-function VerdictLine({ verdict: { ok, says } }: { verdict: Verdict }) {
+function VerdictLine({ verdict: { ok, says } }: { verdict: AnswerVerdict }) {
   return (
     <p className={classNames(styles["verdict"], !ok && styles["refused"])}>
       <Icon name={ok ? "check" : "lock"} />

@@ -4,7 +4,7 @@ import type { Seat } from "../../session/session.ts";
 import { isConfirmation } from "../../words/continuations.ts";
 
 /** Whether a seat may decide, and why. `ok` false has no enabled button. */
-export type Verdict = { ok: boolean; says: string };
+export type AnswerVerdict = { ok: boolean; says: string };
 
 /** The key whose plan waits: that which submitted the job or, of a later attempt, that which began it. */
 export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedByKeyId" | "attempts">): string {
@@ -20,7 +20,7 @@ export function mayAnswer(
   job: Pick<Job, "submittedByKeyId" | "attempts"> | undefined,
   seat: Pick<Seat, "keyId" | "keyName" | "role">,
   contact: Pick<Contact, "principalId" | "approver"> | undefined,
-): Verdict {
+): AnswerVerdict {
   const as = contact?.principalId ?? "a contact";
   const vouches = `You answer as ${as}; the key “${seat.keyName || seat.keyId}” vouches.`;
   const isOwnCall = isConfirmation(ask) && job !== undefined && planKeyOf(job) === seat.keyId;

@@ -4,7 +4,7 @@ import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { visible } from "../../words/text.ts";
-import { type ProgramStep, readProgram } from "../jobs/program.ts";
+import { type ListedStep, readProgram } from "../jobs/program.ts";
 import styles from "./plan.module.css";
 
 /** The plan of a job, literally: every step in its order, what it calls, with which arguments, whose account, and what would undo it. */
@@ -12,7 +12,7 @@ export function Plan({ programJson }: { programJson: string }) {
   return <PlanList steps={readProgram(programJson)} />;
 }
 
-function PlanList({ steps }: { steps: readonly ProgramStep[] }) {
+function PlanList({ steps }: { steps: readonly ListedStep[] }) {
   return (
     <ol className={styles["plan"]}>
       {steps.map((step) => (
@@ -36,7 +36,7 @@ function PlanList({ steps }: { steps: readonly ProgramStep[] }) {
   );
 }
 
-function PlanStep({ step: { id, kind, says, tool, entity, args, when, undo } }: { step: ProgramStep }) {
+function PlanStep({ step: { id, kind, says, tool, entity, args, when, undo } }: { step: ListedStep }) {
   const isCall = tool !== "";
   return (
     <>

@@ -1,5 +1,5 @@
 /** When something ran, in milliseconds; `to` undefined while it does. */
-export type Span = { id: string; from: number; to: number | undefined };
+export type BarSpan = { id: string; from: number; to: number | undefined };
 
 /** Where a bar stands on its track, in percent of it. */
 export type Bar = { left: number; width: number };
@@ -13,7 +13,7 @@ const widthMin = 1;
  * Places bars on one track from the first to the last. A time in which nothing ran, such as the wait for a person, is folded, so that it does not
  * squeeze what ran. `now` ends what still runs.
  */
-export function placeBars(spans: readonly Span[], now: number): ReadonlyMap<string, Bar> {
+export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<string, Bar> {
   const ended = spans.map(({ id, from, to }) => ({ id, from, to: Math.max(from, to ?? now) }));
   const busy = mergedOf(ended);
   const busyMs = busy.reduce((sum, { from, to }) => sum + to - from, 0);

@@ -1,5 +1,5 @@
 /** A step of a program as it is read: what it is, and the blocks of steps that it holds. */
-export type ProgramStep = {
+export type ListedStep = {
   id: string;
   kind: string;
   /** What it works with: a tool, a set, an expression. */
@@ -14,7 +14,7 @@ export type ProgramStep = {
   /** Slug of what undoes it; empty for nothing. */
   undo: string;
   /** The calls that a `map` makes for each row. */
-  calls: readonly ProgramStep[];
+  calls: readonly ListedStep[];
   blocks: readonly ProgramBlock[];
 };
 
@@ -22,7 +22,7 @@ export type ProgramStep = {
 export type ProgramBlock = {
   name: string;
   kind: "then" | "else" | "branch" | "round" | "onError";
-  steps: readonly ProgramStep[];
+  steps: readonly ListedStep[];
 };
 
 type Json = Record<string, unknown>;
@@ -50,13 +50,13 @@ const kinds = [
 ];
 
 /** The steps of a program, in their order. Empty for a text that is none: what is shown of it is its text. */
-export function readProgram(text: string): readonly ProgramStep[] {
+export function readProgram(text: string): readonly ListedStep[] {
   const program = parse(text);
   return isObject(program) ? readSteps(program["steps"]) : [];
 }
 
 /** Every step of a program, those in blocks behind the one that holds them; the calls of maps are not among them. */
-export function allSteps(steps: readonly ProgramStep[]): readonly ProgramStep[] {
+export function allSteps(steps: readonly ListedStep[]): readonly ListedStep[] {
   return steps.flatMap((step) => [step, ...step.blocks.flatMap((block) => allSteps(block.steps))]);
 }
 
@@ -83,11 +83,11 @@ export function declaredLimit(text: string, name: string): number | string | und
   return typeof limit === "number" || typeof limit === "string" ? limit : undefined;
 }
 
-function readSteps(value: unknown): readonly ProgramStep[] {
+function readSteps(value: unknown): readonly ListedStep[] {
   return Array.isArray(value) ? value.filter(isObject).map(readStep) : [];
 }
 
-function readStep(step: Json): ProgramStep {
+function readStep(step: Json): ListedStep {
   const kind = kinds.find((name) => Object.hasOwn(step, name)) ?? "step";
   return {
     id: textOf(step["id"]),

@@ -9,7 +9,7 @@ import { stepWord } from "../../words/jobs.ts";
 import { durationWords } from "../../words/time.ts";
 import { type Bar, placeBars } from "./bars.ts";
 import { rowWords } from "./job-words.ts";
-import { allSteps, type ProgramStep } from "./program.ts";
+import { allSteps, type ListedStep } from "./program.ts";
 import styles from "./steps.module.css";
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
@@ -30,7 +30,7 @@ function StepLine({
   isSelected,
   onPress,
 }: {
-  step: ProgramStep;
+  step: ListedStep;
   now: StepNow | undefined;
   isSelected: boolean;
   onPress: () => void;
@@ -120,7 +120,7 @@ export function Steps({
   selected,
   onSelect,
 }: {
-  program: readonly ProgramStep[];
+  program: readonly ListedStep[];
   steps: readonly JobStep[];
   receipts: readonly StepReceipt[];
   /** When the job ended, in milliseconds: what still ran then ended with it. */
@@ -158,7 +158,7 @@ function StepList({
   selected,
   onSelect,
 }: {
-  steps: readonly ProgramStep[];
+  steps: readonly ListedStep[];
   nowOf: ReadonlyMap<string, StepNow>;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;

@@ -15,10 +15,10 @@ export function planApprovalWords(value: string): string {
 }
 
 /** A quota's name in ProjectQuotas. */
-export type QuotaName = Exclude<keyof ProjectQuotas, "$typeName" | "$unknown">;
+export type PolicyQuota = Exclude<keyof ProjectQuotas, "$typeName" | "$unknown">;
 
 /** The quotas, in their order, with what each counts. */
-export const quotaWords: Readonly<Record<QuotaName, string>> = {
+export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
   calls: "Calls a second, at each node",
   concurrentCalls: "Calls under way at once, at each node",
   posts: "Inbound posts a second, at each node",
@@ -31,7 +31,7 @@ export const quotaWords: Readonly<Record<QuotaName, string>> = {
 };
 
 /** The names of quotas, in their order. */
-export const quotaNames: readonly QuotaName[] = Object.keys(quotaWords) as QuotaName[];
+export const quotaNames: readonly PolicyQuota[] = Object.keys(quotaWords) as PolicyQuota[];
 
 /** What is typed of a policy: lists with an entry a line, quotas as text, empty for the default. */
 export type TypedPolicy = {
@@ -42,12 +42,12 @@ export type TypedPolicy = {
   elicitation: boolean;
   redirectUrls: string;
   hosts: string;
-  quotas: Readonly<Record<QuotaName, string>>;
+  quotas: Readonly<Record<PolicyQuota, string>>;
 };
 
 /** What the form begins with. */
 export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
-  const text = (name: QuotaName) => {
+  const text = (name: PolicyQuota) => {
     const value = policy?.quotas?.[name] ?? 0;
     return value === 0 ? "" : String(value);
   };
@@ -58,7 +58,7 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
     elicitation: policy?.confirm?.elicitation ?? false,
     redirectUrls: (policy?.redirectUrls ?? []).join("\n"),
     hosts: (policy?.http?.hosts ?? []).join("\n"),
-    quotas: Object.fromEntries(quotaNames.map((name) => [name, text(name)])) as Record<QuotaName, string>,
+    quotas: Object.fromEntries(quotaNames.map((name) => [name, text(name)])) as Record<PolicyQuota, string>,
   };
 }
 
@@ -88,7 +88,7 @@ function linesOf(text: string): string[] {
     .filter(Boolean);
 }
 
-function quotaOf(name: QuotaName, text: string): number {
+function quotaOf(name: PolicyQuota, text: string): number {
   if (text.trim() === "") return 0;
   const number = Number(text);
   const most = name === "storedBytes" ? Number.MAX_SAFE_INTEGER : 2 ** 31 - 1;

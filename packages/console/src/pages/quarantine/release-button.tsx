@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Button } from "../../ui/buttons/button.tsx";
-import type { ReleaseFilter } from "./release.ts";
+import type { ReleasedPosts } from "./release.ts";
 import { ReleaseDialog } from "./release-dialog.tsx";
 
 /** Opens the release of posts: what would become of them first. `why` disables it and says why. */
@@ -10,10 +10,10 @@ export function ReleaseButton({
   why,
 }: {
   words: string;
-  filter: ReleaseFilter;
+  filter: ReleasedPosts;
   why?: string | undefined;
 }) {
-  const [opened, setOpened] = useState<ReleaseFilter>();
+  const [opened, setOpened] = useState<ReleasedPosts>();
   return (
     <>
       <Button icon="replay" why={why} onPress={() => setOpened(filter)}>

@@ -7,10 +7,10 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
-import { emptyTally, type ReleaseFilter, type ReleaseTally, releasePages } from "./release.ts";
+import { emptyTally, type ReleasedPosts, type ReleaseTally, releasePages } from "./release.ts";
 
 /** Tries posts again: a dry run says what would become of them, and a second press does it, page after page. */
-export function ReleaseDialog({ filter, onClose }: { filter: ReleaseFilter; onClose: () => void }) {
+export function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: () => void }) {
   const { step, tally, error, start, stop } = useRelease(filter);
   const isRunning = step === "trying" || step === "releasing";
   const isDone = step === "released" || step === "stopped";
@@ -63,7 +63,7 @@ function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
   return tried > 0 && outcomes["quarantined"] === tried;
 }
 
-function whichWords(filter: ReleaseFilter): string {
+function whichWords(filter: ReleasedPosts): string {
   const again = "run through the definitions and projects as they are now, as if just received.";
   if ("ids" in filter) return `The post is ${again} If it fails again, it stays.`;
   const which = filter.toolkitSlug === "" ? "All posts that are held" : `All held posts to ${filter.toolkitSlug}`;
@@ -104,7 +104,7 @@ function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles
 type ReleaseStep = "asked" | "trying" | "tried" | "releasing" | "released" | "stopped";
 
 /** A release under way: how it stands, and what became of the posts so far. A dry run that is stopped or fails counts for nothing. */
-function useRelease(filter: ReleaseFilter): {
+function useRelease(filter: ReleasedPosts): {
   step: ReleaseStep;
   tally: ReleaseTally;
   error: unknown;

@@ -7,7 +7,7 @@ import type {
 } from "@svc/gen/admin";
 
 /** Which posts a release takes: these, or all to a toolkit (empty: to any) that were received before a time. */
-export type ReleaseFilter = { ids: readonly string[] } | { toolkitSlug: string; untilMs: number };
+export type ReleasedPosts = { ids: readonly string[] } | { toolkitSlug: string; untilMs: number };
 
 /** What became of the posts so far, or would: how many by outcome, and which reasons those have that stay. */
 export type ReleaseTally = { tried: number; outcomes: Readonly<Record<string, number>>; stays: readonly string[] };
@@ -30,7 +30,7 @@ function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]):
  * page did is done. Rejects with what a call rejects with.
  */
 export async function releasePages(
-  filter: ReleaseFilter,
+  filter: ReleasedPosts,
   {
     isDryRun,
     send,

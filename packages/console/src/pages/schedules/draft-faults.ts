@@ -1,4 +1,4 @@
-import type { Fault } from "../../calls/fault.ts";
+import type { WireFault } from "../../calls/fault.ts";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { type Draft, pointers } from "./draft.ts";
 
@@ -6,7 +6,7 @@ import { type Draft, pointers } from "./draft.ts";
 export type DraftField = keyof typeof pointers;
 
 /** What is wrong with a definition, where it is said: at a field, in the program, or beside both. */
-export type DefinitionFaults = {
+export type PlacedDraftFaults = {
   at: Partial<Record<DraftField, string>>;
   program: readonly PlacedFault[];
   rest: readonly string[];
@@ -28,8 +28,8 @@ const always: readonly DraftField[] = [
 export function placeDefinitionFaults(
   by: Draft["by"],
   programText: string,
-  faults: readonly Fault[],
-): DefinitionFaults {
+  faults: readonly WireFault[],
+): PlacedDraftFaults {
   const fields = [...byFields[by], ...always];
   const at: Partial<Record<DraftField, string>> = {};
   const rest: string[] = [];

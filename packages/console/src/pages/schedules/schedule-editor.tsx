@@ -4,7 +4,7 @@ import { JobsService } from "@svc/gen/jobs";
 import { type PreviewStandingProgramResponse, StandingService } from "@svc/gen/standing";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
-import { type Fault, failureOf } from "../../calls/fault.ts";
+import { failureOf, type WireFault } from "../../calls/fault.ts";
 import { useSettled } from "../../clock.ts";
 import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
 import { AreaField, TextField } from "../../ui/fields/field.tsx";
@@ -30,12 +30,12 @@ const restMs = 350;
 
 const previewedRuns = 5;
 
-type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly Fault[] };
+type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly WireFault[] };
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
 /** What is sent, why it may not be yet, and whether people are asked about it then. */
-export type Written = { definitionJson: string; why: string | undefined; needsApproval: boolean };
+export type WrittenSchedule = { definitionJson: string; why: string | undefined; needsApproval: boolean };
 
 /** What a schedule is written with: what starts it, its program, its limits, and what the service says of all that. */
 export function ScheduleEditor({
@@ -48,7 +48,7 @@ export function ScheduleEditor({
   /** Fields above all others. */
   naming?: ReactNode;
   /** The ways to send what is written. */
-  children: (written: Written) => ReactNode;
+  children: (written: WrittenSchedule) => ReactNode;
 }) {
   const [{ kept, programText }] = useState(begun);
   const [draft, setDraft] = useState(begun.draft);

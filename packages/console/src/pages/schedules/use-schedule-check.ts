@@ -1,5 +1,5 @@
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
-import type { DefinitionFaults } from "./draft-faults.ts";
+import type { PlacedDraftFaults } from "./draft-faults.ts";
 
 /** What the service says of what is written. */
 export type ScheduleCheck = {
@@ -7,7 +7,7 @@ export type ScheduleCheck = {
   definitionJson: string;
   /** Undefined before the first answer, and while there are faults. */
   preview: PreviewStandingProgramResponse | undefined;
-  faults: DefinitionFaults;
+  faults: PlacedDraftFaults;
   /** Whether it is about what is written now. */
   isCurrent: boolean;
   /** What the check itself failed with; null for nothing. */

@@ -1,7 +1,7 @@
 import type { Grant } from "@svc/gen/grants";
 
 /** What is kept of a grant as it is narrowed: `typed` are toolkits where the grant has no list of its own, commas between. */
-export type Kept = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
+export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
   agentTools: readonly string[];
   confirm: Confirmed;
 };
@@ -12,13 +12,13 @@ type Confirmed = { person: string; contact: string };
 type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };
 
 /** What the form begins with: all that the grant has. */
-export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Narrowed): Kept {
+export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Narrowed): KeptGrant {
   const confirmed = { person: confirm?.person || "never", contact: confirm?.contact ?? "" };
   return { accessClasses, toolkitSlugs, typed: "", agentTools, confirm: confirmed };
 }
 
 /** What is kept, as the request has it: a list that is kept whole is left out, which leaves it as it is. */
-export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: Kept) {
+export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: KeptGrant) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);
   const named = typed
     .split(",")
@@ -36,7 +36,7 @@ export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed,
 }
 
 /** Why what is kept cannot be sent; undefined where it can. */
-export function whyNotNarrowed(grant: Narrowed, kept: Kept): string | undefined {
+export function whyNotNarrowed(grant: Narrowed, kept: KeptGrant): string | undefined {
   const isNothing =
     kept.accessClasses.length === 0 || (grant.toolkitSlugs.length > 0 && kept.toolkitSlugs.length === 0);
   if (isNothing) return "Nothing would be left: revoke the grant instead.";

@@ -15,7 +15,7 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
-import { placeDefinitionFaults, type ReadDefinition, readDefinition } from "./definition-files.ts";
+import { placeDefinitionFaults, readDefinition, type UploadedDefinition } from "./definition-files.ts";
 import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
 
 /** The definition that a new toolkit begins with: one app, with one tool that reads. */
@@ -57,7 +57,7 @@ const exampleDefinition: string = `{
 const bytesMax = 1_048_576;
 
 /** Reads a definition out of files of this computer, of which those are read that can be a part of one. */
-async function readChosen(files: readonly NamedFile[]): Promise<ReadDefinition> {
+async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefinition> {
   const wanted = files.filter(({ path }) => /\.(?:json|ya?ml)$/.test(path));
   const bytes = wanted.reduce((sum, { file }) => sum + file.size, 0);
   if (bytes > bytesMax) return { problem: "That is more than 1 MiB: a definition has at most 512 KiB." };

@@ -1,4 +1,4 @@
-import type { Fault } from "../../calls/fault.ts";
+import type { WireFault } from "../../calls/fault.ts";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 
@@ -6,13 +6,13 @@ import { prettyJson } from "../../words/pretty-json.ts";
 type ChosenFile = { path: string; text: string };
 
 /** A definition as JSON text, or why there is none in what was chosen. */
-export type ReadDefinition = { text: string } | { problem: string };
+export type UploadedDefinition = { text: string } | { problem: string };
 
 /**
  * Reads a toolkit's definition out of files: one of JSON, which is taken as it is, or a toolkit's folder, `toolkit.yaml` with
  * `tools/<tool>.yaml` beside it, as the shipped ones are. What else stands there is left out.
  */
-export async function readDefinition(files: readonly ChosenFile[]): Promise<ReadDefinition> {
+export async function readDefinition(files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const toolkit = files.find(({ path }) => /(?:^|\/)toolkit\.ya?ml$/.test(path));
   if (toolkit !== undefined) return await readFolder(toolkit, files);
   const [json, ...others] = files.filter(({ path }) => path.endsWith(".json"));
@@ -24,7 +24,7 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Read
 }
 
 /** Reading YAML is loaded only when it is needed: it is a third of the page. */
-async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<ReadDefinition> {
+async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const { readYaml } = await import("./read-yaml.ts");
   const folder = toolkit.path.replace(/toolkit\.ya?ml$/, "tools/");
   const tools = files.filter(
@@ -46,7 +46,7 @@ async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Pr
 }
 
 /** Places what the service finds wrong with a toolkit's definition at what it is about in its text, in the order of the text. */
-export function placeDefinitionFaults(text: string, faults: readonly Fault[]): PlacedFault[] {
+export function placeDefinitionFaults(text: string, faults: readonly WireFault[]): PlacedFault[] {
   return placeFaults(
     text,
     faults.map(({ field, help }) => {

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { callUnaryMethod, createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { CatalogService, type PublishToolkitResponse } from "@svc/gen/catalog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { type Fault, failureOf } from "../../calls/fault.ts";
+import { failureOf, type WireFault } from "../../calls/fault.ts";
 import { Section } from "../../ui/layout/section.tsx";
 import { FaultList } from "../../ui/notice/fault-list.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
@@ -11,7 +11,7 @@ import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
 
 /** What the service says of a definition: what would be published, or everything that is wrong with it. */
-type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly Fault[] };
+type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly WireFault[] };
 
 /**
  * Has the service check a definition, by a dry run of its publication. What is wrong with it is an answer here: what was said of the text

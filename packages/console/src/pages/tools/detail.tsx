@@ -17,7 +17,7 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
 import { scopeWords } from "../../words/text.ts";
-import type { ToolSearch } from "./filters.ts";
+import type { ToolPageSearch } from "./filters.ts";
 import { type KeptInput, keptInput } from "./try/kept-input.ts";
 import { TryIt } from "./try/try-it.tsx";
 
@@ -48,7 +48,7 @@ export default function ToolPage() {
 function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const change = (to: ToolSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
+  const change = (to: ToolPageSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   return (
     <Stack>
       <p>{tool.description}</p>
@@ -128,8 +128,8 @@ function TryFrom({
 }: {
   projectId: string;
   tool: Tool;
-  search: ToolSearch;
-  onChange: (to: ToolSearch) => void;
+  search: ToolPageSearch;
+  onChange: (to: ToolPageSearch) => void;
 }) {
   const { from = "" } = search;
   const earlier = useQuery(ToolsService.method.getToolCall, { id: from }, { enabled: from !== "" });

@@ -44,7 +44,7 @@ const toolParams = {
 };
 
 /** The search parameters of the page of a tool. */
-export type ToolSearch = SearchOf<typeof toolParams>;
+export type ToolPageSearch = SearchOf<typeof toolParams>;
 
 /** Reads the search parameters of the page of a tool. */
-export const readToolSearch: (raw: Record<string, unknown>) => ToolSearch = searchReader(toolParams);
+export const readToolSearch: (raw: Record<string, unknown>) => ToolPageSearch = searchReader(toolParams);

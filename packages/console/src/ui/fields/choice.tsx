@@ -1,7 +1,7 @@
 import * as Ariakit from "@ariakit/react";
 import { useState } from "react";
 import { usePreferences } from "../../shell/preferences.ts";
-import { rangeNames, rangeWords, type Span, spanWords } from "../../words/spans.ts";
+import { rangeNames, rangeWords, spanWords, type TimeSpan } from "../../words/spans.ts";
 import { buttonClass } from "../buttons/plain-button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
@@ -100,7 +100,15 @@ const anyTime = { value: "", words: "any time" };
 const times = "times";
 
 /** The filter of a list by time: how far back, or the two times that an address names. */
-export function SpanChoice({ label, span, onChange }: { label: string; span: Span; onChange: (span: Span) => void }) {
+export function SpanChoice({
+  label,
+  span,
+  onChange,
+}: {
+  label: string;
+  span: TimeSpan;
+  onChange: (span: TimeSpan) => void;
+}) {
   const { zone } = usePreferences();
   const named = spanWords(span, zone);
   return (

@@ -8,7 +8,7 @@ import { Notice } from "../../../ui/notice/notice.tsx";
 import { State } from "../../../ui/values/state.tsx";
 import { Time } from "../../../ui/values/time.tsx";
 import { outcomeWord } from "../../../words/calls.ts";
-import type { Check, Made, useSend } from "./use-calls.ts";
+import type { CallCheck, TriedCall, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
 /** What sends a call, by what it does. A destructive call is held first, and only what was held and shown can be confirmed. */
@@ -23,7 +23,7 @@ export function SendButtons({
 }: {
   tool: Tool;
   input: TryInput;
-  check: Check;
+  check: CallCheck;
   sending: ReturnType<typeof useSend>;
   isSandbox: boolean;
   /** Whether all that is wrong with the arguments stands at its fields; else a press has it stand there, and sends nothing. */
@@ -65,7 +65,7 @@ export function SendButtons({
 }
 
 /** Why a call cannot be sent as it is written; undefined where it can. A check that failed keeps nobody from trying. */
-function whyNot({ fault }: TryInput, { answer, error, isCurrent }: Check, isMarked: boolean): string | undefined {
+function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, isMarked: boolean): string | undefined {
   if (fault !== undefined) return "Mend the JSON first.";
   if (error !== null) return undefined;
   if (!isCurrent || answer === undefined) return "It is being checked.";
@@ -81,7 +81,7 @@ export function ResultView({
   sending,
 }: {
   projectId: string;
-  made: Made;
+  made: TriedCall;
   sending: ReturnType<typeof useSend>;
 }) {
   const { outcome, message, resultJson, callId, warnings, replayed } = answer;

@@ -20,12 +20,12 @@ import { Skeleton } from "../../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../../ui/notice/fault.tsx";
 import { CodeBlock } from "../../../ui/values/copy.tsx";
 import { prettyJson } from "../../../words/pretty-json.ts";
-import type { ToolSearch } from "../filters.ts";
+import type { ToolPageSearch } from "../filters.ts";
 import { ArgumentsField } from "./arguments-field.tsx";
 import type { KeptInput } from "./kept-input.ts";
 import { ResultView, SendButtons } from "./send-buttons.tsx";
 import { type SnippetCall, type SnippetKind, snippet, snippetKinds } from "./snippets.ts";
-import { type Check, useSend, type WrittenCall } from "./use-calls.ts";
+import { type CallCheck, useSend, type WrittenCall } from "./use-calls.ts";
 import { type TryInput, useTryInput } from "./use-try.ts";
 
 const settledMs = 250;
@@ -51,7 +51,7 @@ function EntityField({
   projectId: string;
   tool: Tool;
   input: TryInput;
-  check: Check;
+  check: CallCheck;
 }) {
   const isAtFault = answer !== undefined && ofAccount.includes(answer.outcome);
   const connect = (
@@ -93,8 +93,8 @@ export function TryIt({
   tool: Tool;
   shape: ObjectShape;
   initial: KeptInput | undefined;
-  search: ToolSearch;
-  onChange: (to: ToolSearch) => void;
+  search: ToolPageSearch;
+  onChange: (to: ToolPageSearch) => void;
 }) {
   const { isSandbox, publicUrl } = useDeployment();
   const input = useTryInput({ projectId, tool, shape, initial, isSandbox });
@@ -142,7 +142,7 @@ export function TryIt({
 }
 
 /** The request of a call, literally; credentials and what is sensitive are masked. Else what is in its way. */
-function RequestView({ check: { answer, error }, fault }: { check: Check; fault: string | undefined }) {
+function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fault: string | undefined }) {
   if (fault !== undefined) return <p>{fault}</p>;
   if (error !== null && error !== undefined) return <FaultNotice error={error} />;
   // Between one line of what is missing and a request of some eight: neither moves what is below far.
@@ -203,7 +203,7 @@ function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
 }
 
 /** Asks the service what would be sent, 250 ms after the last change. It sends nothing and leaves no trace. */
-function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): Check {
+function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): CallCheck {
   const now = JSON.stringify({ ...call, idempotencyKey });
   const settled = useSettled(now, settledMs);
   const asked = JSON.parse(settled) as MessageInitShape<typeof CallToolRequestSchema>;

@@ -8,7 +8,7 @@ import { confirmed } from "./arguments.ts";
 export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
 
 /** What the service says of a call before it is made. */
-export type Check = {
+export type CallCheck = {
   readonly answer: CallToolResponse | undefined;
   readonly error: unknown;
   /** Whether the answer is that to the call as it is written now. */
@@ -16,7 +16,7 @@ export type Check = {
 };
 
 /** A call that was made: what became of it, and of which writing it was. */
-export type Made = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
+export type TriedCall = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
 
 /** Makes a call as it is written. `isHeld`: it was held as it is written now, so that it can be confirmed. */
 export function useSend(
@@ -25,7 +25,7 @@ export function useSend(
 ) {
   const of = JSON.stringify(call);
   const now = useNow();
-  const [made, setMade] = useState<Made>();
+  const [made, setMade] = useState<TriedCall>();
   const write = useWrite(ToolsService.method.callTool, {
     onSuccess: (answer) => {
       setMade({ of, answer, at: now });

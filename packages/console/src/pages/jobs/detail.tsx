@@ -1,13 +1,146 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { type Job, JobsService } from "@svc/gen/jobs";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
+import { Button } from "../../ui/buttons/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Page } from "../../ui/layout/page.tsx";
+import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Menu } from "../../ui/overlay/menu.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
+import { actsOf, cancelWords } from "./job-actions.ts";
 import { JobBody } from "./job-body.tsx";
-import { JobButtons } from "./job-buttons.tsx";
 import { jobTitle } from "./job-words.ts";
-import { useJob } from "./use-job.ts";
+import { RetryDialog } from "./retry-dialog.tsx";
+import { useJob, useRefreshJob } from "./use-job.ts";
+
+const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
+
+type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
+
+/** What may be done with a job as it stands. */
+function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
+  const [open, setOpen] = useState<Open>();
+  const navigate = useNavigate();
+  const refresh = useRefreshJob(job.id);
+  const pause = useWrite(JobsService.method.pauseJob, {
+    onSuccess: () => {
+      announce("Paused: no other call is begun.");
+      refresh();
+    },
+  });
+  const resume = useWrite(JobsService.method.resumeJob, { onSuccess: refresh });
+  const acts = actsOf(job);
+  const close = () => setOpen(undefined);
+  const edit = () =>
+    void navigate({ to: "/p/$projectId/programs/new", params: { projectId }, search: { from: job.id } });
+  const more = [
+    { id: "edit", words: "Edit its program", onPress: edit },
+    ...(acts.rerun ? [{ id: "rerun", words: "Run again", onPress: () => setOpen("rerun") }] : []),
+    ...(acts.promote ? [{ id: "promote", words: "Make a skill of it", onPress: () => setOpen("promote") }] : []),
+  ];
+  return (
+    <>
+      {acts.retry && (
+        <Button
+          kind={job.lastError.startsWith("LIMIT_REACHED") ? "plain" : "primary"}
+          icon="replay"
+          onPress={() => setOpen("retry")}
+        >
+          Retry
+        </Button>
+      )}
+      {acts.pause && (
+        <Button icon="pause" onPress={() => pause.send({ id: job.id })} busy={pause.isSending ? "Pausing" : undefined}>
+          Pause
+        </Button>
+      )}
+      {acts.resume && (
+        <Button
+          icon="play"
+          onPress={() => resume.send({ id: job.id })}
+          busy={resume.isSending ? "Resuming" : undefined}
+        >
+          Resume
+        </Button>
+      )}
+      {acts.cancel && (
+        <Button kind="danger" onPress={() => setOpen("cancel")}>
+          Cancel
+        </Button>
+      )}
+      <Menu label="More to do with this job" kind="plain" entries={more}>
+        <Icon name="more" />
+      </Menu>
+      <FaultNotice error={pause.error ?? resume.error} />
+      {open === "cancel" && <CancelDialog job={job} onClose={close} />}
+      {open === "retry" && <RetryDialog job={job} onClose={close} />}
+      <Suspense>{open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}</Suspense>
+      {open === "promote" && <PromoteDialog job={job} onClose={close} />}
+    </>
+  );
+}
+
+/** Says what cancelling does, and does it. */
+function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const refresh = useRefreshJob(job.id);
+  return (
+    <WriteDialog
+      method={JobsService.method.cancelJob}
+      title="Cancel this job?"
+      fields={{}}
+      request={() => ({ id: job.id })}
+      keep="Let it run"
+      act="Cancel the job"
+      busy="Cancelling"
+      kind="danger"
+      onClose={onClose}
+      done={() => {
+        announce("The job is being cancelled.");
+        refresh();
+        onClose();
+      }}
+    >
+      {cancelWords(job).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </WriteDialog>
+  );
+}
+
+/** Makes a tool of the program of a job that succeeded. */
+function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  return (
+    <WriteDialog
+      method={JobsService.method.promoteJob}
+      title="Make a skill of this program"
+      fields={{
+        slug: {
+          text: "Name",
+          mono: true,
+          hint: ({ slug }) => `Lower-case letters, digits and underscores. Called as skills.${slug || "<name>"}.`,
+        },
+        description: { area: "What it does", hint: "Written for a model that must choose." },
+        newVersion: { check: "The next version of a skill that exists" },
+      }}
+      request={(values) => ({ jobId: job.id, ...values })}
+      why={({ slug, description }) =>
+        slug === "" ? "Name the skill first" : description === "" ? "Say what the skill does first" : undefined
+      }
+      keep="Not now"
+      act="Make the skill"
+      onClose={onClose}
+      done={({ tool, version }, { slug }) => {
+        announce(`${tool?.slug ?? slug} is there, version ${version}.`);
+        onClose();
+      }}
+    />
+  );
+}
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 

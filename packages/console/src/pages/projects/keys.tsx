@@ -1,4 +1,6 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AdminService, type ApiKey } from "@svc/gen/admin";
+import { Role } from "@svc/gen/options";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
@@ -6,17 +8,105 @@ import { useRefresh, useWrite } from "../../calls/write.ts";
 import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
+import { TextField } from "../../ui/fields/field.tsx";
+import { FormFrame } from "../../ui/fields/form-frame.tsx";
+import { OptionsField, TicksField } from "../../ui/fields/options-field.tsx";
+import { bindingOf, ConfirmFields, noScope, ScopeFields } from "../../ui/fields/scope-fields.tsx";
+import { SelectField } from "../../ui/fields/select-field.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { KeyMade } from "../../ui/overlay/key-made.tsx";
 import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { agentToolsText, boundText, confirmText, keyStateWord, roleWord } from "../../words/keys.ts";
-import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { agentToolChoices, agentToolsText, boundText, confirmText, keyStateWord, roleWord } from "../../words/keys.ts";
+
+const roles = [
+  { value: "member", words: "Member", says: "Uses the project: reads, calls, submits jobs, answers." },
+  { value: "approver", words: "Approver", says: "Approves plans, and changes what the project is held to, too." },
+];
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const lives = [
+  { value: "", words: "never" },
+  { value: "30", words: "in 30 days" },
+  { value: "90", words: "in 90 days" },
+  { value: "365", words: "in a year" },
+];
+
+/** Creates a key and shows its text, which nothing shows again. */
+function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [isTried, setTried] = useState(false);
+  const [role, setRole] = useState("member");
+  const [days, setDays] = useState("");
+  const now = useNow(60_000);
+  const [scope, setScope] = useState(noScope);
+  const [agentTools, setAgentTools] = useState<string[]>([]);
+  const [confirm, setConfirm] = useState({ person: "never", contact: "" });
+  const refresh = useRefresh(AdminService);
+  // Not kept in the cache of calls: it goes with the dialog.
+  const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
+  if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
+  const send = () => {
+    setTried(true);
+    if (name.trim() === "") return;
+    create.send({
+      ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
+      ...bindingOf(scope),
+      ...{ agentTools, ...(confirm.person !== "never" && { confirm }) },
+      ...(days !== "" && { expiresAt: timestampFromMs(now + Number(days) * dayMs) }),
+    });
+  };
+  return (
+    <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
+      <FormFrame onSubmit={send}>
+        <TextField
+          label="Name"
+          isRequired
+          fault={isTried && name.trim() === "" ? "Say what it is for." : undefined}
+          autoComplete="off"
+          value={name}
+          onChange={setName}
+          hint="What it is for, 1 to 100 characters."
+        />
+        <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
+        <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
+        <Disclosure summary="Narrow it: one user, some tools, what an agent may do with it">
+          <Stack>
+            <ScopeFields
+              scope={scope}
+              onChange={setScope}
+              entityHint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
+              toolkitsHint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
+            />
+            <TicksField
+              label="Beside the tools of apps its agent may use"
+              options={agentToolChoices}
+              chosen={agentTools}
+              onChange={setAgentTools}
+            />
+            <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
+          </Stack>
+        </Disclosure>
+        <FaultNotice error={create.error} />
+        <Line>
+          <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
+            Create the key
+          </Button>
+          <Button onPress={onClose}>Cancel</Button>
+        </Line>
+      </FormFrame>
+    </Dialog>
+  );
+}
 
 /** The keys of a project, revoked and expired ones too. A key's text is shown once, when it is made. */
 export function Keys({ projectId }: { projectId: string }) {

@@ -1,7 +1,151 @@
-import { useState } from "react";
+import { callUnaryMethod, useTransport } from "@connectrpc/connect-query";
+import { AdminService } from "@svc/gen/admin";
+import { useRef, useState } from "react";
+import { useRefresh } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
-import type { ReleasedPosts } from "./release.ts";
-import { ReleaseDialog } from "./release-dialog.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
+import { emptyTally, type ReleasedPosts, type ReleaseTally, releasePages } from "./release.ts";
+
+/** Tries posts again: a dry run says what would become of them, and a second press does it, page after page. */
+function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: () => void }) {
+  const { step, tally, error, start, stop } = useRelease(filter);
+  const isRunning = step === "trying" || step === "releasing";
+  const isDone = step === "released" || step === "stopped";
+  return (
+    <Dialog
+      open
+      onClose={isRunning ? stop : onClose}
+      title={"ids" in filter ? "Release this post" : "Release held posts"}
+      hideOnInteractOutside={false}
+      actions={
+        isRunning ? (
+          <Button onPress={stop}>Stop</Button>
+        ) : isDone ? (
+          <Button kind="primary" onPress={onClose}>
+            Close
+          </Button>
+        ) : (
+          <>
+            <Button onPress={onClose}>Cancel</Button>
+            <Button kind={step === "tried" ? "plain" : "primary"} onPress={() => void start(true)}>
+              {step === "tried" ? "Dry run again" : "Dry run"}
+            </Button>
+            <Button
+              kind={step === "tried" && !staysWhole(tally) ? "primary" : "plain"}
+              why={step === "tried" ? undefined : "The dry run comes first: it says what would become of them"}
+              onPress={() => void start(false)}
+            >
+              {releaseWords(tally)}
+            </Button>
+          </>
+        )
+      }
+    >
+      <p>{whichWords(filter)}</p>
+      {step === "asked" && <p>The dry run comes first: it says what would become of it, and changes nothing.</p>}
+      {step !== "asked" && <Tally tally={tally} step={step} />}
+      <FaultNotice error={error} />
+    </Dialog>
+  );
+}
+
+/** What the press that releases is called: a number once it is known, and never one of posts that would all stay. */
+function releaseWords(tally: ReleaseTally): string {
+  if (tally.tried === 0) return "Release";
+  return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;
+}
+
+/** Whether all of them fail again: then nothing is released, whatever is pressed. */
+function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
+  return tried > 0 && outcomes["quarantined"] === tried;
+}
+
+function whichWords(filter: ReleasedPosts): string {
+  const again = "run through the definitions and projects as they are now, as if just received.";
+  if ("ids" in filter) return `The post is ${again} If it fails again, it stays.`;
+  const which = filter.toolkitSlug === "" ? "All posts that are held" : `All held posts to ${filter.toolkitSlug}`;
+  return `${which} are ${again} The oldest come first, and what fails again stays.`;
+}
+
+const titles = {
+  trying: "Trying without effect",
+  tried: "This would happen",
+  releasing: "Releasing",
+  released: "Done",
+  stopped: "Stopped: the rest is still held",
+} as const;
+
+function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles }) {
+  const isDryRun = step === "trying" || step === "tried";
+  const isInVain = step === "released" && staysWhole(tally);
+  return (
+    <div role="status">
+      <Notice
+        tone={isInVain ? "warn" : step === "released" ? "ok" : "info"}
+        title={`${isInVain ? "Nothing was released" : titles[step]}: ${tally.tried.toLocaleString("en")} ${tally.tried === 1 ? "post" : "posts"}`}
+      >
+        {Object.entries(tally.outcomes).map(([outcome, count]) => (
+          <p key={outcome}>{outcomeWords(outcome, count, isDryRun)}</p>
+        ))}
+        {tally.stays.map((reason) => (
+          <p key={reason}>
+            <code>{reason}</code>: {quarantineReasonWord(reason).says}
+          </p>
+        ))}
+      </Notice>
+    </div>
+  );
+}
+
+/** Where a release stands: asked for, dry runs, the run itself, and its ends. */
+type ReleaseStep = "asked" | "trying" | "tried" | "releasing" | "released" | "stopped";
+
+/** A release under way: how it stands, and what became of the posts so far. A dry run that is stopped or fails counts for nothing. */
+function useRelease(filter: ReleasedPosts): {
+  step: ReleaseStep;
+  tally: ReleaseTally;
+  error: unknown;
+  start: (isDryRun: boolean) => Promise<void>;
+  stop: () => void;
+} {
+  const transport = useTransport();
+  const refresh = useRefresh(AdminService);
+  const [step, setStep] = useState<ReleaseStep>("asked");
+  const [tally, setTally] = useState(emptyTally);
+  const [error, setError] = useState<unknown>();
+  const isStopped = useRef(false);
+  const start = async (isDryRun: boolean) => {
+    isStopped.current = false;
+    setError(undefined);
+    setTally(emptyTally);
+    setStep(isDryRun ? "trying" : "releasing");
+    try {
+      await releasePages(filter, {
+        isDryRun,
+        send: (request) => callUnaryMethod(transport, AdminService.method.releaseQuarantinedPosts, request),
+        onPage: setTally,
+        isStopped: () => isStopped.current,
+      });
+      setStep(endOf(isDryRun, isStopped.current));
+    } catch (cause) {
+      setError(cause);
+      setStep(endOf(isDryRun, true));
+    }
+    if (!isDryRun) await refresh();
+  };
+  const stop = () => {
+    isStopped.current = true;
+  };
+  return { step, tally, error, start, stop };
+}
+
+function endOf(isDryRun: boolean, isStopped: boolean): ReleaseStep {
+  if (isDryRun) return isStopped ? "asked" : "tried";
+  return isStopped ? "stopped" : "released";
+}
 
 /** Opens the release of posts: what would become of them first. `why` disables it and says why. */
 export function ReleaseButton({

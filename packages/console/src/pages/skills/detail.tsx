@@ -1,26 +1,30 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { JobsService } from "@svc/gen/jobs";
+import { JobsService, type Skill } from "@svc/gen/jobs";
+import { ToolsService } from "@svc/gen/tools";
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
+import { randomKey } from "../../random.ts";
 import { seatFor, useSession } from "../../session/session.ts";
-import { Button } from "../../ui/buttons/button.tsx";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { JsonView } from "../../ui/code/json-view.tsx";
 import { Choice } from "../../ui/fields/choice.tsx";
+import { AreaField } from "../../ui/fields/field.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Stack } from "../../ui/layout/stack.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { classWord } from "../../words/calls.ts";
 import { JobLink } from "../jobs/job-link.tsx";
-import { CallForm } from "./call-form.tsx";
+import { skeletonInput } from "./skeleton-input.ts";
 
 const route = getRouteApi("/p/$projectId/skills/$slug");
 
@@ -140,5 +144,60 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
         <FaultNotice error={remove.error} />
       </Dialog>
     </>
+  );
+}
+
+/** Calls a skill with some input, and leads to the job that does it. */
+function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewest: boolean; projectId: string }) {
+  const [input, setInput] = useState(() => skeletonInput(skill.inputSchemaJson));
+  const [idempotencyKey, setIdempotencyKey] = useState(randomKey);
+  const call = useWrite(ToolsService.method.callTool);
+  const toolSlug = isNewest ? skill.toolSlug : `${skill.toolSlug}@${skill.version}`;
+  const answer = call.answer;
+  const jobId = answer === undefined ? undefined : /job_[a-z0-9]{26}/.exec(answer.resultJson)?.[0];
+  return (
+    <Stack>
+      <AreaField
+        label="Input"
+        mono
+        value={input}
+        onChange={(text) => {
+          setInput(text);
+          setIdempotencyKey(randomKey());
+        }}
+        hint={
+          skill.accessClass === "destructive"
+            ? 'It is destructive: add "confirm": true once you mean it.'
+            : "JSON, by what it takes."
+        }
+      />
+      <Line>
+        <Button
+          kind="primary"
+          icon="send"
+          onPress={() => call.send({ toolSlug, argumentsJson: input, idempotencyKey })}
+          busy={call.isSending ? "Sending" : undefined}
+        >
+          Call {toolSlug}
+        </Button>
+      </Line>
+      <FaultNotice error={call.error} />
+      {answer !== undefined && jobId === undefined && (
+        <Notice tone="bad" title={answer.outcome}>
+          <p>{answer.message}</p>
+        </Notice>
+      )}
+      {jobId !== undefined && (
+        <Notice
+          tone="ok"
+          title="A job does it"
+          actions={
+            <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId }} className={buttonClass()}>
+              Open the job
+            </Link>
+          }
+        />
+      )}
+    </Stack>
   );
 }

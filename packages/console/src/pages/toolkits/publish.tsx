@@ -1,8 +1,177 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { CatalogService } from "@svc/gen/catalog";
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { useApproverWhy } from "../../calls/identity.ts";
-import { Page } from "../../ui/layout/page.tsx";
+import { useWrite } from "../../calls/write.ts";
+import { useSettled } from "../../clock.ts";
+import { Button } from "../../ui/buttons/button.tsx";
+import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
+import type { NamedFile } from "../../ui/fields/dropped-files.ts";
+import { FileDrop } from "../../ui/fields/file-drop.tsx";
+import { Columns, Page } from "../../ui/layout/page.tsx";
+import { Section } from "../../ui/layout/section.tsx";
+import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { announce } from "../../ui/notice/announce.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
-import { DefinitionEditor } from "./definition-editor.tsx";
+import { placeDefinitionFaults, readDefinition, type UploadedDefinition } from "./definition-files.ts";
+import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
+
+/** The definition that a new toolkit begins with: one app, with one tool that reads. */
+const exampleDefinition: string = `{
+  "toolkit": {
+    "slug": "shop",
+    "name": "Shop",
+    "description": "Orders of our own shop, as its back office keeps them.",
+    "version": "1.0.0",
+    "category": "sales",
+    "baseUrl": "https://shop.example.com/api",
+    "auth": [
+      { "type": "api_key", "placement": "header", "name": "X-Key", "value": "{{credential.key}}" }
+    ]
+  },
+  "tools": {
+    "read_order": {
+      "kind": "action",
+      "class": "read",
+      "description": "Reads one order of the shop with its lines and its state of payment.",
+      "intents": ["where is my parcel", "what did they buy", "show the purchase"],
+      "input": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["id"],
+        "properties": { "id": { "type": "string", "description": "Id of the order." } }
+      },
+      "output": {
+        "type": "object",
+        "properties": { "id": { "type": "string" }, "state": { "type": "string" } }
+      },
+      "request": { "method": "GET", "path": "/orders/{{params.id}}" }
+    }
+  }
+}
+`;
+
+/** So much text is read; the service takes half of it. */
+const bytesMax = 1_048_576;
+
+/** Reads a definition out of files of this computer, of which those are read that can be a part of one. */
+async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefinition> {
+  const wanted = files.filter(({ path }) => /\.(?:json|ya?ml)$/.test(path));
+  const bytes = wanted.reduce((sum, { file }) => sum + file.size, 0);
+  if (bytes > bytesMax) return { problem: "That is more than 1 MiB: a definition has at most 512 KiB." };
+  const read = wanted.length === 0 ? files.slice(0, 1) : wanted;
+  return await readDefinition(
+    await Promise.all(
+      read.map(async ({ path, file }) => ({ path, text: wanted.length === 0 ? "" : await file.text() })),
+    ),
+  );
+}
+
+const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
+
+/** So long after the last key the definition is checked. */
+const restMs = 350;
+
+/** The editor of a definition, what the service says of it, and the way to publish it. `why` says why this seat may not. */
+function DefinitionEditor({ projectId, why }: { projectId: string; why: string | undefined }) {
+  const [begun, setBegun] = useState({ text: exampleDefinition, times: 0 });
+  const [text, setText] = useState(begun.text);
+  const [problem, setProblem] = useState<string>();
+  const editor = useRef<JsonWriteHandle>(null);
+  const checked = useSettled(text, restMs);
+  const check = useDefinitionCheck(checked, why === undefined);
+  const faults = useMemo(() => placeDefinitionFaults(checked, check.data?.faults ?? []), [checked, check.data]);
+  const marks = useMemo(() => faults.map(({ mark }) => mark), [faults]);
+  const isCurrent = checked === text && check.isSuccess && !check.isPlaceholderData;
+  const take = async (files: readonly NamedFile[]) => {
+    const read = await readChosen(files);
+    setProblem("problem" in read ? read.problem : undefined);
+    if ("problem" in read) return;
+    setBegun(({ times }) => ({ text: read.text, times: times + 1 }));
+    setText(read.text);
+  };
+  return (
+    <Columns>
+      <Section title="Definition">
+        <FileDrop accept=".json" onFiles={(files) => void take(files)}>
+          {problem !== undefined && (
+            <div role="alert">
+              <Notice tone="bad" title={problem} />
+            </div>
+          )}
+          <Suspense fallback={<Skeleton rows={12} />}>
+            <JsonWrite
+              key={begun.times}
+              initial={begun.text}
+              label="Definition"
+              marks={marks}
+              onChange={setText}
+              handle={editor}
+            />
+          </Suspense>
+        </FileDrop>
+      </Section>
+      <Stack>
+        <PublishButton
+          text={text}
+          projectId={projectId}
+          why={
+            why ??
+            (!isCurrent
+              ? "The definition is being checked"
+              : faults.length > 0
+                ? "Mend what is wrong first"
+                : undefined)
+          }
+        />
+        <FaultNotice error={check.error} onRetry={() => void check.refetch()} />
+        {check.data !== undefined && (
+          <DefinitionVerdictView
+            projectId={projectId}
+            verdict={check.data}
+            faults={faults}
+            isCurrent={isCurrent}
+            onGoTo={(offset) => editor.current?.goTo(offset)}
+          />
+        )}
+      </Stack>
+    </Columns>
+  );
+}
+
+/** Publishes a definition for the project, and leads to its page. */
+function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const publish = useWrite(CatalogService.method.publishToolkit, {
+    onSuccess: async ({ toolkit }) => {
+      if (toolkit === undefined) return;
+      const { slug, version } = toolkit;
+      await queries.invalidateQueries();
+      announce(`${slug} ${version} is published.`);
+      await navigate({ to: "/p/$projectId/toolkits/$toolkitSlug", params: { projectId, toolkitSlug: slug } });
+    },
+  });
+  return (
+    <>
+      <Line>
+        <Button
+          kind="primary"
+          icon="send"
+          why={why}
+          busy={publish.isSending ? "Publishing" : undefined}
+          onPress={() => publish.send({ definitionJson: text })}
+        >
+          Publish
+        </Button>
+      </Line>
+      <FaultNotice error={publish.error} />
+    </>
+  );
+}
 
 const route = getRouteApi("/p/$projectId/tools/publish");
 

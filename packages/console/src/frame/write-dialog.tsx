@@ -1,18 +1,21 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { type ComponentProps, type ReactNode, useState } from "react";
+import { placeFailure } from "../calls/fault.ts";
 import { useWrite } from "../calls/write.ts";
 import { Button } from "../ui/buttons/button.tsx";
 import { AreaField, CheckField, TextField } from "../ui/fields/field.tsx";
 import { FormFrame } from "../ui/fields/form-frame.tsx";
+import { SelectField } from "../ui/fields/select-field.tsx";
 import { FaultNotice } from "../ui/notice/fault.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
 
-type Look<Props> = Omit<Props, "label" | "value" | "onChange" | "hint">;
+type Look<Props> = Omit<Props, "label" | "value" | "onChange" | "hint" | "fault">;
 
 /** A field of a dialog, by its kind and label. */
 type DialogField = (
   | ({ text: string } & Look<ComponentProps<typeof TextField>>)
   | ({ area: string } & Look<ComponentProps<typeof AreaField>>)
+  | ({ select: string } & Look<ComponentProps<typeof SelectField>>)
   | { check: string }
 ) & {
   hint?: string | ((values: AnyValues) => string);
@@ -39,6 +42,8 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   busy = "Sending",
   kind = "primary",
   keep,
+  isTyped = Object.values<DialogField>(fields).some((field) => !("check" in field)),
+  placed = [],
   why,
   done,
   onClose,
@@ -56,6 +61,10 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   kind?: "primary" | "danger";
   /** Words of the button that closes the dialog. Without it the dialog is a form that Enter sends. */
   keep?: string;
+  /** True if a press outside would lose input, and so closes nothing; if it has a field for text unless stated. */
+  isTyped?: boolean;
+  /** Fields that show what is wrong with them. */
+  placed?: readonly (keyof Fields & string)[];
   /** Returns why the call cannot be made yet. */
   why?: (values: ValuesOf<Fields>) => string | undefined;
   /** Called with the answer: announces it, closes the dialog, reads again what changed. */
@@ -67,6 +76,7 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   const write = useWrite(method, { onSuccess: (answer) => done(answer, values) });
   const send = () => write.send(request(values));
   const isBusy = write.isSending ? busy : undefined;
+  const { at, rest } = placeFailure<string>(write.error, placed);
   const content = (
     <>
       {children}
@@ -76,13 +86,13 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
           name={name}
           field={field}
           values={values}
+          fault={at[name]}
           onChange={(value) => setValues({ ...values, [name]: value })}
         />
       ))}
-      <FaultNotice error={write.error} />
+      <FaultNotice error={rest} />
     </>
   );
-  const isTyped = Object.values<DialogField>(fields).some((field) => !("check" in field));
   const dialog = { open: true, onClose, title, hideOnInteractOutside: !isTyped };
   if (keep === undefined) {
     return (
@@ -121,11 +131,13 @@ function Field({
   name,
   field: { hint, when, ...field },
   values,
+  fault,
   onChange,
 }: {
   name: string;
   field: DialogField;
   values: AnyValues;
+  fault: string | undefined;
   onChange: (value: string | boolean) => void;
 }) {
   if (when !== undefined && !when(values)) return null;
@@ -134,8 +146,12 @@ function Field({
   const value = String(values[name]);
   if ("area" in field) {
     const { area, ...look } = field;
-    return <AreaField {...look} {...shared} label={area} value={value} />;
+    return <AreaField {...look} {...shared} fault={fault} label={area} value={value} />;
+  }
+  if ("select" in field) {
+    const { select, ...look } = field;
+    return <SelectField {...look} {...shared} fault={fault} label={select} value={value} />;
   }
   const { text, ...look } = field;
-  return <TextField {...look} {...shared} label={text} value={value} />;
+  return <TextField {...look} {...shared} fault={fault} label={text} value={value} />;
 }

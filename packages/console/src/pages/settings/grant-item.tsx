@@ -2,17 +2,15 @@ import { type Grant, GrantsService } from "@svc/gen/grants";
 import { useState } from "react";
 import { useApproverWhy } from "../../calls/identity.ts";
 import { useRefresh, useWrite } from "../../calls/write.ts";
+import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { seatFor, useSession } from "../../session/session.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
-import { FormFrame } from "../../ui/fields/form-frame.tsx";
 import { TicksField } from "../../ui/fields/options-field.tsx";
 import { ConfirmFields } from "../../ui/fields/scope-fields.tsx";
 import { Item } from "../../ui/layout/items.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
@@ -108,63 +106,60 @@ function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | und
 function NarrowDialog({ grant, onClose }: { grant: Grant; onClose: () => void }) {
   const [kept, setKept] = useState(() => keptOf(grant));
   const refresh = useRefresh(GrantsService);
-  const update = useWrite(GrantsService.method.updateGrant, {
-    onSuccess: () => {
-      announce(`The grant of ${agentName(grant)} is narrowed.`);
-      onClose();
-      return refresh();
-    },
-  });
   return (
-    <Dialog open onClose={onClose} title={`Narrow the grant of ${agentName(grant)}`} hideOnInteractOutside={false}>
-      <FormFrame onSubmit={() => update.send({ id: grant.id, ...narrowing(grant, kept) })}>
-        <p>What is taken away is gone at once, for good: the agent has to ask a person to get it back.</p>
+    <WriteDialog
+      method={GrantsService.method.updateGrant}
+      title={`Narrow the grant of ${agentName(grant)}`}
+      fields={{}}
+      isTyped
+      request={() => ({ id: grant.id, ...narrowing(grant, kept) })}
+      why={() => whyNotNarrowed(grant, kept)}
+      act="Narrow the grant"
+      busy="Narrowing"
+      onClose={onClose}
+      done={() => {
+        announce(`The grant of ${agentName(grant)} is narrowed.`);
+        onClose();
+        return refresh();
+      }}
+    >
+      <p>What is taken away is gone at once, for good: the agent has to ask a person to get it back.</p>
+      <TicksField
+        label="Tools it keeps"
+        options={grant.accessClasses.map((value) => ({ value, words: value, says: classWord(value).says }))}
+        chosen={kept.accessClasses}
+        onChange={(accessClasses) => setKept({ ...kept, accessClasses })}
+      />
+      {grant.toolkitSlugs.length > 0 ? (
         <TicksField
-          label="Tools it keeps"
-          options={grant.accessClasses.map((value) => ({ value, words: value, says: classWord(value).says }))}
-          chosen={kept.accessClasses}
-          onChange={(accessClasses) => setKept({ ...kept, accessClasses })}
+          label="Toolkits it keeps"
+          options={grant.toolkitSlugs.map((value) => ({ value, words: value }))}
+          chosen={kept.toolkitSlugs}
+          onChange={(toolkitSlugs) => setKept({ ...kept, toolkitSlugs })}
         />
-        {grant.toolkitSlugs.length > 0 ? (
-          <TicksField
-            label="Toolkits it keeps"
-            options={grant.toolkitSlugs.map((value) => ({ value, words: value }))}
-            chosen={kept.toolkitSlugs}
-            onChange={(toolkitSlugs) => setKept({ ...kept, toolkitSlugs })}
-          />
-        ) : (
-          <TextField
-            label="Toolkits it keeps"
-            autoComplete="off"
-            mono
-            value={kept.typed}
-            onChange={(typed) => setKept({ ...kept, typed })}
-            hint="Slugs with commas between, such as calendar,notes_wiki. Empty: all, as now."
-          />
-        )}
-        {grant.agentTools.length > 0 && (
-          <TicksField
-            label="Beside the tools of apps it keeps"
-            options={agentToolChoices.filter(({ value }) => grant.agentTools.includes(value))}
-            chosen={kept.agentTools}
-            onChange={(agentTools) => setKept({ ...kept, agentTools })}
-          />
-        )}
-        <ConfirmFields
-          {...kept.confirm}
-          options={asStrict(grant.confirm?.person ?? "never")}
-          onChange={(to) => setKept({ ...kept, confirm: { ...kept.confirm, ...to } })}
+      ) : (
+        <TextField
+          label="Toolkits it keeps"
+          autoComplete="off"
+          mono
+          value={kept.typed}
+          onChange={(typed) => setKept({ ...kept, typed })}
+          hint="Slugs with commas between, such as calendar,notes_wiki. Empty: all, as now."
         />
-        <FaultNotice error={update.error} />
-        <Button
-          kind="primary"
-          type="submit"
-          why={whyNotNarrowed(grant, kept)}
-          busy={update.isSending ? "Narrowing" : undefined}
-        >
-          Narrow the grant
-        </Button>
-      </FormFrame>
-    </Dialog>
+      )}
+      {grant.agentTools.length > 0 && (
+        <TicksField
+          label="Beside the tools of apps it keeps"
+          options={agentToolChoices.filter(({ value }) => grant.agentTools.includes(value))}
+          chosen={kept.agentTools}
+          onChange={(agentTools) => setKept({ ...kept, agentTools })}
+        />
+      )}
+      <ConfirmFields
+        {...kept.confirm}
+        options={asStrict(grant.confirm?.person ?? "never")}
+        onChange={(to) => setKept({ ...kept, confirm: { ...kept.confirm, ...to } })}
+      />
+    </WriteDialog>
   );
 }

@@ -4,9 +4,8 @@ import type { Executor } from "../connect.ts";
 import { auditEvents } from "../schema/projects.ts";
 import type { AuditActor } from "../schema/words.ts";
 import { namesBut } from "../sql/codec.ts";
-import { firstUuid, idBounds, newestIn, pageOfFound, valuesIn } from "../sql/newest-in.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { statement } from "../sql/statement.ts";
+import { firstUuid, idBounds, newestIn, pageStatement, valuesIn } from "../sql/newest-in.ts";
+import { selectList } from "../sql/select-list.ts";
 
 /** An entry of the audit log. */
 export type AuditEvent = typeof auditEvents.$inferSelect;
@@ -42,42 +41,31 @@ export type AuditFilter = Partial<TimeRange> & {
   readonly action?: string | undefined;
 };
 
-const columns = selectList(auditEvents, namesBut(auditEvents), "e");
+const page = { table: "audit_events", columns: selectList(auditEvents, namesBut(auditEvents), "e"), as: "e" };
 const actorKey = "(actor || coalesce(actor_id::text, ''))";
 const from = "$1::uuid";
 
-type Listed = RawRow<AuditEvent>;
-
-function pageText(found: string, given?: string): string {
-  return pageOfFound({
-    found,
-    columns: columns.text,
-    table: "audit_events",
-    as: "e",
-    ...(given !== undefined && { given }),
-  });
-}
-
 /** By the primary key. */
-const selectAll = statement<Listed>("list_audit_events", pageText(newestIn("audit_events", { key: {}, from })));
+const selectAll = pageStatement("list_audit_events", {
+  ...page,
+  found: newestIn("audit_events", { key: {}, from }),
+});
 
 /** By audit_events_action. */
-const selectOfAction = statement<Listed>(
-  "list_audit_events_of_action",
-  pageText(newestIn("audit_events", { key: { action: "$4::text" }, from })),
-);
+const selectOfAction = pageStatement("list_audit_events_of_action", {
+  ...page,
+  found: newestIn("audit_events", { key: { action: "$4::text" }, from }),
+});
 
 /** By audit_events_project, for each action that there is in the project, or the one that is asked for. */
-const selectOfProject = statement<Listed>(
-  "list_audit_events_of_project",
-  pageText(
-    `select f.id from actions a cross join lateral (${newestIn("audit_events", {
-      key: { project_id: "$4::uuid", action: "a.value" },
-      from,
-    })}) f where a.value <> ''`,
-    valuesIn("audit_events", "actions", { key: { project_id: "$4::uuid" }, column: "action", only: "$5::text" }),
-  ),
-);
+const selectOfProject = pageStatement("list_audit_events_of_project", {
+  ...page,
+  found: `select f.id from actions a cross join lateral (${newestIn("audit_events", {
+    key: { project_id: "$4::uuid", action: "a.value" },
+    from,
+  })}) f where a.value <> ''`,
+  given: valuesIn("audit_events", "actions", { key: { project_id: "$4::uuid" }, column: "action", only: "$5::text" }),
+});
 
 /** The projects and actions of an actor, each found by a hop in audit_events_actor; behind it those that are asked for are left. */
 const places = `places(project_id, action) as (
@@ -89,33 +77,25 @@ const places = `places(project_id, action) as (
       order by ${actorKey}, project_id, action limit 1) n)`;
 
 /** By audit_events_actor. */
-const selectOfActor = statement<Listed>(
-  "list_audit_events_of_actor",
-  pageText(
-    `select f.id from places p cross join lateral (${newestIn("audit_events", {
-      key: { [actorKey]: "$4::text", project_id: "p.project_id", action: "p.action" },
-      from,
-    })}) f where p.action <> '' and ($5::text = '' or p.action = $5::text) and ($6::uuid is null or p.project_id = $6::uuid)`,
-    places,
-  ),
-);
+const selectOfActor = pageStatement("list_audit_events_of_actor", {
+  ...page,
+  found: `select f.id from places p cross join lateral (${newestIn("audit_events", {
+    key: { [actorKey]: "$4::text", project_id: "p.project_id", action: "p.action" },
+    from,
+  })}) f where p.action <> '' and ($5::text = '' or p.action = $5::text) and ($6::uuid is null or p.project_id = $6::uuid)`,
+  given: places,
+});
 
 /** Entries, newest first, from after `after`: whatever they are narrowed to, no more are read than are on the page of each place of an index. */
-export async function listAuditEvents(
+export function listAuditEvents(
   db: Executor,
   { projectId, actor, action = "", ...times }: AuditFilter,
   { after, limit }: { after: AuditId | undefined; limit: number },
 ): Promise<AuditEvent[]> {
   const { fromUuid, beforeUuid } = idBounds(times, after);
-  const page = [fromUuid, beforeUuid, limit];
+  const place = [fromUuid, beforeUuid, limit];
   const project = projectId === undefined ? null : uuidOfId(projectId);
-  const rows =
-    actor !== undefined
-      ? await selectOfActor(db, [...page, `${actor.actor}${actor.id ?? ""}`, action, project])
-      : project !== null
-        ? await selectOfProject(db, [...page, project, action])
-        : action !== ""
-          ? await selectOfAction(db, [...page, action])
-          : await selectAll(db, page);
-  return rows.map((row) => columns.read(row));
+  if (actor !== undefined) return selectOfActor(db, [...place, `${actor.actor}${actor.id ?? ""}`, action, project]);
+  if (project !== null) return selectOfProject(db, [...place, project, action]);
+  return action === "" ? selectAll(db, place) : selectOfAction(db, [...place, action]);
 }

@@ -6,8 +6,7 @@ import { callFailures } from "../schema/words.ts";
 import type { NewRow } from "../sql/codec.ts";
 import type { WalkedPage } from "../sql/filter.ts";
 import { insertRows } from "../sql/insert-rows.ts";
-import { idBounds, newestIn, pageOfFound, valuesIn } from "../sql/newest-in.ts";
-import type { RawRow } from "../sql/select-list.ts";
+import { idBounds, newestIn, pageStatement, valuesIn } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
@@ -17,19 +16,19 @@ const settledBefore = "(select settled_before from ledger_state where id = 1)";
 
 const ofProject = { project_id: "$1::uuid" };
 
-const page = { columns: callColumns.text, table: "tool_calls", as: "c" };
+const page = { table: "tool_calls", columns: callColumns, as: "c" };
 
 /** By tool_calls_project and tool_calls_failure; the page itself by primary keys. */
-const selectCalls = statement<RawRow<ToolCallSummary>>(
-  "list_calls",
-  pageOfFound({ ...page, found: newestCalls(ofProject, { failure: "f.failure", ...ofProject }) }),
-);
+const selectCalls = pageStatement("list_calls", {
+  ...page,
+  found: newestCalls(ofProject, { failure: "f.failure", ...ofProject }),
+});
 
 /** By tool_calls_tool and tool_calls_tool_failure. */
-const selectOfTool = statement<RawRow<ToolCallSummary>>(
-  "list_calls_of_tool",
-  pageOfFound({ ...page, found: newestCalls({ tool_slug: "$8::text", ...ofProject }) }),
-);
+const selectOfTool = pageStatement("list_calls_of_tool", {
+  ...page,
+  found: newestCalls({ tool_slug: "$8::text", ...ofProject }),
+});
 
 const ofEntity = { entity_id: "$8::text", ...ofProject };
 
@@ -37,15 +36,12 @@ const ofEntity = { entity_id: "$8::text", ...ofProject };
  * By tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used: so the same indexes serve its list and
  * that of one of its tools.
  */
-const selectOfEntity = statement<RawRow<ToolCallSummary>>(
-  "list_calls_of_entity",
-  pageOfFound({
-    ...page,
-    given: `${toolsIn("used", "failure is null")}, ${toolsIn("missed", "failure is not null")},
+const selectOfEntity = pageStatement("list_calls_of_entity", {
+  ...page,
+  given: `${toolsIn("used", "failure is null")}, ${toolsIn("missed", "failure is not null")},
       tools(slug) as (select value from used union select value from missed)`,
-    found: `select e.id from tools t cross join lateral (${newestCalls({ ...ofEntity, tool_slug: "t.slug" })}) e where t.slug <> ''`,
-  }),
-);
+  found: `select e.id from tools t cross join lateral (${newestCalls({ ...ofEntity, tool_slug: "t.slug" })}) e where t.slug <> ''`,
+});
 
 /** A call of the ledger with what was sealed. */
 type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
@@ -144,7 +140,7 @@ function toolsIn(name: string, condition: string): string {
 }
 
 /** Calls of one project, newest first. */
-async function listCallPage(
+function listCallPage(
   db: Executor,
   projectId: ProjectId,
   { toolSlug, entityId, outcome, sinceMs, untilMs }: ToolCallFilter,
@@ -156,11 +152,6 @@ async function listCallPage(
   const ofFailures = arrayLiteral(outcome === undefined ? callFailures : callFailures.filter((one) => one === outcome));
   const bounds = [uuidOfId(projectId), beforeUuid, limit, fromUuid];
   const given = [...bounds, isWell ? outcome : "", wellLimit, ofFailures];
-  if (entityId !== undefined) return read(await selectOfEntity(db, [...given, entityId, toolSlug ?? ""]));
-  if (toolSlug !== undefined) return read(await selectOfTool(db, [...given, toolSlug]));
-  return read(await selectCalls(db, given));
-}
-
-function read(rows: readonly RawRow<ToolCallSummary>[]): ToolCallSummary[] {
-  return rows.map((row) => callColumns.read(row));
+  if (entityId !== undefined) return selectOfEntity(db, [...given, entityId, toolSlug ?? ""]);
+  return toolSlug === undefined ? selectCalls(db, given) : selectOfTool(db, [...given, toolSlug]);
 }

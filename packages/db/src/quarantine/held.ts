@@ -3,8 +3,8 @@ import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 import { quarantineReasons } from "../schema/words.ts";
 import { namesBut } from "../sql/codec.ts";
-import { firstUuid, idBounds, lastUuid, newestIn, pageOfFound } from "../sql/newest-in.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
+import { firstUuid, idBounds, lastUuid, newestIn, pageStatement } from "../sql/newest-in.ts";
+import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
@@ -70,7 +70,7 @@ function filterParameters({ toolkitSlug, sinceMs, untilMs }: HeldPostFilter) {
 }
 
 const columns = selectList(quarantinedPosts, namesBut(quarantinedPosts), "q");
-const page = { columns: columns.text, table: "quarantined_posts", as: "q" };
+const page = { table: "quarantined_posts", columns, as: "q" };
 const from = "$1::uuid";
 
 /**
@@ -85,37 +85,30 @@ function newestPosts(key: Readonly<Record<string, string>>): string {
 }
 
 /** By the primary key. */
-const selectAll = statement<RawRow<QuarantinedPost>>(
-  "list_quarantined_posts",
-  pageOfFound({ ...page, found: newestIn("quarantined_posts", { key: {}, from }) }),
-);
+const selectAll = pageStatement("list_quarantined_posts", {
+  ...page,
+  found: newestIn("quarantined_posts", { key: {}, from }),
+});
 
 /** By quarantined_posts_held and quarantined_posts_released. */
-const selectOfReasons = statement<RawRow<QuarantinedPost>>(
-  "list_quarantined_posts_of_reasons",
-  pageOfFound({ ...page, found: newestPosts({}) }),
-);
+const selectOfReasons = pageStatement("list_quarantined_posts_of_reasons", { ...page, found: newestPosts({}) });
 
 /** By quarantined_posts_held_toolkit and quarantined_posts_released_toolkit. */
-const selectOfToolkit = statement<RawRow<QuarantinedPost>>(
-  "list_quarantined_posts_of_toolkit",
-  pageOfFound({ ...page, found: newestPosts({ toolkit_slug: "$6::text" }) }),
-);
+const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
+  ...page,
+  found: newestPosts({ toolkit_slug: "$6::text" }),
+});
 
 /** Posts, newest first, from after `after`. */
-export async function listQuarantinedPosts(
+export function listQuarantinedPosts(
   db: Executor,
   { toolkitSlug, reason, includeReleased, ...times }: QuarantineFilter,
   { after, limit }: { after: QuarantineId | undefined; limit: number },
 ): Promise<QuarantinedPost[]> {
   const { fromUuid, beforeUuid } = idBounds(times, after);
   const place = [fromUuid, beforeUuid, limit];
-  if (toolkitSlug === "" && reason === "" && includeReleased) return read(await selectAll(db, place));
+  if (toolkitSlug === "" && reason === "" && includeReleased) return selectAll(db, place);
   const reasons = arrayLiteral(reason === "" ? quarantineReasons : [reason]);
   const given = [...place, reasons, includeReleased ? reasons : arrayLiteral([])];
-  return read(await (toolkitSlug === "" ? selectOfReasons(db, given) : selectOfToolkit(db, [...given, toolkitSlug])));
-}
-
-function read(rows: readonly RawRow<QuarantinedPost>[]): QuarantinedPost[] {
-  return rows.map((row) => columns.read(row));
+  return toolkitSlug === "" ? selectOfReasons(db, given) : selectOfToolkit(db, [...given, toolkitSlug]);
 }

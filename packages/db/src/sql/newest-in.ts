@@ -1,4 +1,7 @@
 import { firstUuidAt, type Id, type IdPrefix, type TimeRange, uuidOfId } from "@svc/core";
+import type { Executor } from "../connect.ts";
+import type { RawRow, SelectList } from "./select-list.ts";
+import { type StatementParameter, statement } from "./statement.ts";
 
 /** No id is as high. */
 export const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -64,23 +67,30 @@ export function valuesIn(table: string, name: string, { key, column, condition, 
     from ${name} t where t.value is not null and ${only} = '')`;
 }
 
-/** The page of a list: which of its rows, and how each is read. */
-type FoundOptions = {
+/** Page of a list. `Read` is a row as its columns are read. */
+type PageOptions<Read extends object> = {
+  readonly table: string;
+  /** Columns of a row, which they name by `as`. */
+  readonly columns: SelectList<Read>;
+  readonly as: string;
   /** The ids of all rows that may be in the page, as a query. */
   readonly found: string;
-  /** What that query takes from, as SQL: `tools as (…)`. */
+  /** Queries that `found` takes from, as SQL: `tools as (…)`. */
   readonly given?: string;
-  readonly columns: string;
-  readonly table: string;
-  /** What `columns` call a row of the table. */
-  readonly as: string;
 };
 
-/** The newest rows of those that were found; each is looked up by primary key. */
-export function pageOfFound({ found, given, columns, table, as }: FoundOptions): string {
-  return `with recursive ${given === undefined ? "" : `${given}, `}found as (${found}),
+/** Returns the statement of the newest rows of those that were found; each is looked up by primary key. `$3` is their number. */
+export function pageStatement<Read extends object>(
+  name: string,
+  { table, columns, as, found, given }: PageOptions<Read>,
+): (db: Executor, parameters: readonly StatementParameter[]) => Promise<Read[]> {
+  const select = statement<RawRow<Read>>(
+    name,
+    `with recursive ${given === undefined ? "" : `${given}, `}found as (${found}),
     page as materialized (select id from found order by id desc limit $3::int4)
-    select ${columns} from page cross join lateral (select * from ${table} where id = page.id offset 0) ${as} order by page.id desc`;
+    select ${columns.text} from page cross join lateral (select * from ${table} where id = page.id offset 0) ${as} order by page.id desc`,
+  );
+  return async (db, parameters) => (await select(db, parameters)).map((row) => columns.read(row));
 }
 
 /** Below which id a page begins. */

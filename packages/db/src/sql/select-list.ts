@@ -8,7 +8,7 @@ import type { StatementParameter } from "./statement.ts";
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /** Columns of a select list, and what reads a row of them. */
-type SelectList<Read extends object> = {
+export type SelectList<Read extends object> = {
   /** `j.id as "id", j.project_id as "projectId", …` */
   readonly text: string;
   /** Takes the row as the driver gives it, and changes it in place. What else stands in it stays. */

@@ -8,9 +8,9 @@ import {
   standingRunStates,
 } from "../schema/words.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
-import { idBounds, newestIn, pageOfFound } from "../sql/newest-in.ts";
-import { type RawRow, selectList } from "../sql/select-list.ts";
-import { arrayLiteral, statement } from "../sql/statement.ts";
+import { idBounds, newestIn, pageStatement } from "../sql/newest-in.ts";
+import { selectList } from "../sql/select-list.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 
 /** What a list of runs is narrowed to; an absent part does not narrow. */
 export type StandingRunFilter = {
@@ -22,10 +22,6 @@ export type StandingRunFilter = {
 
 /** Where a page of runs begins, and how long it is. */
 export type StandingRunPlace = { readonly after: StandingRunId | undefined; readonly limit: number };
-
-type Listed = Row<typeof standingRuns>;
-
-const columns = selectList(standingRuns, namesBut(standingRuns), "r");
 
 /** A run is made when it is decided about; one that collects, before: of these each that was decided about since is looked up. */
 const from = `(select least($5::uuid, (
@@ -44,18 +40,18 @@ const isAsked = (state: StandingRunState) => `(select where '${state}' = any($9:
  * which is never long, for what is under way. Also where nothing narrows a list: by program and id alone a plan for any value may take another
  * index that begins with the program, and read all of it.
  */
-const selectRuns = statement<RawRow<Listed>>(
-  "list_standing_runs",
-  pageOfFound({
-    ...{ columns: columns.text, table: "standing_runs", as: "r" },
-    found: `select f.id from unnest($9::text[]) as s(state) cross join unnest($10::text[]) as e(reason) cross join lateral (${newestIn(
-      "standing_runs",
-      {
-        key: { "(state || ' ' || reason)": "(s.state || ' ' || e.reason)", program_id: "$1::uuid" },
-        condition: "state <> 'started' and state <> 'ended'",
-        ...{ from, filter },
-      },
-    )}) f where s.state <> 'started' and s.state <> 'ended'
+const selectRuns = pageStatement("list_standing_runs", {
+  table: "standing_runs",
+  columns: selectList(standingRuns, namesBut(standingRuns), "r"),
+  as: "r",
+  found: `select f.id from unnest($9::text[]) as s(state) cross join unnest($10::text[]) as e(reason) cross join lateral (${newestIn(
+    "standing_runs",
+    {
+      key: { "(state || ' ' || reason)": "(s.state || ' ' || e.reason)", program_id: "$1::uuid" },
+      condition: "state <> 'started' and state <> 'ended'",
+      ...{ from, filter },
+    },
+  )}) f where s.state <> 'started' and s.state <> 'ended'
     union all select f.id from ${isAsked("ended")} a cross join lateral (${newestIn("standing_runs", {
       key: { "(state || ' ')": "'ended '", program_id: "$1::uuid" },
       condition: "state = 'ended'",
@@ -64,21 +60,20 @@ const selectRuns = statement<RawRow<Listed>>(
     union all select f.id from ${isAsked("started")} a cross join lateral (
       select id, project_id, decided_at from standing_runs where program_id = $1::uuid and state = 'started' offset 0) f
       where f.id < $2::uuid and f.id >= ${from} and ${filter}`,
-  }),
-);
+});
 
 /** Runs of a standing program of a project, newest first. */
-export async function listStandingRuns(
+export function listStandingRuns(
   db: Executor,
   { projectId, programId }: { readonly projectId: ProjectId; readonly programId: StandingProgramId },
   { state, reason, sinceMs, untilMs }: StandingRunFilter,
   { after, limit }: StandingRunPlace,
-): Promise<Listed[]> {
+): Promise<Row<typeof standingRuns>[]> {
   const { fromUuid, beforeUuid } = idBounds({ sinceMs, untilMs }, after);
   const timeOf = (ms: number | undefined, otherwise: string) => (ms === undefined ? otherwise : isoTime(ms));
   const times = [timeOf(sinceMs, "-infinity"), timeOf(untilMs, "infinity"), timeOf(sinceMs, "infinity")];
   const given = [uuidOfId(programId), beforeUuid, limit, uuidOfId(projectId), fromUuid, ...times];
   const states = arrayLiteral(state === undefined ? standingRunStates : [state]);
   const reasons = arrayLiteral(reason === undefined ? standingRunReasons : [reason]);
-  return (await selectRuns(db, [...given, states, reasons])).map((row) => columns.read(row));
+  return selectRuns(db, [...given, states, reasons]);
 }

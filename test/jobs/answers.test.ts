@@ -303,18 +303,6 @@ test("a watch on another node sees the log grow to its end, and only the part it
   expect(await watch(4_294_967_295)).toEqual([]);
 });
 
-test("the log of a job is paged, and a token is of its own job alone", async () => {
-  const { id } = await askedJob(plain);
-  const { id: other } = await askedJob(plain);
-  const { json } = await server.call(jobs("ListJobEvents"), { jobId: id, pageSize: 2 });
-  expect(json.events.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2]);
-  const next = await server.call(jobs("ListJobEvents"), { jobId: id, pageSize: 1, pageToken: json.nextPageToken });
-  expect(next.json.events[0].seq).toBe(3);
-  const foreign = await server.call(jobs("ListJobEvents"), { jobId: other, pageToken: json.nextPageToken });
-  expect(foreign.reason).toBe("PAGE_TOKEN_INVALID");
-  expect((await server.call(jobs("ListJobEvents"), { jobId: id, pageSize: -1 })).reason).toBe("PAGE_SIZE_NEGATIVE");
-});
-
 test("ListAsks filters by state, contact and job, and pages each ask once", async () => {
   const list = async (body: object) => (await server.call(jobs("ListAsks"), { pageSize: 500, ...body })).json.asks;
   const all = await list({});

@@ -180,18 +180,6 @@ test("pages hold every event once, also those of one millisecond, and a token fi
   expect(await refusalOf(client.listEvents({ pageSize: -5 }))).toMatchObject({ reason: "PAGE_SIZE_NEGATIVE" });
 });
 
-test("a page holds 50 events unless asked otherwise, and 500 at most", async () => {
-  await using cluster = await createTestCluster();
-  const projectId = await cluster.project();
-  await using node = createTestNode(cluster);
-  await Promise.all(Array.from({ length: 501 }, (_, number) => node.ingest.accept(issuePost({ number }))));
-  const client = node.client(projectId);
-  expect((await client.listEvents({})).events).toHaveLength(50);
-  const largest = await client.listEvents({ pageSize: 2_000_000_000 });
-  expect(largest.events).toHaveLength(500);
-  expect((await client.listEvents({ pageToken: largest.nextPageToken })).events).toHaveLength(1);
-});
-
 test("ListIngestEndpoints names every inbound path and whether its secret is set, and never the secret", async () => {
   await using cluster = await createTestCluster();
   const projectId = await cluster.project();

@@ -7,15 +7,13 @@ import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoint.ts";
-import { Holdings } from "./holdings.ts";
-import type { Lane } from "./lane.ts";
-import { Lanes } from "./lanes.ts";
+import { type Lane, Lanes } from "./lanes.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { type OutgoingDelivery, outgoingOf } from "./outgoing.ts";
 import { type Attempt, isAborted } from "./send.ts";
 import { type Message, Sender } from "./sender.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
-import { Shares } from "./shares.ts";
+import { Holdings, Shares } from "./shares.ts";
 
 const expireMax = 2_000;
 /** A lease is not used in its last moments: an attempt at its full length must end, and be recorded, before it runs out. */

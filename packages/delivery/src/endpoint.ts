@@ -1,5 +1,20 @@
-import { LeastRecentlyUsed, type ProjectId, type Sealer, type SubscriptionId } from "@svc/core";
-import { createSigningKeys, type SigningKeys } from "./signing-keys.ts";
+import {
+  createHmacKey,
+  type HmacKey,
+  LeastRecentlyUsed,
+  type ProjectId,
+  type Sealer,
+  type SubscriptionId,
+  signingSecretBytes,
+} from "@svc/core";
+
+/** The keys of one signing secret: its text for X-Svc-Signature, its decoded bytes for Standard Webhooks. */
+export type SigningKeys = { text: HmacKey; bytes: HmacKey };
+
+/** Prepares a signing secret (`whsec_...`) for many signatures. */
+export function createSigningKeys(secret: string): SigningKeys {
+  return { text: createHmacKey(secret), bytes: createHmacKey(signingSecretBytes(secret)) };
+}
 
 /** Where and how the deliveries of a subscription go out. `agent`: as MCP has it, in place of the service's own form. */
 export type Endpoint = {
@@ -11,7 +26,7 @@ export type Endpoint = {
 };
 
 /** What stands beside the events that an agent's receiver is posted. */
-export type AgentEndpoint = {
+type AgentEndpoint = {
   /** By what the receiver knows the subscription. */
   readonly id: string;
   /** A position before which nothing is pending: as old as the last refresh, and so safe to keep. */

@@ -1,4 +1,4 @@
-export { type DeliveredEvent, deliveryBody, occurrenceText } from "./body.ts";
+export { defaultRetryScheduleMs } from "./conclude.ts";
 export { createDispatcher } from "./dispatch.ts";
 export type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 export {
@@ -11,7 +11,6 @@ export {
 } from "./endpoint.ts";
 export type { DispatchLimits } from "./limits.ts";
 export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
-export { type OutgoingDelivery, outgoingOf } from "./outgoing.ts";
+export { type DeliveredEvent, deliveryBody, type OutgoingDelivery, occurrenceText, outgoingOf } from "./outgoing.ts";
 export { type EventSweepOptions, eventSweep } from "./retention.ts";
-export { defaultRetryScheduleMs } from "./retry-schedule.ts";
 export type { Attempt } from "./send.ts";

@@ -1,6 +1,6 @@
 import { createId } from "@svc/core";
 import { expect, test } from "vitest";
-import { Lane } from "./lane.ts";
+import { Lane } from "./lanes.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { Shares } from "./shares.ts";
 

@@ -3,8 +3,8 @@ import { generateSigningSecret } from "@svc/core";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { signedHeaders } from "./sign.ts";
-import { createSigningKeys } from "./signing-keys.ts";
+import { createSigningKeys } from "./endpoint.ts";
+import { signedHeaders } from "./sender.ts";
 
 const secret = generateSigningSecret();
 const keys = createSigningKeys(secret);

@@ -24,7 +24,7 @@ import type { Metrics } from "./metrics/types.ts";
 import { createNodeObserver } from "./observer.ts";
 import type { ProcessShare } from "./processes/share.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
-import type { RestoredStore } from "./start/restored.ts";
+import type { RestoredStore } from "./start/prepare.ts";
 import type { Store } from "./start/store.ts";
 import { createCounters } from "./stats/counters.ts";
 import { type Flush, startFlush } from "./stats/flush.ts";

@@ -15,7 +15,7 @@ import { keylessBodyBytesMax } from "./http/intake.ts";
 import { createIdentityService } from "./identity/service.ts";
 import type { ServerParts } from "./parts.ts";
 import { isAudienceDeclared } from "./start/audience.ts";
-import { createStatsService } from "./stats/service.ts";
+import { createStatsService } from "./stats/query.ts";
 import { createWatches } from "./stats/watches.ts";
 
 /** The services of the node, and those that are the server's own: health, identity, grants, figures, console and administration. */

@@ -1,16 +1,13 @@
 import { type Config, loadConfig } from "./config/config.ts";
-import { ConfigError } from "./config/config-error.ts";
-import { deploymentFaults } from "./config/deployment-faults.ts";
-import { type Environment, openEnvironment } from "./config/environment.ts";
-import { unknownVariablesText } from "./config/unknown-variables.ts";
+import { ConfigError, type Environment, openEnvironment } from "./config/environment.ts";
+import { deploymentFaults, unknownVariablesText } from "./config/unknown-variables.ts";
 import { createLogger, type Logger, openStandardOutput } from "./logger.ts";
 import type { ProcessProgram } from "./processes/one-process.ts";
 import { serveAsProcess } from "./processes/serve-as-process.ts";
 import { superviseProcesses } from "./processes/supervise-processes.ts";
 import { type Server, startServer } from "./server.ts";
 import { announce } from "./start/announce.ts";
-import { endProcess, stopServer } from "./start/ending.ts";
-import { foreseenFault, refuse } from "./start/refusal.ts";
+import { endProcess, foreseenFault, refuse, stopServer } from "./start/refusal.ts";
 import { reloadEnvironment, warnOfOverridden } from "./start/reload.ts";
 
 /** Who runs a server: `onLoaded` is waited for when everything is loaded and nothing listened to yet, `onStarted` hears that requests may come. */

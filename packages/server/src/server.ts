@@ -14,12 +14,10 @@ import { createParts, type ServerParts } from "./parts.ts";
 import type { ProcessShare } from "./processes/share.ts";
 import { firstConsoleLink } from "./start/console-link.ts";
 import type { FirstKey } from "./start/first-key.ts";
-import { prepareDeployment, withAudience } from "./start/prepare.ts";
-import { openRestored, type RestoredStore } from "./start/restored.ts";
+import { openRestored, prepareDeployment, type RestoredStore, withAudience } from "./start/prepare.ts";
 import { bindingsText } from "./start/start-text.ts";
 import { joinStore, openStore, type Store } from "./start/store.ts";
-import { keySourceOf } from "./vault/key-source.ts";
-import type { VaultLimits } from "./vault/limits.ts";
+import { keySourceOf, type VaultLimits } from "./vault/key-source.ts";
 import { openVault } from "./vault/open-vault.ts";
 
 /** A running server. */

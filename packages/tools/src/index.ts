@@ -1,28 +1,24 @@
 export type { AgentTool, TaskAnswer } from "./agents/agent-tool.ts";
-export { answered, type ToolAnswer, toolResult } from "./agents/answer.ts";
-export { canAskUser } from "./agents/confirmation.ts";
+export { answered, canAskUser, type ToolAnswer, toolResult } from "./agents/answer.ts";
 export { createConnectAccountTool } from "./agents/connect-account-tool.ts";
-export { spokenFault } from "./agents/errors.ts";
 export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
-export { spoken, spokenText } from "./agents/words.ts";
+export { spoken, spokenFault, spokenText } from "./agents/words.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
 export type { Caller, CallRequest } from "./call/call-request.ts";
 export { createToolCaller, type DrainingToolCaller, type ToolCaller } from "./call/call-tool.ts";
 export type { CallAnswer, Called } from "./call/called.ts";
-export type { PersonAsker, PersonalCall } from "./call/for-person.ts";
 export { createLedger, type Ledger } from "./call/ledger.ts";
 export { mask, maskArguments, maskedTexts } from "./call/mask.ts";
 export type { CallObservation, CallObserver } from "./call/observer.ts";
 export type { ReadyCall, UnrecordedEnd } from "./call/ready-call.ts";
 export { createRedactor, type Redactor } from "./call/redact.ts";
 export { redactTexts } from "./call/redact-texts.ts";
-export { type CallSweepOptions, callSweep } from "./call/retention.ts";
 export type { SecretUse } from "./call/secret-uses.ts";
+export type { PersonAsker, PersonalCall } from "./call/unsent-call.ts";
 export type { EmbeddingsPlace } from "./embeddings/endpoint.ts";
 export { createMeaningFinder, type ToolFinder, wordFinder } from "./embeddings/find-tools.ts";
 export type { EmbeddingsCall, EmbeddingsObserver, SearchOutcome } from "./embeddings/observer.ts";
-export { vectorSweep } from "./embeddings/retention.ts";
 export { toolFaults } from "./errors.ts";
 export { createAnswerStore } from "./hooks/answer-store.ts";
 export { createHookAsker } from "./hooks/ask-hook.ts";
@@ -31,8 +27,6 @@ export { createKnownHooks, type KnownHooks } from "./hooks/known-hooks.ts";
 export { readHttpAddress } from "./http/build-request.ts";
 export { httpTool } from "./http/http-tool.ts";
 export { type CallLimits, createCallLimits } from "./limits/call-limits.ts";
-export { callPaceSweep } from "./limits/retention.ts";
-export { invalidParams, type McpError } from "./mcp/errors.ts";
 export { createMcpServer, type McpServer } from "./mcp/mcp-server.ts";
 export {
   complete,
@@ -43,10 +37,11 @@ export {
   type Params,
   refused,
 } from "./mcp/offer.ts";
-export type { EnterDeed, McpHeaders } from "./mcp/request.ts";
+export { type EnterDeed, invalidParams, type McpError, type McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
+export { type CallSweepOptions, callPaceSweep, callSweep, vectorSweep } from "./retention.ts";
 export type { FoundTool } from "./search/judge.ts";
 export { createReachFinder } from "./search/reach.ts";
 export { createToolSearch, searchOf, type ToolSearch } from "./search/tool-search.ts";
+export { createTestRead } from "./service/call-request.ts";
 export { createToolsService, type ToolsServiceOptions } from "./service/service.ts";
-export { createTestRead } from "./service/trial-read.ts";

@@ -1,5 +1,4 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   adminList,
@@ -19,11 +18,10 @@ import { findProject } from "@svc/db/projects/repo";
 import type { AdminService } from "@svc/gen/admin";
 import { Role, RoleSchema } from "@svc/gen/options";
 import { readAgentTools, readBinding, requireToolkits } from "./binding.ts";
-import { readConfirmPolicy } from "./confirm-policy.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
-import { requireName } from "./request.ts";
+import { readConfirmPolicy, requireName } from "./request.ts";
 
 /** The methods of AdminService about keys. */
 export function keyMethods({

@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { adminList, byId, requireId } from "@svc/core";
+import { adminList, byId, formatValue, parseHttpHost, requireId } from "@svc/core";
 import { isUniqueViolation } from "@svc/db/driver";
 import {
   createFirstProject,
@@ -10,14 +10,28 @@ import {
   setProjectPolicy,
 } from "@svc/db/projects/repo";
 import { type PlanApproval, planApprovals } from "@svc/db/schema/words";
-import type { AdminService } from "@svc/gen/admin";
-import { readConfirmPolicy } from "./confirm-policy.ts";
+import type { AdminService, HttpPolicy } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { projectMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
-import { readHttpHosts } from "./http-policy.ts";
 import { readQuotas } from "./quotas.ts";
-import { requireName } from "./request.ts";
+import { readConfirmPolicy, requireName } from "./request.ts";
+
+const hostsMax = 100;
+
+/** The hosts of a request, each once and as it is compared. Undefined, for what stays as it is, when they were not sent. Throws HTTP_HOST_INVALID. */
+function readHttpHosts(sent: HttpPolicy | undefined): string[] | undefined {
+  if (sent === undefined) return undefined;
+  const { hosts } = sent;
+  if (hosts.length > hostsMax) throw adminFaults.HTTP_HOST_INVALID("http.hosts", `has ${hosts.length} entries`);
+  const read = hosts.map((text, index) => {
+    const host = parseHttpHost(text);
+    if (host === undefined)
+      throw adminFaults.HTTP_HOST_INVALID(`http.hosts[${index}]`, `${formatValue(text)} is not a host alone`);
+    return host;
+  });
+  return [...new Set(read)];
+}
 
 const redirectUrlsMax = 100;
 const urlCharactersMax = 2_048;

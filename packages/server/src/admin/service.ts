@@ -1,15 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { AdminService } from "@svc/gen/admin";
+import { findVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
+import { type AdminService, type VaultRotation as VaultRotationMessage, VaultRotationSchema } from "@svc/gen/admin";
 import { auditMethods } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
 import { erasureMethods } from "./erasures.ts";
 import { keyMethods } from "./keys.ts";
 import { projectMethods } from "./projects.ts";
-import { quarantineMethods } from "./quarantine.ts";
 import { usageMethods } from "./quotas.ts";
-import { restoreMethods } from "./restores.ts";
+import { quarantineMethods, restoreMethods } from "./restores.ts";
 import { secretMethods } from "./secrets.ts";
-import { vaultMethods } from "./vault.ts";
+
+/** The methods of AdminService about the vault key. */
+function vaultMethods({
+  db,
+  rotateVault,
+}: AdminContext): Pick<ServiceImpl<typeof AdminService>, "rotateVault" | "getVaultRotation"> {
+  return {
+    async rotateVault() {
+      return { rotation: rotationMessage(await rotateVault()) };
+    },
+    async getVaultRotation() {
+      const rotation = await findVaultRotation(db);
+      return rotation === undefined ? {} : { rotation: rotationMessage(rotation) };
+    },
+  };
+}
+
+function rotationMessage(rotation: VaultRotation): VaultRotationMessage {
+  const { number, state, toKeyId, fromKeyIds, resealed, pass, seen, total, problem, startedAt, finishedAt } = rotation;
+  return create(VaultRotationSchema, {
+    ...{ number, state, toKeyId, fromKeyIds, resealed, pass, seen, total, problem },
+    startedAt: timestampFromMs(startedAt),
+    ...(finishedAt !== null && { finishedAt: timestampFromMs(finishedAt) }),
+  });
+}
 
 /** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
 export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {

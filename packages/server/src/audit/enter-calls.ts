@@ -1,8 +1,8 @@
 import type { DescService, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type ProjectId, parseId, principalContext } from "@svc/core";
+import { outcomeOf } from "./enter-deeds.ts";
 import type { AuditLog, DeedEnd } from "./log.ts";
-import { outcomeOf } from "./outcome.ts";
 import { type AuditRule, readAuditRule } from "./rules.ts";
 
 type Method = (request: Message, context: HandlerContext) => unknown;

@@ -1,3 +1,4 @@
+import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import { bindingOf, type Clock, confirmRulesOf, type KeyId, type ProjectId, type ProjectPrincipal } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { type CallerKey, findCallerKey } from "@svc/db/keys/repo";
@@ -15,7 +16,7 @@ export type KeyCache = {
 };
 
 /** What keys are read with; a lookup rejects with StoreLateError after `deadlineMs`, 15 s unless stated. */
-export type KeyCacheOptions = { db: Executor; clock: Clock; deadlineMs?: number };
+type KeyCacheOptions = { db: Executor; clock: Clock; deadlineMs?: number };
 
 /** Makes the cache; lookups of one key at the same time share one query. */
 export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyCacheOptions): KeyCache {
@@ -38,3 +39,12 @@ export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
   const confirm = confirmRulesOf(projectConfirm, own);
   return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm, agentTools };
 }
+
+/** Waits for a key that the store is asked for, in place of a plain `await`: for what is to be held back meanwhile. */
+export type KeyLookupWait = <Found>(lookup: Promise<Found>) => Promise<Found>;
+
+/** Where the HTTP layer leaves a call's KeyLookupWait for the gate. */
+export const keyLookupContext: ContextKey<KeyLookupWait | undefined> = createContextKey<KeyLookupWait | undefined>(
+  undefined,
+  { description: "svc key lookup" },
+);

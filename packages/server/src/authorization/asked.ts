@@ -7,12 +7,11 @@ import {
   SealError,
   type Sealer,
 } from "@svc/core";
-import { AuthorizationRefusal } from "./answers.ts";
 import type { Client } from "./client.ts";
-import type { Place } from "./place.ts";
+import type { Place } from "./metadata.ts";
 import { isRedirectUriOf } from "./redirect-uri.ts";
 import { type AccessScope, accessScopes, firstScopes } from "./scopes.ts";
-import { requireOnce } from "./serve.ts";
+import { AuthorizationRefusal, requireOnce } from "./serve.ts";
 
 /** What a client asks a person for. It travels in the page, sealed. */
 export type Asked = Place & {

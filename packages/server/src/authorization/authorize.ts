@@ -12,23 +12,22 @@ import type { Database } from "@svc/db/connect";
 import { insertGrantCode } from "@svc/db/grants/codes";
 import { findKeyById } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
-import { asDeed } from "../audit/as-deed.ts";
+import { asDeed } from "../audit/enter-deeds.ts";
 import type { AuditLog, Deed } from "../audit/log.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { httpStatusOf } from "../calls/connect-error.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
 import { splitTarget } from "../http/answer.ts";
-import { AuthorizationRefusal } from "./answers.ts";
 import { type Asked, answerUrl, ClientUntrusted, createSeals, readAsked, type Vouched } from "./asked.ts";
-import { type Choice, type OfferSources, offerOf, readChoice } from "./choice.ts";
-import { ClientDocumentError } from "./client-documents.ts";
+import { ClientDocumentError } from "./client.ts";
 import type { FindClient } from "./clients.ts";
 import { askPage, type Deciding, deadPage, decidePage, refusedPage } from "./consent-pages.ts";
+import { generateText } from "./grants.ts";
 import { answerPage, pageHeaders } from "./html.ts";
 import { type IdentifyOptions, identify } from "./identify.ts";
-import type { PlaceOf } from "./place.ts";
-import { readForm, type ServeOptions } from "./serve.ts";
-import { generateText } from "./token-texts.ts";
+import type { PlaceOf } from "./metadata.ts";
+import { type Choice, type OfferSources, offerOf, readChoice } from "./scopes.ts";
+import { AuthorizationRefusal, readForm, type ServeOptions } from "./serve.ts";
 
 /** What asking a person works with. */
 export type AuthorizeOptions = ServeOptions &

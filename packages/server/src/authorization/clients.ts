@@ -1,10 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Database } from "@svc/db/connect";
 import { findGrantClient } from "@svc/db/grants/codes";
-import type { AddressLimit } from "./address-limit.ts";
-import { AuthorizationRefusal } from "./answers.ts";
-import type { Client } from "./client.ts";
-import { type ClientDocuments, isClientUrl } from "./client-documents.ts";
+import { type Client, type ClientDocuments, isClientUrl } from "./client.ts";
+import type { AddressLimit } from "./register.ts";
+import { AuthorizationRefusal } from "./serve.ts";
 
 /** Finds a client by its id; undefined where there is none. Throws ClientDocumentError where its description cannot be had. */
 export type FindClient = (id: string, req: IncomingMessage) => Promise<Client | undefined>;

@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { AgentToolGroup, Fault } from "@svc/core";
 import { type Asked, answerUrl, nameOf, type Unanswerable } from "./asked.ts";
-import type { Offer } from "./choice.ts";
 import { type Html, type HtmlPage, html } from "./html.ts";
 import { isLoopback, originOfRedirect } from "./redirect-uri.ts";
-import type { AccessScope } from "./scopes.ts";
+import type { AccessScope, Offer } from "./scopes.ts";
 
 const script = readFileSync(fileURLToPath(new URL("session-script.js", import.meta.url)), "utf8");
 const nothing = html``;

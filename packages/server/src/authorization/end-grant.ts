@@ -3,7 +3,7 @@ import { type Database, withTransaction } from "@svc/db/connect";
 import { endGrant } from "@svc/db/grants/repo";
 import type { Grant } from "@svc/db/grants/tokens";
 import { findKeyById } from "@svc/db/keys/repo";
-import { asDeed } from "../audit/as-deed.ts";
+import { asDeed } from "../audit/enter-deeds.ts";
 import type { AuditLog } from "../audit/log.ts";
 
 /** What ending a grant works with. */

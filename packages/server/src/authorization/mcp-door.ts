@@ -1,16 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { type Clock, digestSecret, type Principal, type Sealer, ToolNotGranted } from "@svc/core";
 import { type Authenticate, bearerOf } from "../auth/gate.ts";
-import { isValidKey, projectPrincipalOf } from "../auth/key-cache.ts";
-import type { KeyLookupWait } from "../auth/key-lookup.ts";
+import { isValidKey, type KeyLookupWait, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import { serverFaults } from "../errors.ts";
 import type { AnswerHeaders } from "../http/answer.ts";
-import type { GrantCache } from "./grant-cache.ts";
-import { challengeOf, stepUpOf } from "./metadata.ts";
-import type { PlaceOf } from "./place.ts";
+import { type GrantCache, isAccessToken } from "./grants.ts";
+import { challengeOf, type PlaceOf, stepUpOf } from "./metadata.ts";
 import { scopesNeeded } from "./scopes.ts";
-import { isAccessToken } from "./token-texts.ts";
 
 /** How agents are let in. */
 export type McpDoor = {

@@ -1,5 +1,6 @@
-import { type Clock, createAddressGuard, type Sealer } from "@svc/core";
+import { type Clock, createAddressGuard, type ProjectId, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
+import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { Node } from "@svc/node";
 import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
@@ -12,13 +13,74 @@ import { createSignInLimit, type SignInLimit } from "../console/sign-in-limit.ts
 import type { Connections } from "../http/connections.ts";
 import type { Intake } from "../http/intake.ts";
 import type { PageHandler } from "../http/pages.ts";
-import { createAddressLimit } from "./address-limit.ts";
-import { createAuthorization } from "./authorization.ts";
-import { type ClientDocuments, createClientDocuments } from "./client-documents.ts";
+import { type AuthorizeOptions, createAuthorize } from "./authorize.ts";
+import { type ClientDocuments, createClientDocuments } from "./client.ts";
 import { createFindClient } from "./clients.ts";
-import { createGrantCache, type GrantCache } from "./grant-cache.ts";
-import { createSourcesOf } from "./offer-sources.ts";
-import { createPlaceOf, type PlaceOf } from "./place.ts";
+import { createGrantCache, type GrantCache } from "./grants.ts";
+import {
+  authorizationPaths,
+  createPlaceOf,
+  issuerMetadata,
+  issuerMetadataPath,
+  type PlaceOf,
+  resourceMetadata,
+  resourceMetadataPath,
+} from "./metadata.ts";
+import { createAddressLimit, createRegister, type RegisterOptions } from "./register.ts";
+import { createRevoke } from "./revoke.ts";
+import type { OfferSources } from "./scopes.ts";
+import { serve, serveDocument } from "./serve.ts";
+import { createToken, type TokenOptions } from "./token.ts";
+
+/** What authorization of agents is served with. */
+type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
+
+/**
+ * The paths by which an agent that has nothing but the address of MCP gets a grant: it reads where to ask, registers, leads a person to the
+ * page, and changes the code that it is answered into tokens.
+ */
+function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string, PageHandler> {
+  const { placeOf } = options;
+  const resource = serveDocument((req) => resourceMetadata(placeOf(req)));
+  const issuer = serveDocument((req) => issuerMetadata(placeOf(req)));
+  const { register, authorize, token, revoke } = authorizationPaths;
+  return new Map([
+    [resourceMetadataPath, resource],
+    [`${resourceMetadataPath}/mcp`, resource],
+    [issuerMetadataPath, issuer],
+    [register, serve({ POST: createRegister(options) }, options)],
+    [authorize, serve(createAuthorize(options), options)],
+    [token, serve({ POST: createToken(options) }, options)],
+    [revoke, serve({ POST: createRevoke(options) }, options)],
+  ]);
+}
+
+/** So many accounts, the newest, tell whose they are; of others the name is typed. */
+const accountsMax = 200;
+
+/** Makes the way to what a project has to choose from: its toolkits, and entities that have accounts. */
+function createSourcesOf({
+  db,
+  clock,
+  views,
+}: {
+  db: Database;
+  clock: Clock;
+  views: Node["views"];
+}): (projectId: ProjectId) => Promise<OfferSources> {
+  const every = { toolkitSlug: "", entityId: "", state: "" } as const;
+  return async (projectId) => {
+    const [view, accounts] = await Promise.all([
+      views.forProject(projectId),
+      connectedAccountsForProject(db, projectId).list(every, { after: undefined, limit: accountsMax }, clock.now()),
+    ]);
+    const toolkits = [...view.toolkits.values()].map(({ slug, name }) => ({ slug, name }));
+    return {
+      toolkits: toolkits.toSorted((a, b) => a.name.localeCompare(b.name, "en")),
+      entities: accounts.map(({ entityId }) => entityId),
+    };
+  };
+}
 
 /** Descriptions of clients that an address may have read within a minute, on a node. */
 const lookupsMax = 20;

@@ -4,10 +4,23 @@ import { type Clock, generateToken, type JsonObject, type Sealer } from "@svc/co
 import type { Database } from "@svc/db/connect";
 import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/grants/codes";
 import { addressGroup } from "../http/client-address.ts";
-import { createAddressLimit } from "./address-limit.ts";
-import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
-import { readClientName, readRedirectUris } from "./client-metadata.ts";
-import { readJson, type ServeOptions } from "./serve.ts";
+import { createMinuteCount } from "../minute-count.ts";
+import { readClientName, readRedirectUris } from "./client.ts";
+import { AuthorizationRefusal, answerUnkept, readJson, type ServeOptions } from "./serve.ts";
+
+/** Counts what addresses do, on a node: answers how long one must wait, milliseconds, that has done it too often; undefined where it may. */
+export type AddressLimit = (req: IncomingMessage) => number | undefined;
+
+/** Makes the count: `most` within a minute. */
+export function createAddressLimit(options: {
+  clock: Clock;
+  most: number;
+  /** Who sent a request, as addresses are counted. */
+  addressOf: (req: IncomingMessage) => string;
+}): AddressLimit {
+  const count = createMinuteCount(options);
+  return (req) => count(addressGroup(options.addressOf(req)));
+}
 
 /** What registering works with. */
 export type RegisterOptions = ServeOptions & {

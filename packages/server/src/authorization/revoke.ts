@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { digestSecret } from "@svc/core";
 import { findGrantToken } from "@svc/db/grants/tokens";
-import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
 import { endGrantFor } from "./end-grant.ts";
-import { readForm } from "./serve.ts";
+import { AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 import type { TokenOptions } from "./token.ts";
 
 /** Ends the grant of a token that its client gives back (RFC 7009); a token that is none is answered alike. */

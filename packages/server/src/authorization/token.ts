@@ -1,19 +1,69 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { digestSecret, equalConstantTime, type KeyId } from "@svc/core";
-import { withTransaction } from "@svc/db/connect";
+import { createId, digestSecret, equalConstantTime, generateToken, type KeyId, noConfirmRule } from "@svc/core";
+import { type Executor, withTransaction } from "@svc/db/connect";
 import { findGrantCode, type GrantCode, noteGrantOfCode, spendGrantCode, touchGrantClient } from "@svc/db/grants/codes";
-import { findGrant } from "@svc/db/grants/repo";
-import { findGrantToken, spendGrantToken } from "@svc/db/grants/tokens";
-import { findKeyById } from "@svc/db/keys/repo";
+import { findGrant, insertGrant } from "@svc/db/grants/repo";
+import { findGrantToken, type Grant, insertGrantTokens, spendGrantToken } from "@svc/db/grants/tokens";
+import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
-import { AuthorizationRefusal, answerUnkept } from "./answers.ts";
 import { type EndGrantOptions, endGrantFor } from "./end-grant.ts";
-import { issueGrant, issueTokens, type TokenAnswer } from "./issue.ts";
-import type { PlaceOf } from "./place.ts";
+import { generateText } from "./grants.ts";
+import type { PlaceOf } from "./metadata.ts";
 import { originOfRedirect } from "./redirect-uri.ts";
 import { scopeText } from "./scopes.ts";
-import { readForm, type ServeOptions } from "./serve.ts";
+import { AuthorizationRefusal, answerUnkept, readForm, type ServeOptions } from "./serve.ts";
+
+/** How long an access token is good, milliseconds: its grant may end before. */
+const accessTokenMs = 3_600_000;
+/** How long a refresh token is good, milliseconds: a grant that is unused for so long is over. */
+const refreshTokenMs = 30 * 86_400_000;
+
+/** What a client is answered with new tokens (RFC 6749, 5.1). */
+type TokenAnswer = {
+  readonly access_token: string;
+  readonly token_type: "Bearer";
+  readonly expires_in: number;
+  readonly refresh_token: string;
+  /** What the person gave, which may be more or less than was asked for. */
+  readonly scope: string;
+};
+
+/** Makes the two tokens that a grant's client has next. */
+async function issueTokens(
+  db: Executor,
+  { grantId, scope, nowMs }: { grantId: Grant["id"]; scope: string; nowMs: number },
+): Promise<TokenAnswer> {
+  const [access, refresh] = [generateText("access"), generateText("refresh")];
+  const token = { grantId, spentAt: null };
+  await insertGrantTokens(db, [
+    { ...token, kind: "access", digest: digestSecret(access), expiresAt: nowMs + accessTokenMs },
+    { ...token, kind: "refresh", digest: digestSecret(refresh), expiresAt: nowMs + refreshTokenMs },
+  ]);
+  return {
+    ...{ access_token: access, token_type: "Bearer", refresh_token: refresh },
+    ...{ expires_in: accessTokenMs / 1_000, scope },
+  };
+}
+
+/** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
+async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
+  const { projectId, voucherKeyId, clientId, clientName, resource } = code;
+  const { entityId, accessClasses, toolkitSlugs, agentTools } = code;
+  // What a person confirms of the calls of whoever gives it, a person confirms of its own.
+  const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
+  const key: ApiKey = {
+    ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
+    ...{ entityId, accessClasses, toolkitSlugs, agentTools, confirm, makerKeyId: null },
+    ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
+  };
+  const grant: Grant = {
+    ...{ id: createId("grt", nowMs), projectId, keyId: key.id, voucherKeyId },
+    ...{ clientId, clientName, clientOrigin, resource, createdAt: nowMs },
+  };
+  await insertGrant(db, grant, key);
+  return grant;
+}
 
 /** What codes and tokens are changed with. */
 export type TokenOptions = ServeOptions & EndGrantOptions & { readonly placeOf: PlaceOf };

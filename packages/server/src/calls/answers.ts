@@ -2,12 +2,14 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { isShared, LeastRecentlyUsed, Lines, type Principal, type Turns } from "@svc/core";
-import type { Answer } from "./answer.ts";
 import { isLarge, writeJson } from "./answer-json.ts";
 import type { Call } from "./call.ts";
 
+/** The bytes of an answer, and the same compressed, made when they are first asked for. */
+export type Answer = { readonly body: Buffer; gzip(): Promise<Buffer> };
+
 /** What answers are written with. */
-export type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
+type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
 
 /** The line that a caller's requests wait in. */
 export function lineOf(principal: Principal | undefined): string {

@@ -2,7 +2,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { Fault, type ProjectId } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { isStoreAway, type StoreAlarm } from "../store-alarm.ts";
+import { isStoreAway, type StoreAlarm } from "../store-deadline.ts";
 import { type Call, callContext } from "./call.ts";
 import { createFaultInterceptor, createOutgoingError, type OutgoingError } from "./connect-error.ts";
 

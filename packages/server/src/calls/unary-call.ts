@@ -19,9 +19,8 @@ import {
 import { compressionGzip } from "@connectrpc/connect-node";
 import { principalContext } from "@svc/core";
 import type { Gate } from "../auth/gate.ts";
-import type { KeyLookupWait } from "../auth/key-lookup.ts";
-import type { Answer } from "./answer.ts";
-import type { WriteAnswer } from "./answers.ts";
+import type { KeyLookupWait } from "../auth/key-cache.ts";
+import type { Answer, WriteAnswer } from "./answers.ts";
 import { type Call, callContext } from "./call.ts";
 import { withSignal } from "./call-error.ts";
 import { checkRequest } from "./check-request.ts";

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { createCertificate } from "@svc/testing/certificate";
 import { afterAll, expect, test } from "vitest";
 import { checkoutDir, isLoopbackHost, loadConfig } from "./config.ts";
-import { ConfigError } from "./config-error.ts";
-import { openEnvironment } from "./environment.ts";
+import { ConfigError, openEnvironment } from "./environment.ts";
 import { unknownVariablesText } from "./unknown-variables.ts";
 import { configVariables } from "./variables.ts";
 

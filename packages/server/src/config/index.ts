@@ -1,4 +1,3 @@
 export { type Config, type ConfigPlaces, checkoutDir, currentPlaces, loadConfig } from "./config.ts";
-export { ConfigError, type ConfigFault } from "./config-error.ts";
-export { type Environment, openEnvironment } from "./environment.ts";
+export { ConfigError, type ConfigFault, type Environment, openEnvironment } from "./environment.ts";
 export { type ConfigVariable, configVariables } from "./variables.ts";

@@ -1,6 +1,5 @@
 import { formatValue, parseDuration } from "@svc/core";
-import type { ConfigFault } from "./config-error.ts";
-import type { Environment } from "./environment.ts";
+import type { ConfigFault, Environment } from "./environment.ts";
 import type { VariableName } from "./variables.ts";
 
 /** Reads variables into typed values; a faulty one gives its fallback and adds to `faults`, so that all are told at once. */

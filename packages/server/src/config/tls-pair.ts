@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { ConfigFault } from "./config-error.ts";
+import type { ConfigFault } from "./environment.ts";
 
 /** Files of a certificate with its chain, and of its private key, both PEM. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string };

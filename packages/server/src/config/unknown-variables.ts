@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
+import { checkDeployment, definitionFaultText } from "@svc/catalog";
 import { nearest } from "@svc/catalog/nearest";
-import { type Environment, secretPrefix } from "./environment.ts";
+import { type ConfigFault, type Environment, secretPrefix } from "./environment.ts";
 import { configVariables } from "./variables.ts";
 
 // Of the command line, the benchmark and the tests.
@@ -27,4 +29,15 @@ function hintOf(name: string, known: readonly string[]): string {
   // A secret's name ends in a toolkit's: what comes before is compared.
   const isSecret = nearest(rest(name).slice(0, rest(secretPrefix).length), [rest(secretPrefix)]) !== undefined;
   return isSecret ? ` (nearest: ${secretPrefix}<TOOLKIT>)` : "";
+}
+
+/**
+ * What is wrong with the file of SVC_DEPLOYMENT, for a start that other faults refuse already: a file that is read later would be
+ * told of at the next start. Apart from `loadConfig`, which commands run that do not load the catalog. None where it is unset.
+ */
+export async function deploymentFaults(environment: Environment): Promise<readonly ConfigFault[]> {
+  const path = environment.get("SVC_DEPLOYMENT")?.trim() ?? "";
+  if (path === "") return [];
+  const { faults } = await checkDeployment(resolve(path));
+  return faults.map((fault) => ({ variable: "SVC_DEPLOYMENT", message: definitionFaultText(fault) }));
 }

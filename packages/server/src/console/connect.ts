@@ -1,6 +1,6 @@
 import { bindingOf, isObject, type JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
-import { asDeed } from "../audit/as-deed.ts";
+import { asDeed } from "../audit/enter-deeds.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { requireToken } from "./answer.ts";
 import { consoleFaults } from "./errors.ts";

@@ -1,17 +1,38 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, coreFaults, requireId, requireProject } from "@svc/core";
-import type { Database } from "@svc/db/connect";
+import { type Clock, coreFaults, type KeyId, type ProjectId, requireId, requireProject } from "@svc/core";
+import type { Database, Executor } from "@svc/db/connect";
+import { makeConsoleLink } from "@svc/db/console/links";
 import { endConsoleSeat, type ListedConsoleSession, listConsoleSessions } from "@svc/db/console/sessions";
 import { type ConsoleService, type ConsoleSession, ConsoleSessionSchema } from "@svc/gen/console";
 import { consoleSessionIdleMs } from "@svc/node";
 import { consoleFaults } from "./errors.ts";
+import { consolePath } from "./headers.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
-import { createSignInLink } from "./sign-in-link.ts";
+
+/** What makes links: where they are kept, and where the service is reached. */
+export type SignInLinks = { readonly db: Executor; readonly clock: Clock; readonly publicUrl: () => string };
+
+/** How long a link to sign in by is good, milliseconds. */
+const lifeMs = 600_000;
+
+/** Makes a link that opens the console once, with the seat of a key. Its token is in `url` alone. */
+export async function createSignInLink(
+  { db, clock, publicUrl }: SignInLinks,
+  { projectId, keyId }: { projectId: ProjectId; keyId: KeyId },
+): Promise<{ url: string; expiresAt: number }> {
+  const nowMs = clock.now();
+  const expiresAt = nowMs + lifeMs;
+  const { token } = await makeConsoleLink(db, {
+    ...{ purpose: "sign_in", target: {} },
+    ...{ projectId, keyId, expiresAt, nowMs },
+  });
+  return { url: `${publicUrl()}${consolePath}#link=${token}`, expiresAt };
+}
 
 /** What ConsoleService works with. `sessions` is undefined on a node that serves no console. */
-export type ConsoleServiceOptions = {
+type ConsoleServiceOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly publicUrl: () => string;

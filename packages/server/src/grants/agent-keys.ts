@@ -26,10 +26,9 @@ import {
 } from "@svc/db/keys/repo";
 import type { GrantsService } from "@svc/gen/grants";
 import { readBinding, requireToolkits } from "../admin/binding.ts";
-import { readConfirmPolicy } from "../admin/confirm-policy.ts";
 import { apiKeyMessage } from "../admin/convert.ts";
 import { generateKey } from "../admin/keys.ts";
-import { requireName } from "../admin/request.ts";
+import { readConfirmPolicy, requireName } from "../admin/request.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { serverFaults } from "../errors.ts";
 import { grantFaults } from "./errors.ts";

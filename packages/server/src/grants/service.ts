@@ -13,7 +13,7 @@ import { endGrant, findListedGrant, type ListedGrant, listGrants, narrowGrant } 
 import { lockApiKey } from "@svc/db/keys/repo";
 import type { GrantsService } from "@svc/gen/grants";
 import { requireToolkits } from "../admin/binding.ts";
-import { readConfirmPolicy } from "../admin/confirm-policy.ts";
+import { readConfirmPolicy } from "../admin/request.ts";
 import { agentKeyMethods } from "./agent-keys.ts";
 import { grantMessage, isActive } from "./convert.ts";
 import { grantFaults } from "./errors.ts";

@@ -8,25 +8,47 @@ import { createRequestIds } from "../calls/call.ts";
 import { createCallErrorMapper } from "../calls/call-error.ts";
 import { isLoopbackHost } from "../config/config.ts";
 import { openConsole } from "../console/parts.ts";
+import { serverFaults } from "../errors.ts";
 import { logCall } from "../observer.ts";
 import type { ServerParts } from "../parts.ts";
 import { registerServices } from "../register-services.ts";
-import { createStoreAlarm } from "../store-alarm.ts";
+import { createStoreAlarm } from "../store-deadline.ts";
 import { version } from "../version.ts";
+import { answerError, answerJson } from "./answer.ts";
 import { createDoor } from "./door.ts";
-import { createHome } from "./home.ts";
 import { createHttpServer, type HttpServer, type HttpTimeouts } from "./http-server.ts";
 import { joinListeners, type Listeners } from "./listeners.ts";
 import { createMcpHandler, type McpHandler, type McpOptions } from "./mcp.ts";
-import { createPages } from "./pages.ts";
+import { createPages, type PageHandler } from "./pages.ts";
 import { createProbes } from "./probes.ts";
 import { createRouter } from "./router.ts";
 import { createRpcHandler } from "./rpc.ts";
 import { createSchemas } from "./schemas.ts";
 import { createWebhookHandler } from "./webhooks.ts";
 
+/** `/`, for who opens the address in a browser: what is served where. GET and HEAD only: a POST there names no call. It says nothing of the deployment. */
+function createHome({ version }: { version: string }): ReadonlyMap<string, PageHandler> {
+  const text = JSON.stringify(
+    {
+      service: "svc",
+      version,
+      calls: "POST /svc.v1.<Service>/<Call> with a JSON body and Authorization: Bearer <key>; declared in proto/svc/v1",
+      mcp: "POST /mcp with the same key; docs/agents.md",
+      health: "GET /readyz",
+      docs: "README.md and docs/ of the checkout",
+    },
+    undefined,
+    2,
+  );
+  const serve: PageHandler = (req, res) => {
+    if (req.method === "GET" || req.method === "HEAD") answerJson(res, 200, `${text}\n`);
+    else answerError(res, serverFaults.CALL_UNKNOWN("/"), 404);
+  };
+  return new Map([["/", serve]]);
+}
+
 /** What ends calls, and how long connections have. */
-export type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
+type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
 
 /** Makes all that listens: the place of callers, apps and people, and where SVC_ADMIN_LISTEN names one, that of administration and metrics. */
 export function createHttp(parts: ServerParts, given: HttpParts): Listeners {

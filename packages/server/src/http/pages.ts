@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isReadableForm, readForeignText } from "@svc/core";
 import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
-import { asDeed } from "../audit/as-deed.ts";
+import { asDeed } from "../audit/enter-deeds.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";

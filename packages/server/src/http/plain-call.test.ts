@@ -13,7 +13,7 @@ import type { Call } from "../calls/call.ts";
 import { createCallErrorMapper } from "../calls/call-error.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import { createLogger } from "../logger.ts";
-import { createStoreAlarm } from "../store-alarm.ts";
+import { createStoreAlarm } from "../store-deadline.ts";
 import { splitTarget } from "./answer.ts";
 import { createRouter } from "./router.ts";
 import { createRpcHandler } from "./rpc.ts";

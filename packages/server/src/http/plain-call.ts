@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { mergeNonProtocolHeaders } from "@connectrpc/connect/protocol";
+import { compressionNegotiate, mergeNonProtocolHeaders } from "@connectrpc/connect/protocol";
 import { contentTypeUnaryJson, contentTypeUnaryProto, errorToJson } from "@connectrpc/connect/protocol-connect";
-import { isJsonType } from "../calls/answers.ts";
+import { compressionGzip } from "@connectrpc/connect-node";
+import { type Answer, isJsonType } from "../calls/answers.ts";
 import type { Call } from "../calls/call.ts";
 import { httpStatusOf, type WireError } from "../calls/connect-error.ts";
 import type { UnaryCall } from "../calls/unary-call.ts";
@@ -11,7 +12,50 @@ import { completeError, type ErrorJson, type FailedCall } from "./complete-error
 import { receiveBody } from "./receive-body.ts";
 import { untilRefused } from "./refusal-pace.ts";
 import { type Answering, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
-import { headersOf, type OutgoingHeaders, send, sendAnswer } from "./send-answer.ts";
+
+/** Headers of an answer, in the order in which they are written. */
+type OutgoingHeaders = Record<string, string | number>;
+
+/** Answers that are shorter cost more to compress than to send. */
+const compressMinBytes = 32_768;
+
+/** Sends what a call is answered with, compressed for those who take that. */
+async function sendAnswer(
+  answer: Answer,
+  headers: OutgoingHeaders,
+  { req, res, isJson }: { readonly req: IncomingMessage; readonly res: ServerResponse; readonly isJson: boolean },
+): Promise<void> {
+  const isLong = answer.body.byteLength >= compressMinBytes;
+  if (!isLong || !takesGzip(req, isJson)) return send(res, 200, answer.body, headers);
+  const body = await answer.gzip();
+  send(res, 200, body, { ...headers, "content-encoding": compressionGzip.name });
+}
+
+/** By the rules of Connect: what the request says it accepts, or else, of one in JSON, how it is encoded itself. */
+function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
+  const accepted = headers["accept-encoding"];
+  const name = "accept-encoding";
+  const own = (isJson ? headers["content-encoding"] : undefined) ?? null;
+  const text = Array.isArray(accepted) ? accepted.join(", ") : (accepted ?? null);
+  return compressionNegotiate([compressionGzip], own, text, name).response !== null;
+}
+
+/** Headers as `writeHead` takes them. */
+function headersOf(header: Headers | undefined): OutgoingHeaders {
+  const headers: OutgoingHeaders = {};
+  header?.forEach((value, name) => {
+    headers[name] = value;
+  });
+  return headers;
+}
+
+/** Sends a body whole, unless the caller has gone. */
+export function send(res: ServerResponse, status: number, body: Uint8Array, headers: OutgoingHeaders): void {
+  if (res.destroyed) return;
+  headers["content-length"] = body.byteLength;
+  res.writeHead(status, headers);
+  res.end(body);
+}
 
 /** Answers a unary call of the Connect protocol. */
 export async function answerUnary(

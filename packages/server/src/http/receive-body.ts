@@ -7,11 +7,40 @@ import { type Call, ownerOf } from "../calls/call.ts";
 import { toConnectError } from "../calls/connect-error.ts";
 import { serverFaults } from "../errors.ts";
 import type { CallBody } from "./call-body.ts";
-import { isNestedDeeper } from "./json-depth.ts";
 import { faultOfTimes } from "./request-times.ts";
 
+const quote = 0x22;
+const backslash = 0x5c;
+const openList = 0x5b;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
+/**
+ * Whether a JSON text, as it came, is nested deeper than so many levels. One pass over its bytes, without parsing: a parser takes
+ * any depth, and takes long for it.
+ */
+function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quote) at = endOfText(json, at);
+    else if (byte === openList || byte === openObject) {
+      if (++depth > depthMax) return true;
+    } else if (byte === closeList || byte === closeObject) depth--;
+  }
+  return false;
+}
+
+/** Where the text ends that begins at `start`. */
+function endOfText(json: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
+  return at;
+}
+
 /** A call whose body is to be read, and what meters the work of that. */
-export type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
+type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
 /** Bodies beyond this wait for their turn before they are decoded. */
 const largeBytes = 65_536;

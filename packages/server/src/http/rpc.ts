@@ -9,13 +9,11 @@ import { callerGone, serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { answerError, prepareError } from "./answer.ts";
 import { CallBody } from "./call-body.ts";
-import { refusalFrame } from "./complete-stream.ts";
-import { answerStream } from "./connect-call.ts";
+import { answerStream, refusalFrame } from "./connect-call.ts";
 import type { Intake } from "./intake.ts";
-import { answerUnary } from "./plain-call.ts";
+import { answerUnary, send } from "./plain-call.ts";
 import { untilRefused } from "./refusal-pace.ts";
 import type { CallRouter } from "./router.ts";
-import { send } from "./send-answer.ts";
 
 /** How calls are served. */
 export type RpcOptions = {

@@ -13,7 +13,7 @@ import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { createAdmission } from "../admission/admission.ts";
 import { createAuthenticator } from "../auth/gate.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
-import { createGrantCache } from "../authorization/grant-cache.ts";
+import { createGrantCache } from "../authorization/grants.ts";
 import { createMcpDoor } from "../authorization/mcp-door.ts";
 import type { Call } from "../calls/call.ts";
 import { createCallErrorMapper } from "../calls/call-error.ts";

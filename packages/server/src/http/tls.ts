@@ -3,7 +3,7 @@ import type { Server, ServerOptions } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import { requireText, systemClock } from "@svc/core";
-import { ConfigError } from "../config/config-error.ts";
+import { ConfigError } from "../config/environment.ts";
 import { pairOf, type ReadFile, type TlsFiles, type TlsPair } from "../config/tls-pair.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";

@@ -1,7 +1,18 @@
 import { type ChildProcess, fork } from "node:child_process";
+import type { Readable } from "node:stream";
 import type { DestinationStream } from "pino";
 import type { FromProcess, ToProcess } from "./messages.ts";
-import { forwardLines } from "./whole-lines.ts";
+
+/** Hands on the lines of a process, each as a whole: those of several would run into each other. Half a line at the end is dropped. */
+function forwardLines(from: Readable, to: DestinationStream): void {
+  let begun = "";
+  from.setEncoding("utf8").on("data", (text: string) => {
+    const all = begun + text;
+    const end = all.lastIndexOf("\n") + 1;
+    begun = all.slice(end);
+    if (end > 0) to.write(all.slice(0, end));
+  });
+}
 
 /** How a process ended: its exit status, or the signal that ended it. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };

@@ -1,8 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { type Server, startServer } from "../server.ts";
-import { endProcess, stopServer } from "../start/ending.ts";
-import { foreseenFault, refuse } from "../start/refusal.ts";
+import { endProcess, foreseenFault, refuse, stopServer } from "../start/refusal.ts";
 import { reloadEnvironment } from "../start/reload.ts";
 import { openProcessLink, type ProcessLink } from "./link.ts";
 

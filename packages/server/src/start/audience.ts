@@ -2,7 +2,7 @@ import type { Audience } from "@svc/catalog";
 import type { Database } from "@svc/db/connect";
 import { keepAudience, listProjects, readAudience } from "@svc/db/projects/repo";
 import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/config-error.ts";
+import { ConfigError } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
 /** Whether the deployment says who receives events. Where it does not, every project receives all of them, so there may be but one. */

@@ -3,7 +3,7 @@ import { digestSecret } from "@svc/core";
 import { findCallerKey } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
 import { type Config, isLoopbackHost } from "../config/config.ts";
-import { createSignInLink, type SignInLinks } from "../console/sign-in-link.ts";
+import { createSignInLink, type SignInLinks } from "../console/service.ts";
 import { firstKeyFile } from "./first-key.ts";
 import { readIfThere } from "./vault-key.ts";
 

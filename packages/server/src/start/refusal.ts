@@ -1,10 +1,12 @@
 import { DefinitionError } from "@svc/catalog";
+import { systemClock } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver";
 import { EmbeddedPostgresError } from "@svc/db/embedded/errors";
 import { MigrationRefusedError } from "@svc/db/migrate";
 import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/config-error.ts";
-import { createLogger } from "../logger.ts";
+import { ConfigError } from "../config/environment.ts";
+import { createLogger, type Logger } from "../logger.ts";
+import type { Server } from "../server.ts";
 
 /** What to tell of an error that the operator can mend; undefined for one that needs its stack. */
 export function foreseenFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
@@ -39,4 +41,25 @@ export async function refuse(reason: string): Promise<never> {
   if (process.stderr.isTTY) process.stderr.write(`${message}\n`);
   else (await createLogger({ level: "fatal", destination: process.stderr })).fatal(message);
   process.exit(1);
+}
+
+/** Logs why the process cannot go on, and ends it with 1. */
+export function endProcess(logger: Logger, err: unknown, message: string): never {
+  logger.fatal({ err }, message);
+  process.exit(1);
+}
+
+/** Beyond the drain: to write what was finished, and to close the store. */
+export const closeMs = 10_000;
+
+/** Ends the process with 1 when the server cannot be stopped cleanly, or not in its time. */
+export async function stopServer(server: Server, { drainMs }: Config, logger: Logger): Promise<void> {
+  try {
+    const late = systemClock.wait(drainMs + closeMs).then(() => true);
+    const isLate = await Promise.race([server.stop().then(() => false), late]);
+    if (isLate) throw new Error(`not stopped after ${drainMs + closeMs} ms`);
+    logger.info("stopped");
+  } catch (err) {
+    endProcess(logger, err, "the service could not be stopped cleanly");
+  }
 }

@@ -1,7 +1,7 @@
 import { SealError, type Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { ensureVaultCheck } from "@svc/db/projects/repo";
-import { ConfigError } from "../config/config-error.ts";
+import { ConfigError } from "../config/environment.ts";
 
 /** What is sealed directly under the vault key in use: whoever opens it has that key. */
 export const vaultCheckText: Buffer = Buffer.from("svc");

@@ -2,7 +2,7 @@ import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateVaultKey, parseVaultKeys, requireText, type VaultKey } from "@svc/core";
 import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/config-error.ts";
+import { ConfigError } from "../config/environment.ts";
 
 /**
  * The vault keys of the configuration, or those of the key file, which is made (mode 0600) with the embedded database that

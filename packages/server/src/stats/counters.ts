@@ -1,7 +1,7 @@
 import type { Clock, ProjectId } from "@svc/core";
 import type { ActivityCount } from "@svc/db/activity/write";
 import type { AttemptObservation, CallObservation, EndedJob } from "@svc/node";
-import { type ActivitySeries, bucketBounds, bucketOf } from "./series.ts";
+import { type ActivitySeries, bucketBounds, bucketOf } from "./query.ts";
 
 /** What this node counted and has not added to the store yet. */
 export type Counters = {

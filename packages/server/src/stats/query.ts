@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { type Clock, optionalId, type ProjectId, timeRange } from "@svc/core";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type Clock, optionalId, type ProjectId, requireProject, timeRange } from "@svc/core";
 import { type ActivityStep, queryActivity } from "@svc/db/activity/query";
 import type { Executor } from "@svc/db/connect";
 import {
@@ -14,9 +15,47 @@ import {
   Series,
   type SeriesLine,
   SeriesLineSchema,
+  type StatsService,
 } from "@svc/gen/stats";
 import { serverFaults } from "../errors.ts";
-import { type ActivitySeries, bucketBounds, percentileOf } from "./series.ts";
+import { readBacklog } from "./backlog.ts";
+import { type WatchContext, watchProject } from "./watch-project.ts";
+
+/** What is counted over time, as the store names it. */
+const activitySeries = ["events", "deliveries", "delivery_latency", "calls", "call_latency", "jobs"] as const;
+export type ActivitySeries = (typeof activitySeries)[number];
+
+/** Upper ends of the buckets of latencies but the last, milliseconds: each 1.6 times the one before. */
+export const bucketBounds: readonly number[] = Array.from({ length: 23 }, (_, index) => {
+  return Math.round(1.6 ** index * 100) / 100;
+});
+
+/** The bucket that a latency falls into, from 0 to 23. */
+export function bucketOf(ms: number): number {
+  if (ms <= 1) return 0;
+  const guess = Math.min(bucketBounds.length, Math.ceil(Math.log(ms) / logOfStep));
+  // Bounds are rounded, and so is the logarithm.
+  if (guess > 0 && ms <= (bucketBounds[guess - 1] ?? 0)) return guess - 1;
+  return guess < bucketBounds.length && ms > (bucketBounds[guess] ?? Number.POSITIVE_INFINITY) ? guess + 1 : guess;
+}
+
+const logOfStep = Math.log(1.6);
+
+/** The latency that `share` of those in the buckets did not exceed, milliseconds: within its bucket by its place there. 0 for none. */
+function percentileOf(buckets: readonly number[], share: number): number {
+  const total = buckets.reduce((sum, count) => sum + count, 0);
+  const wanted = share * total;
+  let below = 0;
+  for (const [index, count] of buckets.entries()) {
+    if (count > 0 && below + count >= wanted) {
+      const low = index === 0 ? 0 : (bucketBounds[index - 1] ?? 0);
+      const high = bucketBounds[index] ?? low;
+      return low + ((high - low) * (wanted - below)) / count;
+    }
+    below += count;
+  }
+  return 0;
+}
 
 const names: readonly (readonly [Series, ActivitySeries])[] = [
   [Series.EVENTS, "events"],
@@ -45,7 +84,7 @@ type Asked = {
 };
 
 /** QuerySeries. Throws its refusals. */
-export async function querySeries(
+async function querySeries(
   { db, clock }: { readonly db: Executor; readonly clock: Clock },
   projectId: ProjectId,
   request: QuerySeriesRequest,
@@ -148,4 +187,13 @@ function latencyStep(buckets: readonly number[]): LatencyStep {
     p95Ms: percentileOf(buckets, 0.95),
     p99Ms: percentileOf(buckets, 0.99),
   });
+}
+
+/** StatsService over one store; every method takes its project from the calling key. */
+export function createStatsService(context: WatchContext): ServiceImpl<typeof StatsService> {
+  return {
+    getBacklog: (_request, ctx) => readBacklog(context, requireProject(ctx).projectId),
+    querySeries: (request, ctx) => querySeries(context, requireProject(ctx).projectId, request),
+    watchProject: (request, ctx) => watchProject(context, request, ctx),
+  };
 }

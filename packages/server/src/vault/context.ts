@@ -2,8 +2,7 @@ import type { Clock, Keyring, NodeId, ProjectId, VaultKey } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { DataKeyRow } from "@svc/db/vault/data-keys";
 import type { Logger } from "../logger.ts";
-import type { KeySource } from "./key-source.ts";
-import type { VaultLimits } from "./limits.ts";
+import type { KeySource, VaultLimits } from "./key-source.ts";
 
 /** Where a rotation can be broken off by tests: after its keys are stored, after a page is, and before the end is. */
 export type RotationFaultPoint = "keys-made" | "page-written" | "before-done";

@@ -1,13 +1,85 @@
-import { createKeyring, type Keyring, type NodeId, type ProjectId } from "@svc/core";
-import { forgetVaultNodes, type VaultRotation } from "@svc/db/vault/rotations";
-import { ConfigError } from "../config/config-error.ts";
+import {
+  createKeyring,
+  type DataKeyUse,
+  generateDataKeySecret,
+  type Keyring,
+  type KeyScope,
+  type NodeId,
+  type ProjectId,
+} from "@svc/core";
+import { findDataKeys, type NewDataKey, putDataKeys } from "@svc/db/vault/data-keys";
+import { countSealedRows } from "@svc/db/vault/reseal";
+import {
+  beginVaultRotation,
+  findVaultRotation,
+  forgetVaultNodes,
+  listVaultNodes,
+  type VaultRotation,
+} from "@svc/db/vault/rotations";
+import { adminFaults } from "../admin/errors.ts";
+import { ConfigError } from "../config/environment.ts";
 import { type Loop, startLoop } from "../loop.ts";
-import { beginRotation } from "./begin-rotation.ts";
 import type { VaultContext, VaultOptions } from "./context.ts";
-import { ensureDataKeys } from "./ensure-data-keys.ts";
-import { vaultLimits } from "./limits.ts";
+import { vaultLimits } from "./key-source.ts";
 import { stepRotation } from "./rotate.ts";
 import { createVaultState } from "./vault-state.ts";
+
+const uses: readonly DataKeyUse[] = ["seal", "digest"];
+
+/** Brings the data keys of scopes here, and makes those that they lack: of several nodes that do, one's stay. */
+async function ensureDataKeys(
+  { db, clock, state }: Pick<VaultContext, "db" | "clock" | "state">,
+  scopes: readonly KeyScope[],
+): Promise<void> {
+  const found = await findDataKeys(db, scopes);
+  const has = new Set(found.map(({ scope, use }) => `${scope} ${use}`));
+  const missing: NewDataKey[] = scopes.flatMap((scope) =>
+    uses
+      .filter((use) => !has.has(`${scope} ${use}`))
+      .map((use) => ({ scope, use, rotation: 0, wrapped: state.sealer.wrap(scope, use, generateDataKeySecret()) })),
+  );
+  if (missing.length > 0) await putDataKeys(db, missing, clock.now());
+  state.take(missing.length > 0 ? await findDataKeys(db, scopes) : found);
+}
+
+/**
+ * Begins a rotation to the first vault key of this process; where the service keeps its key in a file it makes a new one. Answers the
+ * rotation that is under way, where there is one. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
+ */
+async function beginRotation(context: VaultContext): Promise<VaultRotation> {
+  const { db, clock, state } = context;
+  await state.sync();
+  const last = await findVaultRotation(db);
+  if (last !== undefined && last.state !== "done") return last;
+  const [wrapping] = state.vaultKeys();
+  const current = wrapping?.id ?? "";
+  const keys = await keysToRotateTo(context, current);
+  const to = keys[0]?.id ?? "";
+  if (to === current) throw adminFaults.VAULT_KEY_UNCHANGED(current);
+  if (state.retired().has(to)) throw adminFaults.VAULT_KEY_RETIRED(to);
+  if (context.keys.add === undefined) await requireEverywhere(context, to);
+  const fromKeyIds = keys.map(({ id }) => id).filter((id) => id !== to && !state.retired().has(id));
+  const total = await countSealedRows(db);
+  const begun = await beginVaultRotation(db, { toKeyId: to, fromKeyIds, total, nowMs: clock.now() });
+  const rotation = begun ?? (await findVaultRotation(db));
+  if (rotation === undefined) throw new Error("a rotation that was begun is not in the store");
+  await state.sync();
+  return rotation;
+}
+
+async function keysToRotateTo({ keys }: VaultContext, current: string) {
+  const before = await keys.read();
+  if (keys.add === undefined || before[0]?.id !== current) return before;
+  await keys.add();
+  return await keys.read();
+}
+
+/** A node without the key would open nothing that the rotation writes. */
+async function requireEverywhere({ db, clock, limits }: VaultContext, to: string): Promise<void> {
+  const nodes = await listVaultNodes(db, clock.now() - limits.goneMs);
+  const without = nodes.filter(({ keyIds }) => !keyIds.includes(to)).map(({ nodeId }) => nodeId);
+  if (without.length > 0) throw adminFaults.VAULT_KEY_MISSING(to, without);
+}
 
 /** The vault of one process: its keyring, kept as the store has it, and its part in rotations. */
 export type Vault = {

@@ -9,7 +9,7 @@ import {
   type VaultVersion,
 } from "@svc/db/vault/rotations";
 import type { VaultOptions, VaultState } from "./context.ts";
-import type { VaultLimits } from "./limits.ts";
+import type { VaultLimits } from "./key-source.ts";
 
 type StateOptions = Pick<VaultOptions, "db" | "clock" | "nodeId" | "keys" | "logger"> & {
   readonly limits: VaultLimits;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type CatalogView, nearest, type Tool } from "@svc/catalog";
 import { formatValue, isToolGranted, type ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "../mcp/address.ts";
-import { invalidParams, type McpError } from "../mcp/errors.ts";
+import { invalidParams, type McpError } from "../mcp/request.ts";
 import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
 // Tools that the address names are listed as they are: a client with few of them needs no search, and its user sees what each does.

@@ -1,20 +1,99 @@
-import { type CatalogViews, createValidator, type SchemaValidator } from "@svc/catalog";
-import type { ProjectPrincipal } from "@svc/core";
+import { type CatalogView, type CatalogViews, createValidator, nearest, type SchemaValidator } from "@svc/catalog";
+import { type Binding, isToolGranted, type ProjectPrincipal } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ToolCaller } from "../call/call-tool.ts";
+import { showResult } from "../call/shape.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
+import { toolFaults } from "../errors.ts";
 import type { Params } from "../mcp/offer.ts";
 import type { ReachFinder } from "../search/reach.ts";
-import type { ToolAnswer } from "./answer.ts";
-import { answerCall, type CallArguments } from "./call-tool.ts";
-import type { ConfirmationStore } from "./confirmation.ts";
+import { answerOf, readCallRequest } from "../service/call-request.ts";
+import { describedTool } from "../service/search-request.ts";
+import { answered, type ConfirmationStore, type ToolAnswer } from "./answer.ts";
 import { withConnected } from "./connected.ts";
-import type { CallHints } from "./convert.ts";
-import { answerDescribe } from "./describe-tool.ts";
+import { type CallHints, callData, callTexts, toolData, toolText } from "./convert.ts";
 import { metaArgumentsMissed } from "./meant-arguments.ts";
-import { type MetaToolName, metaTools } from "./meta-tools.ts";
-import { answerRead, type ReadArguments } from "./read-tool.ts";
+import { type MetaToolName, metaTools, resultBytesDefault } from "./meta-tools.ts";
 import { answerSearch, type SearchArguments } from "./search-tools.ts";
+
+/** Arguments of call_tool, as its schema lets them through. */
+type CallArguments = {
+  readonly slug: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly entity_id?: string;
+  readonly connected_account_id?: string;
+  readonly idempotency_key?: string;
+  readonly dry_run?: boolean;
+  readonly fields?: string[];
+  readonly max_bytes?: number;
+};
+
+/** What a call of an agent's needs beside its arguments. */
+type AgentCall = {
+  readonly caller: ToolCaller;
+  readonly principal: ProjectPrincipal;
+  /** How its answer advises to call again. */
+  readonly hints: CallHints;
+  /** Where the client can ask its user: the call that the user has said yes to. */
+  readonly person?: CallRequest["person"];
+  /** The definition to call by. Default: the one that the project sees. */
+  readonly pinned?: CallRequest["pinned"];
+};
+
+/** Calls a tool and answers its result; what was only held is no error. Rejects as CallTool does. */
+export async function answerCall(
+  args: CallArguments,
+  { caller, principal, hints, pinned, person }: AgentCall,
+): Promise<ToolAnswer> {
+  const request = {
+    toolSlug: args.slug,
+    args: args.arguments ?? {},
+    entityId: args.entity_id,
+    connectedAccountId: args.connected_account_id,
+    idempotencyKey: args.idempotency_key,
+    dryRun: args.dry_run,
+    fields: args.fields,
+    maxBytes: args.max_bytes ?? resultBytesDefault,
+  };
+  const { shape, ...call } = readCallRequest(request, principal);
+  const called = await caller.call({ ...call, pinned, person });
+  const answer = answerOf(called);
+  const shown = showResult(answer, shape);
+  const texts = callTexts(args.slug, { answer, shown, hints });
+  const name = answer.askFor;
+  return {
+    ...(name !== undefined && { askUser: { name, text: texts.join("\n") } }),
+    texts,
+    structured: callData(answer, shown),
+    isError: called.outcome !== "held" && answer.result.outcome !== "ok",
+  };
+}
+
+/** Arguments of read_tool, as its schema lets them through. */
+type ReadArguments = Omit<CallArguments, "idempotency_key" | "dry_run">;
+
+/** Calls a tool that reads and answers its result. Throws TOOL_NOT_FOUND and TOOL_NOT_READ, else rejects as CallTool does. */
+async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCall): Promise<ToolAnswer> {
+  const tool = view.tools.get(args.slug);
+  const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
+  if (tool === undefined || toolkit === undefined)
+    throw toolFaults.TOOL_NOT_FOUND("slug", args.slug, nearest(args.slug, view.tools.keys()));
+  // Of what a key may not call it is told that alone.
+  if (tool.class !== "read" && isToolGranted(call.principal.binding, tool))
+    throw toolFaults.TOOL_NOT_READ(tool.slug, tool.class);
+  // Called by the definition that was judged: a toolkit may be published anew meanwhile.
+  return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
+}
+
+/** Answers describe_tool: what GetTool says of the tool, its schemas as objects. Throws TOOL_NOT_FOUND. */
+function answerDescribe(
+  view: CatalogView,
+  { slug }: { readonly slug: string },
+  binding: Binding | undefined,
+): ToolAnswer {
+  const tool = describedTool(view, binding, slug);
+  return answered(toolData(tool), toolText(tool));
+}
 
 /** What tools of agents work with. */
 export type AgentToolsOptions = ConfirmationStore & {

@@ -2,19 +2,17 @@ import { createValidator, type SchemaValidator } from "@svc/catalog";
 import type { Binding } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { McpAddress } from "../mcp/address.ts";
-import { invalidParams } from "../mcp/errors.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
+import { invalidParams } from "../mcp/request.ts";
 import { type AgentTool, type TaskAnswer, usableAgentTools } from "./agent-tool.ts";
-import { type ToolAnswer, toolResult } from "./answer.ts";
-import { answerCall } from "./call-tool.ts";
-import { askUser, canAskUser, readUserAnswer } from "./confirmation.ts";
+import { askUser, canAskUser, readUserAnswer, type ToolAnswer, toolResult } from "./answer.ts";
 import { withConnected } from "./connected.ts";
 import { directName, findDirect, isDirect, listDirect, listedMetaTools } from "./direct-tools.ts";
-import { answerRefusal } from "./errors.ts";
 import { metaArgumentsMissed, objectOf } from "./meant-arguments.ts";
 import { insteadOf, meantCall } from "./meant-call.ts";
-import { type AgentToolsOptions, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
+import { type AgentToolsOptions, answerCall, createMetaCaller, type MetaCaller } from "./meta-caller.ts";
 import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
+import { answerRefusal } from "./words.ts";
 
 /** What agents are offered over MCP: the meta-tools and what they were given beside them, or those tools that the address of the client names. */
 export function createToolsOffer(options: ToolsOfferOptions): McpOffer {

@@ -1,7 +1,7 @@
 import type { CatalogView, ToolDefinition } from "@svc/catalog";
 import type { ProjectPrincipal } from "@svc/core";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
-import type { Confidence } from "../search/confidence.ts";
+import type { Confidence } from "../search/judge.ts";
 import type { ToolQuery } from "../search/tool-search.ts";
 import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type ToolAnswer } from "./answer.ts";

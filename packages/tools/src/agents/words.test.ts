@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, Fault, text, wait } from "@svc/core";
 import { expect, test } from "vitest";
-import { spokenFault } from "./errors.ts";
 import { instructions, metaTools } from "./meta-tools.ts";
-import { spoken } from "./words.ts";
+import { spoken, spokenFault } from "./words.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 const filesBelow = (folder: string, ending: RegExp) =>

@@ -1,4 +1,5 @@
-import { type PartedText, renderText } from "@svc/core";
+import { Fault, type PartedText, partedOf, renderAdvice, renderText, retryAfterText } from "@svc/core";
+import type { ToolAnswer } from "./answer.ts";
 
 /** How the API's names read to an agent: those of its own tools, or of what a person does where it has none. */
 const words: Readonly<Record<string, string>> = {
@@ -46,7 +47,7 @@ const words: Readonly<Record<string, string>> = {
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 
 /** A call or a field of the API as an agent knows it; other names stay. */
-export function spokenName(named: string): string {
+function spokenName(named: string): string {
   const [name = "", ...how] = named.split(" ");
   return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;
 }
@@ -59,4 +60,31 @@ export function spokenText(said: PartedText): string {
 /** A text of the service in the words of an agent's tools. */
 export function spoken(text: string): string {
   return text.replace(pattern, (name) => words[name] ?? name);
+}
+
+/** A refusal that HTTP answers, with its advice in the names of these tools, and how long to wait: agents' clients show no headers. */
+export function spokenFault(refusal: Fault): Fault {
+  const { code, message, retryAfterMs } = refusal;
+  const details = refusal.details.map((detail, index) => ({ ...detail, help: spokenHelp(refusal, index) }));
+  return new Fault(code, message, details, retryAfterMs);
+}
+
+/** A refusal as a model reads it: what was wrong, what would be right and when, in the names of these tools. */
+export function answerRefusal(refusal: Fault): ToolAnswer {
+  const { reason = "INTERNAL", field = "" } = refusal.details[0] ?? {};
+  const message = renderText(refusal.says, (kind, name) =>
+    kind === "field" && name === field ? spokenName(name) : name,
+  );
+  const told = { code: refusal.code, reason, field: spokenName(field), message, help: spokenHelp(refusal, 0) };
+  return {
+    texts: [[`${reason}: ${message}`, told.help].filter(Boolean).join("\n")],
+    structured: { error: told },
+    isError: true,
+  };
+}
+
+/** The help of a detail in the names of these tools, and the wait in it. */
+function spokenHelp(refusal: Fault, index: number): string {
+  const help = refusal.advice[index] ?? partedOf("");
+  return renderAdvice([help], retryAfterText(refusal), (_kind, name) => spokenName(name));
 }

@@ -7,7 +7,7 @@ import { catalogOf, type ToolkitSource } from "@svc/testing/catalog";
 import { createTestDatabase } from "@svc/testing/database";
 import { createTestNode, testSealer } from "@svc/testing/node";
 import { afterAll, afterEach, expect, test } from "vitest";
-import { answerOf } from "../service/call-answer.ts";
+import { answerOf } from "../service/call-request.ts";
 import type { CallRequest } from "./call-request.ts";
 import { addProject } from "./test-node.ts";
 import { deskToolkit } from "./test-toolkits.ts";

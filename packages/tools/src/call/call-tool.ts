@@ -3,14 +3,13 @@ import { type CodeContext, callCodeTool } from "./call-code.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type Called, called } from "./called.ts";
 import type { ExecuteContext } from "./execute.ts";
-import type { PersonContext } from "./for-person.ts";
 import { takeToTheGate } from "./gate.ts";
 import { reviewed } from "./hooked-call.ts";
-import { createKeyStore } from "./key-store.ts";
+import { createKeyStore } from "./keyed-call.ts";
 import { enterAndSend } from "./limited-call.ts";
 import type { MadeCall } from "./prepared-call.ts";
 import { type ReadyCall, type ReadyContext, readyCall } from "./ready-call.ts";
-import { dryRun, endDoubted, endUnsent } from "./unsent-call.ts";
+import { dryRun, endDoubted, endUnsent, type PersonContext } from "./unsent-call.ts";
 
 /** Calls tools. Rejects only when the store is away before anything was sent. */
 export type ToolCaller = {

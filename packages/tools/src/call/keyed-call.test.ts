@@ -1,7 +1,7 @@
 import { createId, createSealer } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
-import { answerOf } from "../service/call-answer.ts";
+import { answerOf } from "../service/call-request.ts";
 import type { CallRequest } from "./call-request.ts";
 import { addProject, createTestNode } from "./test-node.ts";
 import { answer, cut, timedOut } from "./test-transport.ts";

@@ -1,8 +1,81 @@
 import type { Action, JsonSchema } from "@svc/catalog";
-import { isObject, isRawJson, LeastRecentlyUsed, parseTemplate, renderTemplate } from "@svc/core";
+import {
+  isObject,
+  isRawJson,
+  type JsonObject,
+  LeastRecentlyUsed,
+  parseExactJson,
+  parseTemplate,
+  renderTemplate,
+  scalarText,
+} from "@svc/core";
 import type { CallResult } from "../outcome.ts";
-import { objectOfScalar } from "./text-object.ts";
-import { trim } from "./trim.ts";
+import { sensitiveNames } from "./mask.ts";
+
+/** Values that a text is read of, as many as an answer. */
+const valuesMax = 200_000;
+
+/** The object that a text holds as JSON, where a schema wants an object and no text; undefined where it does not, or the text has none. */
+function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined {
+  if (!wantsObjectAlone(schema) || !/^\s*\{/.test(text)) return undefined;
+  try {
+    const value = parseExactJson(text, { valuesMax });
+    return isObject(value) ? (value as JsonObject) : undefined;
+  } catch {
+    // A text that is no JSON, or too much of it, stays the text that it is.
+    return undefined;
+  }
+}
+
+/**
+ * The object that a bare text, number or boolean stands for, where a schema wants an object of one property that is none itself: an app
+ * that answers the id of what it changed means `{id}`. Undefined for anything else. A number that is wanted as text becomes one.
+ */
+function objectOfScalar(schema: JsonSchema, value: unknown): JsonObject | undefined {
+  const text = scalarText(value);
+  if (text === undefined || !wantsObjectAlone(schema) || !isObject(schema.properties)) return undefined;
+  const [only, ...others] = Object.entries(schema.properties);
+  if (only === undefined || others.length > 0) return undefined;
+  const [name, property] = only;
+  const types = isObject(property) ? [property.type ?? []].flat() : [];
+  if (types.includes("object") || types.includes("array")) return undefined;
+  const isText = types.includes("string") && types.every((type) => type === "string" || type === "null");
+  return { [name]: isText ? text : value } as JsonObject;
+}
+
+function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
+  const types = [type ?? (isObject(properties) ? "object" : [])].flat();
+  return types.includes("object") && !types.includes("string");
+}
+
+/**
+ * Keeps of a value what an output schema names. An object without `properties`, or a list without `items`, is kept whole, and so
+ * is null and every value of another type than declared: telling that is validation's part. JSON text of an object, where an object
+ * is declared, is that object; one that has nothing of what is named is kept whole, since nobody else says what the app meant by it.
+ */
+export function trim(schema: JsonSchema, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return isObject(items) ? value.map((item: unknown) => trim(items, item)) : value;
+  }
+  if (typeof value === "string") return trimText(schema, value);
+  const { properties } = schema;
+  if (!isObject(value) || !isObject(properties)) return value;
+  const named = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
+  // Not by assignment: a property may be named __proto__.
+  return Object.fromEntries(
+    named.map(([name, child]) => [name, isObject(child) ? trim(child, value[name]) : value[name]]),
+  );
+}
+
+function trimText(schema: JsonSchema, text: string): unknown {
+  const object = objectOfText(schema, text);
+  if (object === undefined) return text;
+  const trimmed = trim(schema, object);
+  if (!isObject(trimmed) || Object.keys(trimmed).length > 0) return trimmed;
+  // Where something is sensitive, a text is masked whole, and what is under other names would not be.
+  return sensitiveNames(schema).length > 0 ? text : object;
+}
 
 /**
  * The result in the body of a good answer: unwrapped, named, trimmed to the output schema, with a warning when it misses it.

@@ -1,3 +1,5 @@
+import { LeastRecentlyUsed } from "@svc/core";
+
 /** Of a longer part the search of the engine may take the product of both lengths, where text and part repeat one letter. */
 const engineMax = 256;
 
@@ -40,4 +42,77 @@ function bordersOf(text: string): Uint32Array {
     borders[at] = length;
   }
   return borders;
+}
+
+/** What is shorter stands in too many words by chance. */
+export const secretMin = 3;
+
+/** What has fewer bytes stands in hex or base64 of anything by chance, and as the name of a field. */
+const encodedMin = 8;
+
+/** Of a core so much is looked for: a longer one takes longer, and tells no more. */
+const coreMax = 32;
+
+/**
+ * A secret in the forms in which it is looked for. `encoded`: in hex and base64, what of it is alike whatever stands before and behind
+ * it. `cores`: a text that holds none of them does not hold it in any form. `reach`: how far a form of it may go on in a text.
+ */
+export type Hidden = {
+  readonly text: string;
+  readonly encoded: readonly string[];
+  readonly cores: readonly string[];
+  readonly reach: number;
+};
+
+/** Secrets whose forms stay made, and how long one is at most: together they take some megabytes. */
+const made = new LeastRecentlyUsed<string, Hidden>(200);
+const madeLengthMax = 4_096;
+
+/** The forms of a secret. They are dear, and those of a credential are the same for each call with it. */
+export function hiddenOf(text: string): Hidden {
+  if (text.length > madeLengthMax) return makeHidden(text);
+  const known = made.get(text);
+  if (known !== undefined) return known;
+  const hidden = makeHidden(text);
+  made.set(text, hidden);
+  return hidden;
+}
+
+/** Characters that stand for one where it is escaped twice, and for one of hex or base64; a longer reach is cut. */
+const escapedMax = 24;
+const escapedCodeMax = 3;
+const reachMax = 65_536;
+
+function makeHidden(text: string): Hidden {
+  const bytes = Buffer.from(text, "utf8");
+  const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
+  // What is encoded may stand in a URL, which escapes all but letters and digits of it.
+  const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
+  const codeLength = Math.max(0, ...encoded.map(({ length }) => length));
+  const reach = Math.min(reachMax, Math.max(escapedMax * text.length, escapedCodeMax * codeLength) + escapedMax);
+  return { text, encoded, cores: [...new Set(cores.map((core) => core.slice(0, coreMax)))], reach };
+}
+
+/**
+ * Letters that stand for themselves in JSON, in a URL, in a form and in HTML: the longest run of them stands in all forms of a secret
+ * but base64. A secret without such a run has the empty text, which stands in every text.
+ */
+const sameRuns = /[\w.-]+/g;
+
+function longest(text: string, runs: RegExp): string {
+  return (text.match(runs) ?? []).reduce((a, b) => (b.length > a.length ? b : a), "");
+}
+
+function hexOf(bytes: Buffer): string[] {
+  const hex = bytes.toString("hex");
+  return [hex, hex.toUpperCase()];
+}
+
+/** The characters of base64 that bytes alone decide, where they begin at each of the three places of a group. */
+function base64Of(bytes: Buffer): string[] {
+  const forms = [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    return encoded.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+  });
+  return [...new Set([...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))])];
 }

@@ -6,12 +6,20 @@ import { type HttpContext, prepareHttp, secretMissing } from "../http/prepare-ht
 import { type CallResult, type RequestPreview, resultOf } from "../outcome.ts";
 import { buildRequest, type RequestFault } from "./build-request.ts";
 import { checkArguments, describeFaults } from "./check-arguments.ts";
-import { personalName } from "./for-person.ts";
 import { withKeyArgument, withKeyHeader } from "./idempotency.ts";
 import { mask, masked, maskedTexts } from "./mask.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
-import { missingScopes } from "./scopes.ts";
 import { fillSecrets } from "./secret-uses.ts";
+import { personalName } from "./unsent-call.ts";
+
+/**
+ * Scopes that a tool needs and an account was not granted. Nothing is missing when the app named no scopes. A granted scope covers
+ * those that refine it with a dot: `…/calendar` covers `…/calendar.events.readonly`.
+ */
+export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
+  if (granted.length === 0) return [];
+  return needed.filter((scope) => !granted.some((held) => scope === held || scope.startsWith(`${held}.`)));
+}
 
 type Params = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { isRawJson } from "@svc/core";
-import { secretMin } from "./hidden.ts";
+import { secretMin } from "./places.ts";
 import type { Redactor } from "./redact.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { AppRequest } from "@svc/connections";
-import { type Hidden, hiddenOf, secretMin } from "./hidden.ts";
 import { masked } from "./mask.ts";
-import { placesOf } from "./places.ts";
+import { type Hidden, hiddenOf, placesOf, secretMin } from "./places.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
 
 /** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */

@@ -5,7 +5,7 @@ import type { Database } from "@svc/db/connect";
 import { createProject } from "@svc/db/projects/repo";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestNode as createNode, type TestNode as Node, testSealer } from "@svc/testing/node";
-import { answerOf } from "../service/call-answer.ts";
+import { answerOf } from "../service/call-request.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { DrainingToolCaller } from "./call-tool.ts";
 import type { CallAnswer, Called } from "./called.ts";

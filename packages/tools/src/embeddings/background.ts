@@ -1,10 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import type { Toolkit } from "@svc/catalog";
-import type { ToolText } from "./tool-texts.ts";
-import { type Look, lookFor, othersMs, type VectorStoreOptions, wantedOf, wantedSenseless } from "./tool-vectors.ts";
+import {
+  type Look,
+  lookFor,
+  othersMs,
+  type ToolText,
+  type VectorStoreOptions,
+  wantedOf,
+  wantedSenseless,
+} from "./tool-vectors.ts";
 import { type Pace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
-import type { Vector } from "./vector.ts";
-import { blocksOf, likenessesOf, type VectorBlocks } from "./vector-block.ts";
+import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vectors.ts";
 
 /** Where the tools of a toolkit lie. */
 export type ToolkitVectors = {

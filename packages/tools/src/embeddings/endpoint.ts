@@ -1,7 +1,7 @@
 import { type AddressGuard, AddressRefusedError, type Clock, isObject, readForeignText } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { EmbeddingsCall, EndpointOutcome } from "./observer.ts";
-import { dimensionBounds, packVector, type Vector } from "./vector.ts";
+import { dimensionBounds, packVector, type Vector } from "./vectors.ts";
 
 /** Where texts are turned into vectors, as the deployment says. */
 export type EmbeddingsPlace = {

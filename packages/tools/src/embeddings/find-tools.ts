@@ -11,8 +11,7 @@ import { createEmbeddingsEndpoint, type EmbeddingsPlace, type EndpointOptions } 
 import type { AskedFor, EmbeddingsObserver } from "./observer.ts";
 import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
-import type { Vector } from "./vector.ts";
-import { likenessesOf } from "./vector-block.ts";
+import { likenessesOf, type Vector } from "./vectors.ts";
 
 /** Finds the tools of a view, by their words and, where the deployment names an endpoint, by their meaning. */
 export type ToolFinder = {

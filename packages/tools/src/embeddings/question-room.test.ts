@@ -1,8 +1,8 @@
 import { createId, type ProjectId, systemClock } from "@svc/core";
 import { expect, test } from "vitest";
-import { KeptVectors } from "./kept-vectors.ts";
+import { KeptVectors } from "./query-vectors.ts";
 import { type Leave, QuestionRoom } from "./question-room.ts";
-import { vectorOf } from "./vector.ts";
+import { vectorOf } from "./vectors.ts";
 
 const [a, b, c, d] = [1, 2, 3, 4].map((at) => createId("prj", at)) as [ProjectId, ProjectId, ProjectId, ProjectId];
 /** Longer than any test: who waits so long is let in, or the test fails. */

@@ -1,5 +1,6 @@
-import type { Toolkit } from "@svc/catalog";
-import type { Clock } from "@svc/core";
+import { createHash } from "node:crypto";
+import type { ToolDefinition, Toolkit } from "@svc/catalog";
+import type { Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import {
   claimToolVectors,
@@ -9,10 +10,48 @@ import {
   type ToolVector,
   touchToolVectors,
 } from "@svc/db/tool-vectors/repo";
-import type { EmbeddingsEndpoint } from "./endpoint.ts";
+import { indexOf } from "../search/toolkit-index.ts";
+import type { EmbeddingsEndpoint, EmbeddingsPlace } from "./endpoint.ts";
 import senselessTexts from "./senseless.json" with { type: "json" };
-import { digestOf, type ToolText, toolTextsOf } from "./tool-texts.ts";
-import { type Vector, vectorOf } from "./vector.ts";
+import { type Vector, vectorOf } from "./vectors.ts";
+
+/** A text that a vector is asked for. `place`: of its tool in the index of the toolkit. */
+export type ToolText = {
+  readonly digest: string;
+  readonly text: string;
+  readonly place: number;
+};
+
+/** Characters that are sent of a tool at most: models read a few hundred words. */
+const charactersMax = 2_000;
+
+/** The texts of a toolkit's tools. Skills have none: what a person wrote there for somebody stays here. */
+function toolTextsOf(toolkit: Toolkit, at: EmbeddingsPlace): ToolText[] {
+  return indexOf(toolkit).tools.flatMap((tool, place) => {
+    if (tool.kind !== "action") return [];
+    const text = textOf(tool, toolkit);
+    return [{ digest: digestOf(text, at, toolkit.ownerProjectId), text, place }];
+  });
+}
+
+/** What a vector is kept by: another address or model has other vectors, and each project its own. */
+function digestOf(text: string, { url, model }: EmbeddingsPlace, owner: ProjectId | ""): string {
+  return createHash("sha256")
+    .update(JSON.stringify([url, model, owner, text]))
+    .digest("base64url");
+}
+
+function textOf(tool: ToolDefinition, toolkit: Toolkit): string {
+  const name = tool.name.replaceAll("_", " ");
+  const sayings = (toolkit.sayings?.get(tool.name) ?? []).map(firstChoices);
+  const text = [`${toolkit.name}: ${name}.`, tool.description, ...tool.intents, ...sayings].join("\n");
+  return text.slice(0, charactersMax).toWellFormed();
+}
+
+/** A saying with the first of each of its choices, as somebody would say it. */
+function firstChoices(saying: string): string {
+  return saying.replaceAll(/\(([^()|]*)[^()]*\)/g, "$1");
+}
 
 /** Texts asked for at once: an answer of more numbers would take longer than 10 ms to read. */
 export const batchMax = 8;
@@ -24,7 +63,7 @@ const claimMs = 60_000;
 export const othersMs = 1_000;
 
 /** Texts of one owner that are wanted together. */
-export type Wanted = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
+type Wanted = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
 /** What one look came to: all are there, another node asks for the rest, or there is more to ask for. */
 export type Look = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };

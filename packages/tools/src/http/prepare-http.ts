@@ -1,5 +1,6 @@
 import type { Action } from "@svc/catalog";
-import type { AppTransport, SecretVault } from "@svc/connections";
+import type { AppAnswer, AppTransport, SecretVault } from "@svc/connections";
+import { readForeignText } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { readHttpHosts } from "@svc/db/projects/quotas";
 import { describeFaults } from "../call/check-arguments.ts";
@@ -7,8 +8,34 @@ import { withKeyHeader } from "../call/idempotency.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "../call/prepared-call.ts";
 import { fillSecrets } from "../call/secret-uses.ts";
 import { type ArgumentFault, type CallOutcome, resultOf } from "../outcome.ts";
-import { buildHttpRequest } from "./build-request.ts";
-import { withTexts } from "./read-text.ts";
+import { buildHttpRequest, isJsonType } from "./build-request.ts";
+
+/** A way to hosts of a project's own, whose good answers may be anything: what is no JSON reads as `{"text": …}`. */
+function withTexts(transport: AppTransport): AppTransport {
+  return { send: async (...sent) => asJson(await transport.send(...sent)) };
+}
+
+function asJson(answer: AppAnswer): AppAnswer {
+  if (answer.kind !== "answer" || answer.status < 200 || answer.status > 299) return answer;
+  const { headers, body, unreadable } = answer;
+  const type = headers["content-type"];
+  if (body.byteLength === 0 || unreadable !== undefined) return answer;
+  const read = readForeignText(body, type);
+  // Bytes that are no text are not made into one: who reads the answer says why.
+  if ("fault" in read || (type === undefined ? isJson(read.text) : isJsonType(type))) return answer;
+  const json = { "content-type": "application/json" };
+  return { ...answer, headers: { ...headers, ...json }, body: Buffer.from(JSON.stringify({ text: read.text })) };
+}
+
+/** Of an answer that does not say what it is. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** What preparing the requests of programs works with. `hostTransport` goes to hosts of projects, in the sandbox as well. */
 export type HttpContext = {

@@ -1,8 +1,7 @@
 import type { Clock, NodeId } from "@svc/core";
 import { type PaceKey, readCallPaces, writeCallPaces } from "@svc/db/call-limits/paces";
 import type { Database } from "@svc/db/connect";
-import { countsPlaces, type Lane, noteHeld, stepOf } from "./lane.ts";
-import { Lanes, type PacedKey } from "./lanes.ts";
+import { countsPlaces, type Lane, Lanes, noteHeld, type PacedKey, stepOf } from "./lanes.ts";
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
 import { admit, fullUntil, hasRoom, latestOf, pollMs, type Turn, type Waiting } from "./turn.ts";
 

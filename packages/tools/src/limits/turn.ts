@@ -1,6 +1,5 @@
-import type { Lane } from "./lane.ts";
-import type { Room } from "./pace.ts";
-import { freeAgainAt } from "./rate-window.ts";
+import type { Lane } from "./lanes.ts";
+import { freeAgainAt, type Room } from "./pace.ts";
 
 /** A call that wants to go. */
 export type Waiting = {

@@ -1,5 +1,5 @@
 import { formatValue, isEntityId } from "@svc/core";
-import { invalidParams, type McpError } from "./errors.ts";
+import { invalidParams, type McpError } from "./request.ts";
 
 /** What the address of a client asks for beside the endpoint itself. */
 export type McpAddress = {

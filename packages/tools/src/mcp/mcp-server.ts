@@ -1,11 +1,32 @@
-import { olderEra } from "./2025-11-25/era.ts";
-import { newerEra } from "./2026-07-28/era.ts";
+import { isObject } from "@svc/core";
 import { readAddress } from "./address.ts";
-import { isNewer } from "./era-of.ts";
-import { type McpMessages, type NoMessages, readMessages } from "./messages.ts";
+import { olderEra } from "./era-2025-11-25.ts";
+import { metaKeys, newerEra } from "./era-2026-07-28.ts";
+import { type McpMessage, type McpMessages, type NoMessages, readMessages } from "./messages.ts";
 import type { McpOffer } from "./offer.ts";
-import type { McpAnswer, McpRequest } from "./request.ts";
+import type { McpAnswer, McpHeaders, McpRequest } from "./request.ts";
 import { type Era, joinOffers, type Served } from "./served.ts";
+import { isNewerVersion, isOlderVersion } from "./versions.ts";
+
+/**
+ * Whether a POST is to be read by the newer revision: its message says so of itself, or else its header names a version that no client
+ * begins a handshake with. What says nothing is of a client that has no such words.
+ */
+function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
+  const messages = "error" in read ? [] : read.messages;
+  const claims = messages.flatMap((message) => claimOf(message) ?? []);
+  // A handshake is none of the newer revision's, unless it says that it is of that very one: it agrees on a version that is spoken.
+  if (messages.some((message) => message.kind === "request" && message.method === "initialize"))
+    return claims.some(isNewerVersion);
+  if (claims.length > 0) return claims.some((claim) => !isOlderVersion(claim));
+  return version !== undefined && !isOlderVersion(version);
+}
+
+/** The version that a message names in the place which the newer revision has for it. */
+function claimOf(message: McpMessage): unknown {
+  if (message.kind === "response" || !isObject(message.params["_meta"])) return undefined;
+  return message.params["_meta"][metaKeys.version];
+}
 
 /** Serves MCP over Streamable HTTP, without sessions: each POST stands for itself. */
 export type McpServer = {
@@ -14,7 +35,7 @@ export type McpServer = {
 };
 
 /** What a server is made of. */
-export type McpServerOptions = {
+type McpServerOptions = {
   /** What clients are told that its version is. */
   readonly version: string;
   readonly offers: readonly McpOffer[];

@@ -1,7 +1,7 @@
 import { type ForeignText, isJsonNumber, isObject, type JsonNumber, parseExactJson } from "@svc/core";
 import { argumentValuesMax } from "../service/call-request.ts";
-import { invalidRequest, type McpError, unreadable } from "./errors.ts";
 import type { Params } from "./offer.ts";
+import { invalidRequest, type McpError, unreadable } from "./request.ts";
 
 /** A request's own id; numbers keep their digits. */
 export type MessageId = string | JsonNumber;

@@ -1,7 +1,6 @@
 import type { Fault, ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "./address.ts";
-import type { McpError } from "./errors.ts";
-import type { EnterDeed } from "./request.ts";
+import type { EnterDeed, McpError } from "./request.ts";
 
 /** Revisions of the protocol that are spoken, each in a folder of its name; the older one is spoken to clients of earlier ones too. */
 export type Revision = "2025-11-25" | "2026-07-28";

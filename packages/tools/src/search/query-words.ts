@@ -1,11 +1,10 @@
 import { isTime, partText } from "./data-words.ts";
 import { collectIdioms, readIdioms } from "./idioms.ts";
 import { readMarks, readSpoken, saidWord } from "./marks.ts";
-import { correctWord } from "./spelling.ts";
+import { correctWord, isEnglish } from "./spelling.ts";
 import { formMark } from "./tool-terms.ts";
 import { translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
-import { isEnglish } from "./vocabulary-words.ts";
 import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
 /** A query as it is read. */

@@ -1,17 +1,13 @@
 import type { AccessClass, Catalog } from "@svc/catalog";
 import { type Binding, isToolGranted } from "@svc/core";
-import { confidenceOf } from "./confidence.ts";
 import { demandOf } from "./deeds.ts";
 import { fuse, type Nearness } from "./fuse.ts";
-import { type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
+import { confidenceOf, type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
 import { kindShareOf } from "./kinds.ts";
 import { meaningsOf } from "./meanings.ts";
-import { preferNames } from "./prefer-names.ts";
-import { phrasePreference } from "./prefer-phrases.ts";
-import { preferReplacements } from "./prefer-replacements.ts";
+import { phrasePreference, preferNames, preferReplacements } from "./prefer.ts";
 import { readQuery } from "./query-words.ts";
-import { scoreTools } from "./score-tools.ts";
-import { spreadOverToolkits } from "./spread.ts";
+import { scoreTools, spreadOverToolkits } from "./score-tools.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
 import { type IndexedTool, indexView, namesToolkit, type ViewIndex } from "./view-index.ts";
 

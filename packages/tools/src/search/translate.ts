@@ -2,7 +2,7 @@ import SearchableMap from "minisearch/SearchableMap";
 import { isTime } from "./data-words.ts";
 import { collectIdioms, type Idioms, type ReadWord, readIdioms } from "./idioms.ts";
 import languages from "./languages.json" with { type: "json" };
-import { englishWords, isEnglish, plainWords } from "./vocabulary-words.ts";
+import { englishWords, isEnglish, plainWords } from "./spelling.ts";
 import { termOf } from "./words.ts";
 
 /** What is known of a language, in plain words: each with what it is in English. */

@@ -1,5 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
+import type { TestRead } from "@svc/connections";
 import {
+  assertExhaustive,
   formatValue,
   isEntityId,
   isJsonNumber,
@@ -12,6 +14,9 @@ import {
 } from "@svc/core";
 import type { CallToolRequest } from "@svc/gen/tools";
 import type { CallRequest } from "../call/call-request.ts";
+import type { ToolCaller } from "../call/call-tool.ts";
+import type { CallAnswer, Called } from "../call/called.ts";
+import { errorAnswerStart } from "../call/read-answer.ts";
 import type { ResultShape } from "../call/shape.ts";
 import { toolFaults } from "../errors.ts";
 
@@ -85,4 +90,48 @@ function readShape(fields: readonly string[], bytesMax: number): ResultShape {
   }
   if (bytesMax !== 0 && bytesMax < bytesMin) throw toolFaults.CALL_OPTION_INVALID("maxBytes", `is ${bytesMax}`);
   return { fields, bytesMax };
+}
+
+/** The answer of a call that has one. Throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT and CALL_LIMIT_PAUSED for one that has none. */
+export function answerOf(called: Called): CallAnswer {
+  switch (called.outcome) {
+    case "answered":
+    case "held":
+      return called.answer;
+    case "in_progress":
+      throw toolFaults.CALL_IN_PROGRESS(called.idempotencyKey);
+    case "key_reused":
+      throw toolFaults.IDEMPOTENCY_KEY_REUSED(called.idempotencyKey);
+    case "limited": {
+      const { limit, isPaused, retryAfterMs } = called;
+      throw isPaused ? toolFaults.CALL_LIMIT_PAUSED(limit, retryAfterMs) : toolFaults.CALL_LIMIT(limit, retryAfterMs);
+    }
+    case "refused":
+      throw called.refusal;
+    case "no_such_tool":
+      throw toolFaults.TOOL_NOT_FOUND("toolSlug", called.toolSlug, called.meant);
+    default:
+      return assertExhaustive(called);
+  }
+}
+
+/** Makes the read of a test of a connection by the caller of tools. It rejects with the refusals of CallTool. */
+export function createTestRead(caller: Pick<ToolCaller, "call">): TestRead {
+  return async ({ principal, toolkit, action, args, account }) => {
+    const { projectId, keyId, role, binding, confirm } = principal;
+    const { callId = "", result } = answerOf(
+      await caller.call({
+        caller: { projectId, keyId, role, ...(binding && { binding }), ...(confirm && { confirm }) },
+        toolSlug: action.slug,
+        args,
+        entityId: account.entityId,
+        accountId: account.id,
+        idempotencyKey: undefined,
+        isDryRun: false,
+        pinned: { toolkit, action },
+      }),
+    );
+    const { outcome, message, providerStatus } = result;
+    return { callId, isOk: outcome === "ok", message, providerStatus, saysError: message.startsWith(errorAnswerStart) };
+  };
 }

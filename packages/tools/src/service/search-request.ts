@@ -1,5 +1,6 @@
-import type { AccessClass } from "@svc/catalog";
-import { ToolKind } from "@svc/gen/catalog";
+import { type AccessClass, type CatalogView, nearest } from "@svc/catalog";
+import { type Binding, isToolGranted } from "@svc/core";
+import { type Tool, ToolKind } from "@svc/gen/catalog";
 import { toolFaults } from "../errors.ts";
 
 const classes: readonly string[] = ["read", "write", "destructive"] satisfies AccessClass[];
@@ -8,7 +9,7 @@ const limitMax = 50;
 const limitDefault = 8;
 
 /** A search as the engine takes it; undefined does not narrow. */
-export type SearchRequest = {
+type SearchRequest = {
   readonly query: string;
   readonly toolkitSlug: string | undefined;
   readonly kind: "action" | "trigger" | "code" | undefined;
@@ -17,7 +18,7 @@ export type SearchRequest = {
 };
 
 /** What SearchTools is asked, and search_tools of MCP too, which knows no kinds: the fields of SearchToolsRequest. */
-export type AskedSearch = {
+type AskedSearch = {
   readonly query: string;
   readonly toolkitSlug: string;
   readonly kind?: ToolKind;
@@ -55,4 +56,13 @@ function kindOf(kind: ToolKind): SearchRequest["kind"] {
     case ToolKind.UNSPECIFIED:
       return undefined;
   }
+}
+
+/** The tool that a caller asks to have described. Throws TOOL_NOT_FOUND, also for one that its binding does not grant. */
+export function describedTool(view: CatalogView, binding: Binding | undefined, slug: string): Tool {
+  const definition = view.tools.get(slug);
+  const tool = view.messages.tools.get(slug)?.tool;
+  if (definition !== undefined && tool !== undefined && isToolGranted(binding, definition)) return tool;
+  const granted = [...view.tools.values()].filter((one) => isToolGranted(binding, one)).map((one) => one.slug);
+  throw toolFaults.TOOL_NOT_FOUND("slug", slug, nearest(slug, granted));
 }

@@ -8,13 +8,11 @@ import type { Ledger } from "../call/ledger.ts";
 import { toCallToolResponse } from "../convert.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
 import type { ReachFinder } from "../search/reach.ts";
-import { answerOf } from "./call-answer.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
-import { readCallRequest } from "./call-request.ts";
-import { describedTool } from "./described-tool.ts";
+import { answerOf, readCallRequest } from "./call-request.ts";
 import { type HooksContext, hookMethods } from "./hooks.ts";
 import { ledgerMethods } from "./ledger.ts";
-import { readSearchRequest } from "./search-request.ts";
+import { describedTool, readSearchRequest } from "./search-request.ts";
 
 /** What ToolsService works with. */
 export type ToolsServiceOptions = CallLimitsContext &

@@ -1,0 +1,82 @@
+import { assertExhaustive } from "@svc/core";
+import type { McpMessage, McpMessages, MessageId } from "./messages.ts";
+import { complete, type McpMethod, type McpOutcome } from "./offer.ts";
+import { codes, type McpAnswer, type McpError, type McpHeaders } from "./request.ts";
+import { dispatch, type Era, type Exchange, type Served, serverInfo } from "./served.ts";
+import { olderVersions, unsupportedVersion } from "./versions.ts";
+
+/** Judges what comes beside a message: the version that was agreed on, which clients of the first revisions do not send. */
+function envelopeFault({ version }: McpHeaders): McpError | undefined {
+  return version === undefined || olderVersions.includes(version) ? undefined : unsupportedVersion(version);
+}
+
+/** The message that answers a request. */
+function responseOf(id: MessageId, outcome: McpOutcome): object {
+  switch (outcome.type) {
+    case "complete":
+      return { jsonrpc: "2.0", id, result: outcome.result };
+    case "error":
+      return { jsonrpc: "2.0", id, error: outcome.error };
+    case "input_required":
+    case "task":
+      // Its method was told that this client cannot be asked.
+      return { jsonrpc: "2.0", id, error: { code: codes.internalError, message: "The client cannot be asked" } };
+    default:
+      return assertExhaustive(outcome);
+  }
+}
+
+/** The answer to a request that is refused before its method is asked. JSON-RPC has the id null where it cannot be read. */
+function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
+  return { status: 400, body: JSON.stringify({ jsonrpc: "2.0", id, error }) };
+}
+
+type Request = Extract<McpMessage, { kind: "request" }>;
+
+/** Answers a POST of a client that begins with a handshake: one message, or several as clients before 2025-06-18 send them. */
+async function answer({ messages, isBatch }: McpMessages, exchange: Exchange): Promise<McpAnswer> {
+  const requests = messages.filter((message): message is Request => message.kind === "request");
+  // A handshake agrees on the version: what its header names is what the client would like to speak.
+  const isHandshake = requests.some(({ method }) => method === "initialize");
+  const fault = isHandshake ? undefined : envelopeFault(exchange.headers);
+  if (fault !== undefined) return faultOf(fault, isBatch ? undefined : requests[0]?.id);
+  // Nothing follows from notifications: what a client cancels is what it waits for, and it ends that by going away.
+  if (requests.length === 0) return { status: 202, body: "" };
+  const isAlone = requests.length === 1;
+  const answers = await Promise.all(requests.map((request) => answerRequest(request, exchange, isAlone)));
+  return { status: 200, body: JSON.stringify(isBatch ? answers : answers[0]) };
+}
+
+async function answerRequest(
+  { id, method: name, params }: Request,
+  exchange: Exchange,
+  isAlone: boolean,
+): Promise<object> {
+  const method = exchange.served.methods.get(name);
+  const asked = { revision: "2025-11-25", client: undefined, isAlone, name, method, params } as const;
+  return responseOf(id, await dispatch(exchange, asked));
+}
+
+const [latest] = olderVersions;
+
+/** The methods of this revision itself. Nothing is kept of a handshake: every POST stands for itself. */
+function ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>> {
+  return {
+    initialize: {
+      async answer({ protocolVersion }, { address }) {
+        const isSpoken = olderVersions.some((version) => version === protocolVersion);
+        const instructions = served.instructions(address);
+        return complete({
+          protocolVersion: isSpoken ? protocolVersion : latest,
+          capabilities: served.capabilities,
+          serverInfo: serverInfo(served),
+          ...(instructions !== "" && { instructions }),
+        });
+      },
+    },
+    ping: { answer: async () => complete({}) },
+  };
+}
+
+/** The revision that begins with a handshake, and those before it. */
+export const olderEra: Era = { revision: "2025-11-25", ownMethods, answer, faultOf };

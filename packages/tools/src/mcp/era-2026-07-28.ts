@@ -1,0 +1,163 @@
+import { assertExhaustive, isObject, readForeignText } from "@svc/core";
+import type { McpMessages, MessageId } from "./messages.ts";
+import { complete, type McpMethod, type McpOutcome, type Params } from "./offer.ts";
+import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, type McpHeaders } from "./request.ts";
+import { dispatch, type Era, type Exchange, type Served, serverInfo } from "./served.ts";
+import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
+
+/** What a header holds that repeats a name: as it is, or in Base64 where it has other than plain characters. Undefined when it is neither. */
+function nameInHeader(header: string): string | undefined {
+  const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
+  if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : undefined;
+  const bytes = Buffer.from(encoded, "base64");
+  // Buffer skips what is no Base64.
+  const read = readForeignText(bytes);
+  return bytes.toString("base64") === encoded && "text" in read ? read.text : undefined;
+}
+
+/** Names of what every request carries beside its parameters. */
+export const metaKeys = {
+  version: "io.modelcontextprotocol/protocolVersion",
+  client: "io.modelcontextprotocol/clientCapabilities",
+  server: "io.modelcontextprotocol/serverInfo",
+} as const;
+
+/** What a request of this revision says of itself, and its client of what it can be asked for. */
+type Envelope = { readonly client: Params; readonly traceparent: string | undefined };
+
+/** The code of headers that are missing, or say something else than the message. */
+const headerMismatchCode = -32_020;
+
+/** Reads what comes beside a request's parameters, or says what is wrong with it. */
+function readEnvelope(
+  { method, params }: { readonly method: string; readonly params: Params },
+  headers: McpHeaders,
+): Envelope | { readonly error: McpError } {
+  const meta = isObject(params["_meta"]) ? params["_meta"] : {};
+  const claimed = meta[metaKeys.version];
+  const { version } = headers;
+  if (version === undefined) return { error: mismatch("the header MCP-Protocol-Version is missing") };
+  if (typeof claimed !== "string") {
+    const isSpoken = newerVersions.includes(version);
+    return { error: isSpoken ? missing(metaKeys.version, "a text") : unsupportedVersion(version) };
+  }
+  if (claimed !== version) return { error: mismatch("MCP-Protocol-Version and _meta name different versions") };
+  if (!newerVersions.includes(version)) return { error: unsupportedVersion(version) };
+  const client = meta[metaKeys.client];
+  if (!isObject(client)) return { error: missing(metaKeys.client, "an object") };
+  if (headers.method === undefined) return { error: mismatch("the header Mcp-Method is missing") };
+  if (headers.method !== method)
+    return { error: mismatch(`Mcp-Method is not ${method.slice(0, 80)}, the message's method`) };
+  return { client, traceparent: traceOf(meta["traceparent"]) };
+}
+
+/** What is wrong with the header that repeats what a method acts on. */
+function nameFault({ nameIn }: McpMethod, params: Params, { name }: McpHeaders): McpError | undefined {
+  const value = nameIn && params[nameIn];
+  // Whoever answers the method says what is wrong with the parameter itself.
+  if (typeof value !== "string") return undefined;
+  if (name === undefined) return mismatch("the header Mcp-Name is missing");
+  return nameInHeader(name) === value ? undefined : mismatch(`Mcp-Name is not params.${nameIn}`);
+}
+
+function mismatch(what: string): McpError {
+  return { code: headerMismatchCode, message: `Header mismatch: ${what}` };
+}
+
+function missing(key: string, what: string): McpError {
+  return invalidParams(`Invalid params: params._meta must have ${key}, ${what}`);
+}
+
+function traceOf(value: unknown): string | undefined {
+  return typeof value === "string" && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
+    ? value
+    : undefined;
+}
+
+/** How long a client may keep a list, milliseconds; what it may use differs by key, so it shares it with nobody. */
+const keptMs = 300_000;
+
+/** The answer to a request. */
+function responseOf(
+  id: MessageId,
+  outcome: McpOutcome,
+  { served, isCacheable }: { readonly served: Served; readonly isCacheable: boolean },
+): McpAnswer {
+  switch (outcome.type) {
+    case "complete": {
+      const kept = isCacheable ? { ttlMs: keptMs, cacheScope: "private" } : {};
+      return resultOf(id, { resultType: "complete", ...outcome.result, ...kept }, served);
+    }
+    case "input_required":
+    case "task":
+      return resultOf(id, { resultType: outcome.type, ...outcome.result }, served);
+    case "error":
+      return faultOf(outcome.error, { id });
+    default:
+      return assertExhaustive(outcome);
+  }
+}
+
+function resultOf(id: MessageId, result: Params, served: Served): McpAnswer {
+  const meta = isObject(result["_meta"]) ? result["_meta"] : {};
+  const whole = { ...result, _meta: { ...meta, [metaKeys.server]: serverInfo(served) } };
+  return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id, result: whole }) };
+}
+
+/** The answer to what is refused; `status` where the code alone does not say it, and no id where no request could be read. */
+function faultOf(error: McpError, { id, status }: { id?: MessageId; status?: number } = {}): McpAnswer {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...(id !== undefined && { id }), error });
+  return { status: status ?? statusOf(error.code), body };
+}
+
+/** Codes from -32,020 on are the protocol's own, of requests that miss what it asks of every one. */
+function statusOf(code: number): number {
+  if (code === codes.methodNotFound) return 404;
+  const isNoRequest = code === codes.parseError || code === codes.invalidRequest;
+  return isNoRequest || (code <= -32_020 && code >= -32_099) ? 400 : 200;
+}
+
+/** Answers a POST of a client that says with every request what it speaks, and what it can be asked for. */
+async function answer({ messages, isBatch }: McpMessages, exchange: Exchange): Promise<McpAnswer> {
+  const [message] = messages;
+  if (isBatch || message === undefined) return faultOf(invalidRequest("this revision has no batches"));
+  if (message.kind === "response") return faultOf(invalidRequest("nothing was asked of the client"));
+  // The revision has none that a server on HTTP would act on.
+  if (message.kind === "notification") return { status: 202, body: "" };
+  const { id, method: name, params } = message;
+  const { served, headers, onTrace } = exchange;
+  const envelope = readEnvelope(message, headers);
+  if ("error" in envelope) return faultOf(envelope.error, { id, status: 400 });
+  const { client, traceparent } = envelope;
+  if (traceparent !== undefined) onTrace(traceparent);
+  const method = served.methods.get(name);
+  const mismatch = method && nameFault(method, params, headers);
+  if (mismatch !== undefined) return faultOf(mismatch, { id });
+  const asked = { revision: "2026-07-28", client, isAlone: true, name, method, params } as const;
+  return responseOf(id, await dispatch(exchange, asked), { served, isCacheable: method?.isCacheable ?? false });
+}
+
+/** The methods of this revision itself. */
+function ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>> {
+  return {
+    "server/discover": {
+      isCacheable: true,
+      async answer(_params, { address }) {
+        const instructions = served.instructions(address);
+        return complete({
+          supportedVersions: spokenVersions,
+          capabilities: served.capabilities,
+          ...(instructions !== "" && { instructions }),
+        });
+      },
+    },
+  };
+}
+
+/** The revision in which every request stands for itself. */
+export const newerEra: Era = {
+  revision: "2026-07-28",
+  ownMethods,
+  answer,
+  faultOf: (error, id) => faultOf(error, id === undefined ? {} : { id }),
+};

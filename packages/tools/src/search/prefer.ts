@@ -1,0 +1,144 @@
+import type { Meaning } from "./meanings.ts";
+import type { Phrase } from "./phrases.ts";
+import type { ScoredTool } from "./score-tools.ts";
+import type { SearchedTool, ToolkitIndex } from "./toolkit-index.ts";
+import type { IndexedTool } from "./view-index.ts";
+import { termsOf } from "./words.ts";
+
+/** The terms of a tool's name, and those with its toolkit's. */
+type Named = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
+
+const named = new WeakMap<SearchedTool, Named>();
+
+/**
+ * Puts the tools first whose name the query is, the toolkit's beside it or not: whoever writes `list events` or `list calendar events` knows
+ * what it is called, whatever else people say of other tools in these words.
+ */
+export function preferNames(ranked: readonly ScoredTool[], query: readonly string[]): ScoredTool[] {
+  const asked = new Set(query);
+  const most = ranked.reduce((best, { score }) => Math.max(best, score), 0);
+  return ranked.map((scored) => (isNamed(scored, asked) ? { ...scored, score: scored.score + most } : scored));
+}
+
+/** True if a query has every word of a tool's name, and no other but its toolkit's. */
+function isNamed({ tool }: ScoredTool, asked: ReadonlySet<string>): boolean {
+  const { name, known } = namedBy(tool);
+  return name.length > 0 && name.every((term) => asked.has(term)) && [...asked].every((term) => known.has(term));
+}
+
+function namedBy(tool: SearchedTool): Named {
+  const found = named.get(tool);
+  if (found !== undefined) return found;
+  const name = termsOf(tool.name);
+  const made = { name, known: new Set([...name, ...termsOf(tool.toolkitSlug)]) };
+  named.set(tool, made);
+  return made;
+}
+
+/** What a phrase adds to a score, as a share of it, when it says all that the query says and no more. */
+const phraseShare = 1.5;
+
+/** What a term is worth to each meaning that it stands for, by the place of the meaning. */
+type Worths = ReadonlyMap<string, readonly { readonly at: number; readonly worth: number }[]>;
+
+/** Returns what raises the score of a tool by its phrase that is most like the query: words that stand together mean more. */
+export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredTool) => ScoredTool {
+  const worthOfAll = meanings.reduce((sum, { worth }) => sum + worth, 0);
+  const entries = meanings.flatMap(({ terms }, at) => terms.map(({ term, worth }) => ({ term, at, worth })));
+  const worths: Worths = Map.groupBy(entries, ({ term }) => term);
+  const best = new Float64Array(meanings.length);
+  const filled = new Int32Array(meanings.length);
+  return (scored) => {
+    let most = 0;
+    for (const phrase of scored.index.phrasesOf(scored.place)) {
+      most = Math.max(most, likenessOf(phrase, { worths, worthOfAll, best, filled }, most));
+    }
+    return { ...scored, score: scored.score * (1 + phraseShare * most) };
+  };
+}
+
+/** What a query wants; `best` is all 0 between phrases, and `filled` is what place of the phrase each meaning has. */
+type Wanted = {
+  readonly worths: Worths;
+  readonly worthOfAll: number;
+  readonly best: Float64Array;
+  readonly filled: Int32Array;
+};
+
+/**
+ * From 0, nothing in common, to 1: the same words, as far as both tell something; 0 for no more than `least`. A phrase has fewer terms than
+ * a query has synonyms.
+ */
+function likenessOf({ places, size }: Phrase, { worths, worthOfAll, best, filled }: Wanted, least: number): number {
+  let isLike = false;
+  for (const [term, place] of places) {
+    const found = worths.get(term);
+    if (found === undefined) continue;
+    isLike = true;
+    for (const { at, worth } of found) {
+      if (worth <= (best[at] ?? 0)) continue;
+      best[at] = worth;
+      filled[at] = place;
+    }
+  }
+  if (!isLike) return 0;
+  let held = 0;
+  for (const worth of best) held += worth;
+  const share = held / worthOfAll;
+  const likeness = share <= least ? 0 : share * Math.sqrt(Math.min(1, countFilled(best, filled) / size));
+  best.fill(0);
+  return likeness;
+}
+
+/** The places of a phrase that meanings fill. A query has few meanings. */
+function countFilled(best: Float64Array, filled: Int32Array): number {
+  let count = 0;
+  for (let at = 0; at < best.length; at++) {
+    if ((best[at] ?? 0) > 0 && isFirst(at, best, filled)) count++;
+  }
+  return count;
+}
+
+function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
+  for (let other = 0; other < at; other++) if ((best[other] ?? 0) > 0 && filled[other] === filled[at]) return false;
+  return true;
+}
+
+/** What is left of the score of a tool that its app has deprecated. */
+const deprecatedShare = 0.5;
+
+/**
+ * Puts a tool that replaces deprecated ones before them: it has the best of their scores, since what people ask for is the same. One that
+ * does not pass replaces nothing.
+ */
+export function preferReplacements(
+  ranked: readonly ScoredTool[],
+  passes: (found: IndexedTool) => boolean,
+): readonly ScoredTool[] {
+  const lent = new Map<string, ScoredTool>();
+  const own = ranked.map((scored) => {
+    const replacement = replacementOf(scored);
+    if (replacement === undefined || !passes(replacement)) return scored;
+    const { slug } = replacement.tool;
+    if (scored.score > (lent.get(slug)?.score ?? 0)) lent.set(slug, { ...replacement, score: scored.score });
+    return { ...scored, score: scored.score * deprecatedShare };
+  });
+  if (lent.size === 0) return ranked;
+  const raised = own.map((scored) => {
+    const { score = 0 } = lent.get(scored.tool.slug) ?? {};
+    lent.delete(scored.tool.slug);
+    return score > scored.score ? { ...scored, score } : scored;
+  });
+  return [...raised, ...lent.values()];
+}
+
+function replacementOf({ tool, index }: ScoredTool): IndexedTool | undefined {
+  const slug = tool.kind === "action" ? (tool.replacedBy ?? "") : "";
+  return slug === "" ? undefined : placed(index, slug);
+}
+
+function placed(index: ToolkitIndex, slug: string): IndexedTool | undefined {
+  const place = index.tools.findIndex((tool) => tool.slug === slug);
+  const tool = index.tools[place];
+  return tool === undefined ? undefined : { tool, deeds: index.deeds[place] ?? 0, index, place };
+}

@@ -91,7 +91,7 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   },
   {
     modules: /^@svc\/server$/,
-    allowedIn: except("^packages/cli/src/custom/serve/serve\\.ts$", testing),
+    allowedIn: except("^packages/cli/src/custom/serve\\.ts$", testing),
     why: "the command line speaks through the client of packages/sdk; `svc serve` alone is the server",
   },
   {

@@ -16,7 +16,7 @@ import { addExportCommand } from "./custom/export.ts";
 import { addListenCommand } from "./custom/listen/listen.ts";
 import { addReplayCommand } from "./custom/replays/replay.ts";
 import { addResumeCommand } from "./custom/resume.ts";
-import { addServeCommand } from "./custom/serve/serve.ts";
+import { addServeCommand } from "./custom/serve.ts";
 import { addStatsCommand } from "./custom/stats.ts";
 import { addTriggerCommand } from "./custom/trigger/trigger.ts";
 import { addWatchCommand } from "./custom/watch.ts";

@@ -1,7 +1,6 @@
 import { openEnvironment } from "@svc/server/config";
-import type { CommandContext } from "./command/context.ts";
+import type { CommandContext, Terminal } from "./command/context.ts";
 import type { Screen } from "./command/screen.ts";
-import type { Terminal } from "./command/terminal.ts";
 import { runCommand } from "./program.ts";
 
 /** A command that ran, or runs, in this process with a context of its own. */

@@ -41,7 +41,7 @@ export const addBackupCommand = command(
 );
 
 /** The local data folder, and the vault key where it is not in it. Throws CommandError where the service has a PostgreSQL of the operator's. */
-export async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
+async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
   if (context.environment.get("SVC_DATABASE_URL") !== undefined) {
     throw new CommandError(
       "SVC_DATABASE_URL names a PostgreSQL of your own, which has means of its own: this is for the embedded database",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Terminal } from "../command/terminal.ts";
+import type { Terminal } from "../command/context.ts";
 import { runTestCommand, startCommand } from "../test-command.ts";
 
 let server: TestServer;

@@ -73,11 +73,7 @@ const everyMs = 1_000;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
 /** Asks a person whether `what` is to be erased. Rejects with CommandError where that is not said, or there is nobody to ask. */
-export async function confirmErasure(
-  what: string,
-  { yes }: ErasureOptions,
-  { terminal }: CommandContext,
-): Promise<void> {
+async function confirmErasure(what: string, { yes }: ErasureOptions, { terminal }: CommandContext): Promise<void> {
   if (yes === true) return;
   if (terminal === undefined) throw new CommandError(`this erases ${plainText(what)} for good: say so with --yes`, 2);
   const answer = await terminal.ask(`This erases ${plainText(what)} for good. Type yes to go on: `);
@@ -85,7 +81,7 @@ export async function confirmErasure(
 }
 
 /** Waits for the end of an erasure, tells how far it is, and prints what it deleted. */
-export async function followErasure(
+async function followErasure(
   { admin }: SvcAdminClient,
   begun: Erasure | undefined,
   options: ErasureOptions & JsonOption,

@@ -1,7 +1,7 @@
 import { sendAsPage, signInToConsole } from "@svc/testing/console-session";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Terminal } from "../command/terminal.ts";
+import type { Terminal } from "../command/context.ts";
 import { runTestCommand, startCommand } from "../test-command.ts";
 
 let server: TestServer;

@@ -5,7 +5,7 @@ import { writeToolkits } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Terminal } from "../command/terminal.ts";
+import type { Terminal } from "../command/context.ts";
 import { runTestCommand, startCommand } from "../test-command.ts";
 
 let folder: string;

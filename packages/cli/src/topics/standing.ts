@@ -4,8 +4,7 @@ import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addStandingBackfill } from "../custom/standing/backfill.ts";
 import { addStandingCreate, addStandingPreview, addStandingUpdate } from "../custom/standing/definition.ts";
-import { addStandingRun, addStandingRuns } from "../custom/standing/runs.ts";
-import { addStandingShow } from "../custom/standing/show.ts";
+import { addStandingRun, addStandingRuns, addStandingShow } from "../custom/standing/runs.ts";
 import { pendingText, programStateText, runStateText, stateNames, stateOfName } from "../custom/standing/text.ts";
 import { timeText } from "../text/table.ts";
 

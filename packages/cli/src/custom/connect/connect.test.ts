@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Terminal } from "../../command/terminal.ts";
+import type { Terminal } from "../../command/context.ts";
 import { runTestCommand, startCommand } from "../../test-command.ts";
 
 /** What comes of connecting in a sandbox. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compactHeap } from "./heap-growth.ts";
+import { compactHeap } from "./serve.ts";
 
 test("a compacted heap has nothing of what nobody holds", async () => {
   const kept = new WeakRef(Array.from({ length: 100_000 }, (_, index) => ({ index })));

@@ -1,5 +1,10 @@
 import { setInterval } from "node:timers";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { configVariables } from "@svc/server/config";
+import { type Command, Option } from "commander";
+import { onInterrupt } from "../command/context.ts";
+import { addExamples } from "../command/options.ts";
+import { tableLines } from "../text/table.ts";
 
 /** What the heap may grow to before it is collected, bytes: with the young generation, large values and the rest of a process less than 600 MiB. */
 const grownBytes = 190 * 1024 * 1024;
@@ -12,7 +17,7 @@ const lookEveryMs = 250;
  * room for its garbage. Left alone it grows to 128 MiB with that, which are never given back. V8 takes no bound once it runs, but asks
  * by what factor to grow each time; flags of the start would have to be given to every way of starting.
  */
-export function holdHeapGrowth(): void {
+function holdHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
@@ -39,7 +44,7 @@ export async function compactHeap(): Promise<void> {
  * leaves more of: by V8's own measure, up to four times what lives, floods of values made 600 MiB of it, one after the other. By the
  * process's size a third at most made a collection of every 14 MiB that a node under load let live for a moment, with no flood at all.
  */
-export function followHeapGrowth(): void {
+function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
   let step = 0;
   setInterval(() => {
@@ -48,4 +53,47 @@ export function followHeapGrowth(): void {
     if (next !== step) setFlagsFromString(`--heap-growing-percent=${next}`);
     step = next;
   }, lookEveryMs).unref();
+}
+
+/** `svc serve`. */
+export function addServeCommand(program: Command): void {
+  const serve = program
+    .command("serve")
+    .description("run the service until SIGTERM or SIGINT; it is configured by environment variables")
+    .addOption(new Option("--process <number>", "which of SVC_PROCESSES this is").argParser(Number).hideHelp())
+    .action(async ({ process: processNumber }: { process?: number }) => {
+      holdHeapGrowth();
+      // Loaded here: every other command starts without the server's parts.
+      const { serve: runServer } = await import("@svc/server");
+      await runServer({
+        ...{ nextSignal, program: thisProgram, processNumber },
+        onLoaded: compactHeap,
+        onStarted: followHeapGrowth,
+      });
+    });
+  const rows = configVariables.map(({ name, meaning, default: fallback }) => [
+    name,
+    `${meaning} (default: ${fallback})`,
+  ]);
+  const variables = tableLines(
+    ["Variables:", ""],
+    rows.map(([name = "", text = ""]) => [`  ${name}`, text]),
+  );
+  serve.addHelpText("after", `\n${variables.join("\n")}`);
+  addExamples(serve, [
+    "svc serve",
+    "SVC_PORT=9000 SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc serve",
+    "SVC_PROCESSES=4 SVC_SANDBOX=off svc serve",
+    'SVC_DATABASE_URL=postgres://svc:secret@db:5432/svc SVC_VAULT_KEY="k1:$(openssl rand -base64 32)" svc serve',
+  ]);
+}
+
+/** This program again, by the path that it was started by. */
+const thisProgram = {
+  file: process.argv[1] ?? "",
+  argumentsOf: (number: number) => ["serve", "--process", String(number)],
+};
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => onInterrupt(["SIGTERM", "SIGINT"], resolve));
 }

@@ -30,14 +30,17 @@ const exceptions: readonly { readonly file: string; readonly why: string }[] = [
   { file: "packages/server/src/authorization/consent-pages.ts", why: "it comes with the service" },
   { file: "packages/server/src/authorization/html.ts", why: "it comes with the service" },
   { file: "packages/server/src/console/read-files.ts", why: "it comes with the service" },
-  { file: "packages/server/src/http/connect-call.ts", why: "the service's own answer" },
-  { file: "packages/server/src/http/probes.ts", why: "the service's own figures" },
+  { file: "packages/server/src/rpc/connect-call.ts", why: "the service's own answer" },
+  { file: "packages/server/src/pages/probes.ts", why: "the service's own figures" },
   { file: "packages/server/src/processes/supervisor.ts", why: "the service's own figures" },
   { file: "packages/server/src/processes/one-process.ts", why: "lines of the service's own processes" },
   { file: "packages/server/src/version.ts", why: "it comes with the service" },
-  { file: "packages/tools/src/call/readings.ts", why: "it looks for secrets in every reading, damaged ones too" },
-  { file: "packages/tools/src/call/redact.ts", why: "a credential of the service's own" },
-  { file: "packages/tools/src/call/secret-uses.ts", why: "a credential of the service's own" },
+  {
+    file: "packages/tools/src/call/redact/readings.ts",
+    why: "it looks for secrets in every reading, damaged ones too",
+  },
+  { file: "packages/tools/src/call/redact/redact.ts", why: "a credential of the service's own" },
+  { file: "packages/tools/src/call/prepare/secret-uses.ts", why: "a credential of the service's own" },
 ];
 
 /** Tests, what only they use, and what runs elsewhere than in the service. */

@@ -1,7 +1,7 @@
-import { toConnectError } from "./calls/connect-error.ts";
 import { serverFaults } from "./errors.ts";
-import type { Listeners } from "./http/listeners.ts";
+import type { Listeners } from "./listen/listeners.ts";
 import type { ServerParts } from "./parts.ts";
+import { toConnectError } from "./rpc/connect-error.ts";
 
 type DrainParts = { http: Listeners; shutdown: AbortController };
 

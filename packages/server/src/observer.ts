@@ -10,9 +10,9 @@ import type {
   ReplayObserver,
   StandingObserver,
 } from "@svc/node";
-import type { Call } from "./calls/call.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics/types.ts";
+import type { Call } from "./rpc/call.ts";
 
 /** Log lines and metrics of what the engines of a node tell. */
 export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserver {

@@ -17,7 +17,7 @@ import {
   ToolCallSchema,
 } from "@svc/gen/tools";
 import type { CallAnswer } from "./call/called.ts";
-import { type ResultShape, showResult } from "./call/shape.ts";
+import { type ResultShape, showResult } from "./call/record/shape.ts";
 
 /** The answer of CallTool, with the result cut to what the caller asked for. */
 export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {

@@ -5,7 +5,7 @@ import { sweepToolCalls } from "@svc/db/calls/repo";
 import type { Database, Executor } from "@svc/db/connect";
 import { sweepHookAnswers } from "@svc/db/hooks/answers";
 import { sweepToolVectors } from "@svc/db/tool-vectors/repo";
-import { keyLifeMs, nodeLost } from "./call/keyed-call.ts";
+import { keyLifeMs, nodeLost } from "./call/gate/keyed-call.ts";
 
 /** What the sweep of calls is made of; times in milliseconds. */
 export type CallSweepOptions = {

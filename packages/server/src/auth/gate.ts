@@ -12,11 +12,11 @@ import {
 } from "@svc/core";
 import type { CallerKey } from "@svc/db/keys/repo";
 import type { Admission } from "../admission/admission.ts";
-import { type Call, callContext } from "../calls/call.ts";
-import type { CallErrorMapper } from "../calls/call-error.ts";
-import { toConnectError } from "../calls/connect-error.ts";
 import type { Sessions } from "../console/sessions.ts";
 import { serverFaults } from "../errors.ts";
+import { type Call, callContext } from "../rpc/call.ts";
+import type { CallErrorMapper } from "../rpc/call-error.ts";
+import { toConnectError } from "../rpc/connect-error.ts";
 import { isValidKey, type KeyCache, type KeyLookupWait, keyLookupContext, projectPrincipalOf } from "./key-cache.ts";
 import type { KeyUse } from "./key-use.ts";
 import type { OpenCalls } from "./open-calls.ts";

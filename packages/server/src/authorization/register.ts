@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Clock, generateToken, type JsonObject, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/grants/codes";
-import { addressGroup } from "../http/client-address.ts";
+import { addressGroup } from "../listen/client-address.ts";
 import { createMinuteCount } from "../minute-count.ts";
 import { readClientName, readRedirectUris } from "./client.ts";
 import { AuthorizationRefusal, answerUnkept, readJson, type ServeOptions } from "./serve.ts";

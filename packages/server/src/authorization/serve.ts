@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isObject, isReadableForm, type JsonObject, parseExactJson, readForeignText } from "@svc/core";
-import type { CallErrorMapper } from "../calls/call-error.ts";
+import { BodyError, readBody } from "../body/body.ts";
+import { bodyFault, type Intake, pauseBeforeRefusal } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
-import { BodyError, readBody } from "../http/body.ts";
-import { bodyFault, type Intake, pauseBeforeRefusal } from "../http/intake.ts";
-import type { PageHandler } from "../http/pages.ts";
+import type { PageHandler } from "../pages/pages.ts";
+import type { CallErrorMapper } from "../rpc/call-error.ts";
 
 /** Why a request for a client, a code or a token is refused, in the words of RFC 6749, 7591, 8707. */
 type AuthorizationError =

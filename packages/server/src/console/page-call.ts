@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, isObject, type JsonObject, type JsonValue, parseExactJson, readForeignText } from "@svc/core";
-import type { CallErrorMapper } from "../calls/call-error.ts";
+import { BodyError, hasBody, readBody } from "../body/body.ts";
+import { bodyFault, type Intake, pauseBeforeRefusal } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
-import { BodyError, hasBody, readBody } from "../http/body.ts";
-import { bodyFault, type Intake, pauseBeforeRefusal } from "../http/intake.ts";
+import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { consoleFaults } from "./errors.ts";
 import type { ConsoleOrigin } from "./proof.ts";
 

@@ -6,7 +6,7 @@ import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { Config } from "../config/config.ts";
-import type { Connections } from "../http/connections.ts";
+import type { Connections } from "../listen/connections.ts";
 import { type Console, consoleBase, createConsole } from "./console.ts";
 import type { PageCallOptions } from "./page-call.ts";
 import { type ConsoleOrigin, createConsoleOrigin } from "./proof.ts";

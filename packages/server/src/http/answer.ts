@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorToJson } from "@connectrpc/connect/protocol-connect";
 import { type Fault, retryAfterText } from "@svc/core";
-import { httpStatusOf, toConnectError } from "../calls/connect-error.ts";
-import { untilRefused } from "./refusal-pace.ts";
+import { untilRefused } from "../listen/refusal-pace.ts";
+import { httpStatusOf, toConnectError } from "../rpc/connect-error.ts";
 
 /** How messages are written as JSON: every scalar and list stands there, also when it is empty; unknown fields are refused. */
 export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: false } as const;

@@ -6,16 +6,16 @@ import { enterDeeds } from "../audit/enter-deeds.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { OpenCalls } from "../auth/open-calls.ts";
 import type { McpDoor } from "../authorization/mcp-door.ts";
-import { lineOf } from "../calls/answers.ts";
-import { acceptRequestId, type Call, ownerOf } from "../calls/call.ts";
-import type { CallErrorMapper } from "../calls/call-error.ts";
+import { BodyError, readBody } from "../body/body.ts";
+import { chargeValues } from "../body/body-values.ts";
+import { decodeBody, encodingOf } from "../body/content-encoding.ts";
+import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "../body/intake.ts";
 import { callerGone, serverFaults } from "../errors.ts";
+import { lineOf } from "../rpc/answers.ts";
+import { acceptRequestId, type Call, ownerOf } from "../rpc/call.ts";
+import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { type AnswerHeaders, answerCaller, answerError, answerJson, retryHeaders } from "./answer.ts";
-import { BodyError, readBody } from "./body.ts";
-import { chargeValues } from "./body-values.ts";
-import { decodeBody, encodingOf } from "./content-encoding.ts";
 import { createEventStream } from "./event-stream.ts";
-import { bodyFault, type Intake, pauseBeforeRefusal, shareOf } from "./intake.ts";
 
 /** How MCP is served. */
 export type McpOptions = {

@@ -15,13 +15,13 @@ import { createAuthenticator } from "../auth/gate.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
 import { createGrantCache } from "../authorization/grants.ts";
 import { createMcpDoor } from "../authorization/mcp-door.ts";
-import type { Call } from "../calls/call.ts";
-import { createCallErrorMapper } from "../calls/call-error.ts";
+import { createTestIntake } from "../body/test-intake.ts";
 import { createLogger } from "../logger.ts";
+import type { Call } from "../rpc/call.ts";
+import { createCallErrorMapper } from "../rpc/call-error.ts";
 import { StoreLateError } from "../store-deadline.ts";
 import { splitTarget } from "./answer.ts";
 import { createMcpHandler } from "./mcp.ts";
-import { createTestIntake } from "./test-intake.ts";
 
 type AccountAccess = NonNullable<NodeParts["accounts"]>;
 type AppTransport = NonNullable<NodeParts["transport"]>;

@@ -5,9 +5,9 @@ import { OverloadedError } from "@svc/core";
 import type { Admitted, InboundPost, IngestOutcome } from "@svc/node";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createTestIntake } from "../body/test-intake.ts";
 import { createLogger } from "../logger.ts";
 import { splitTarget } from "./answer.ts";
-import { createTestIntake } from "./test-intake.ts";
 import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 
 /** What the engine behind the handler says next. */

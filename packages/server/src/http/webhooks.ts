@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
 import type { Admitted, InboundPost, IngestOutcome, PostAdmission } from "@svc/node";
+import { BodyError, readBody } from "../body/body.ts";
+import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { isStoreAway, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
-import { BodyError, readBody } from "./body.ts";
-import { bodyFault, type Intake } from "./intake.ts";
 
 /** What takes posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {

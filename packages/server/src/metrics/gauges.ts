@@ -1,8 +1,8 @@
 import type { Clock } from "@svc/core";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { ProjectFigures } from "../admission/project-metrics.ts";
-import type { BodyStats } from "../http/body-budget.ts";
-import type { ConnectionStats } from "../http/connections.ts";
+import type { BodyStats } from "../body/body-budget.ts";
+import type { ConnectionStats } from "../listen/connections.ts";
 
 /** What the gauges read when they are scraped. */
 export type MetricsSources = {

@@ -12,8 +12,8 @@ import type {
   SearchOutcome,
 } from "@svc/node";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
-import type { Call } from "../calls/call.ts";
 import type { PostOutcome } from "../http/webhooks.ts";
+import type { Call } from "../rpc/call.ts";
 
 /** Values of metrics, as prom-client aggregates them. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];

@@ -1,5 +1,5 @@
 import type { Audience } from "@svc/catalog";
-import type { ListenerUrls, SharedPorts } from "../http/listeners.ts";
+import type { ListenerUrls, SharedPorts } from "../listen/listeners.ts";
 import type { MetricValues } from "../metrics/types.ts";
 import type { Server } from "../server.ts";
 import type { HeldStore } from "../start/store.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../config/listen.ts";
-import { adminListenFault, type SharedPorts } from "../http/listeners.ts";
+import { adminListenFault, type SharedPorts } from "../listen/listeners.ts";
 
 /**
  * The ports for several processes. Each is taken alone for a moment first: processes of one user that share a port are not told when

@@ -1,4 +1,4 @@
-import type { SharedPorts } from "../http/listeners.ts";
+import type { SharedPorts } from "../listen/listeners.ts";
 import type { MetricValues } from "../metrics/types.ts";
 import type { Prepared } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";

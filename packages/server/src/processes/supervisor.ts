@@ -1,7 +1,7 @@
 import type { Clock } from "@svc/core";
 import type { DestinationStream } from "pino";
 import type { Config } from "../config/config.ts";
-import type { SharedPorts } from "../http/listeners.ts";
+import type { SharedPorts } from "../listen/listeners.ts";
 import type { Logger } from "../logger.ts";
 import type { Prepared } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";

@@ -1,6 +1,6 @@
 import { type NodeId, systemClock } from "@svc/core";
 import type { Config } from "../config/config.ts";
-import type { ListenerUrls } from "../http/listeners.ts";
+import type { ListenerUrls } from "../listen/listeners.ts";
 import type { Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 import { version } from "../version.ts";

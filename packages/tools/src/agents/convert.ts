@@ -4,7 +4,7 @@ import type { PagingDocument } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
 import { type Tool, ToolKind, ToolSchema } from "@svc/gen/catalog";
 import type { CallAnswer } from "../call/called.ts";
-import type { ShownResult } from "../call/shape.ts";
+import type { ShownResult } from "../call/record/shape.ts";
 import type { CallResult, RequestPreview } from "../outcome.ts";
 import { cutText } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";

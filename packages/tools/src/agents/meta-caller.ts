@@ -2,7 +2,7 @@ import { type CatalogView, type CatalogViews, createValidator, nearest, type Sch
 import { type Binding, isToolGranted, type ProjectPrincipal } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ToolCaller } from "../call/call-tool.ts";
-import { showResult } from "../call/shape.ts";
+import { showResult } from "../call/record/shape.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
 import { toolFaults } from "../errors.ts";
 import type { Params } from "../mcp/offer.ts";

@@ -3,9 +3,9 @@ import { confirmingRule, type ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { Caller } from "./call-request.ts";
 import { type Called, called, calledEarlier } from "./called.ts";
-import { checkArguments, describeFaults } from "./check-arguments.ts";
-import { beginKeyed, type KeyContext } from "./keyed-call.ts";
-import type { LedgerEntry } from "./ledger.ts";
+import { beginKeyed, type KeyContext } from "./gate/keyed-call.ts";
+import { checkArguments, describeFaults } from "./prepare/check-arguments.ts";
+import type { LedgerEntry } from "./record/ledger.ts";
 
 /** A confirmed call of code whose arguments fit, `confirm` taken out. */
 export type CodeCall = {

@@ -1,7 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { AccountId, Binding, ConfirmRule, Id, KeyId, ProjectId, Role } from "@svc/core";
 import type { CallRecord } from "@svc/db/calls/repo";
-import type { SecretUse } from "./secret-uses.ts";
+import type { SecretUse } from "./prepare/secret-uses.ts";
 
 /** Who makes a call, and in which job. */
 export type Caller = {

@@ -2,14 +2,14 @@ import { assertExhaustive } from "@svc/core";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type Called, called } from "./called.ts";
-import type { ExecuteContext } from "./execute.ts";
-import { takeToTheGate } from "./gate.ts";
-import { reviewed } from "./hooked-call.ts";
-import { createKeyStore } from "./keyed-call.ts";
-import { enterAndSend } from "./limited-call.ts";
-import type { MadeCall } from "./prepared-call.ts";
+import { takeToTheGate } from "./gate/gate.ts";
+import { reviewed } from "./gate/hooked-call.ts";
+import { createKeyStore } from "./gate/keyed-call.ts";
+import { enterAndSend } from "./gate/limited-call.ts";
+import { dryRun, endDoubted, endUnsent, type PersonContext } from "./gate/unsent-call.ts";
+import type { MadeCall } from "./prepare/prepared-call.ts";
 import { type ReadyCall, type ReadyContext, readyCall } from "./ready-call.ts";
-import { dryRun, endDoubted, endUnsent, type PersonContext } from "./unsent-call.ts";
+import type { ExecuteContext } from "./send/execute.ts";
 
 /** Calls tools. Rejects only when the store is away before anything was sent. */
 export type ToolCaller = {

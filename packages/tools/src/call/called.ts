@@ -1,7 +1,7 @@
 import type { Id } from "@svc/core";
 import type { CallResult } from "../outcome.ts";
-import type { BoundRefusal } from "./bind.ts";
-import type { Earlier, KeyRefusal } from "./keyed-call.ts";
+import type { BoundRefusal } from "./find/bind.ts";
+import type { Earlier, KeyRefusal } from "./gate/keyed-call.ts";
 
 /** What a call meets that may not go for a call limit of the project, or its toolkit's own rate. Nothing was sent, or recorded. */
 export type LimitRefusal = {

@@ -2,11 +2,11 @@ import type { CallRecord } from "@svc/db/calls/repo";
 import type { CallResult } from "../outcome.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type Called, called } from "./called.ts";
-import { type ExecuteContext, type ExecuteOptions, executeCall } from "./execute.ts";
-import { type GateContext, takeToTheGate } from "./gate.ts";
-import type { Ledger, LedgerEntry } from "./ledger.ts";
-import { enter, type LimitContext, limited } from "./limited-call.ts";
-import type { MadeCall, PreparedCall } from "./prepared-call.ts";
+import { type GateContext, takeToTheGate } from "./gate/gate.ts";
+import { enter, type LimitContext, limited } from "./gate/limited-call.ts";
+import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
+import type { Ledger, LedgerEntry } from "./record/ledger.ts";
+import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/execute.ts";
 
 /** The end of a call that was executed, for its caller to commit. */
 export type UnrecordedEnd = {

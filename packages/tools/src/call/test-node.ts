@@ -9,8 +9,8 @@ import { answerOf } from "../service/call-request.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { DrainingToolCaller } from "./call-tool.ts";
 import type { CallAnswer, Called } from "./called.ts";
-import type { Ledger } from "./ledger.ts";
-import type { CallObservation } from "./observer.ts";
+import type { Ledger } from "./record/ledger.ts";
+import type { CallObservation } from "./record/observer.ts";
 import { testCatalog } from "./test-toolkits.ts";
 import { createScriptedApp, type ScriptedApp } from "./test-transport.ts";
 

@@ -3,8 +3,8 @@ import { type Clock, type Id, type ProjectId, readJsonObject, type Sealer } from
 import { wasJobConfirmed } from "@svc/db/asks/read";
 import type { Database } from "@svc/db/connect";
 import { findHookAnswersOfKey, type HookAnswerRow, putHookAnswers, releaseHookAnswers } from "@svc/db/hooks/answers";
-import { keyLifeMs } from "../call/keyed-call.ts";
-import type { LedgerEntry } from "../call/ledger.ts";
+import { keyLifeMs } from "../call/gate/keyed-call.ts";
+import type { LedgerEntry } from "../call/record/ledger.ts";
 import type { HookAnswer } from "./ask-hook.ts";
 import type { Hook } from "./known-hooks.ts";
 

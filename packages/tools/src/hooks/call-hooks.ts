@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Action } from "@svc/catalog";
 import { type Clock, type Id, isObject, type Turns } from "@svc/core";
-import type { LedgerEntry } from "../call/ledger.ts";
-import { mask, maskArguments } from "../call/mask.ts";
-import { judgeResult } from "../call/payload.ts";
-import { createRedactor } from "../call/redact.ts";
-import { redactTextsInTurns } from "../call/redact-texts.ts";
+import type { LedgerEntry } from "../call/record/ledger.ts";
+import { mask, maskArguments } from "../call/redact/mask.ts";
+import { createRedactor } from "../call/redact/redact.ts";
+import { redactTextsInTurns } from "../call/redact/redact-texts.ts";
+import { judgeResult } from "../call/send/payload.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
 import type { AnswerStore, Given, Told } from "./answer-store.ts";
 import { answerIfTooLarge, type HookAnswer, type HookAsker, type HookQuestion } from "./ask-hook.ts";

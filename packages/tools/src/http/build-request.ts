@@ -1,6 +1,6 @@
 import type { AppRequest } from "@svc/connections";
 import { formatValue, httpTargetOf, isObject, methodOverrideOf, scalarText } from "@svc/core";
-import { userAgent } from "../call/build-request.ts";
+import { userAgent } from "../call/prepare/build-request.ts";
 
 /** A request to a host, or the part of it that cannot be sent, and why. No fault quotes a value: any may be a secret, or a row's. */
 export type BuiltRequest =

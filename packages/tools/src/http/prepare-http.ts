@@ -3,10 +3,10 @@ import type { AppAnswer, AppTransport, SecretVault } from "@svc/connections";
 import { readForeignText } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { readHttpHosts } from "@svc/db/projects/quotas";
-import { describeFaults } from "../call/check-arguments.ts";
-import { withKeyHeader } from "../call/idempotency.ts";
-import type { CallPlan, EndedCall, PreparedCall } from "../call/prepared-call.ts";
-import { fillSecrets } from "../call/secret-uses.ts";
+import { withKeyHeader } from "../call/gate/idempotency.ts";
+import { describeFaults } from "../call/prepare/check-arguments.ts";
+import type { CallPlan, EndedCall, PreparedCall } from "../call/prepare/prepared-call.ts";
+import { fillSecrets } from "../call/prepare/secret-uses.ts";
 import { type ArgumentFault, type CallOutcome, resultOf } from "../outcome.ts";
 import { buildHttpRequest, isJsonType } from "./build-request.ts";
 

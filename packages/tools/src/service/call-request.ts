@@ -16,8 +16,8 @@ import type { CallToolRequest } from "@svc/gen/tools";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ToolCaller } from "../call/call-tool.ts";
 import type { CallAnswer, Called } from "../call/called.ts";
-import { errorAnswerStart } from "../call/read-answer.ts";
-import type { ResultShape } from "../call/shape.ts";
+import type { ResultShape } from "../call/record/shape.ts";
+import { errorAnswerStart } from "../call/send/read-answer.ts";
 import { toolFaults } from "../errors.ts";
 
 const keyCharactersMax = 200;

@@ -20,7 +20,7 @@ import { listHookAnswers } from "@svc/db/hooks/answers";
 import { loadJob } from "@svc/db/jobs/load";
 import { callStates } from "@svc/db/schema/words";
 import type { ListToolCallsRequest, ToolsService } from "@svc/gen/tools";
-import type { Ledger } from "../call/ledger.ts";
+import type { Ledger } from "../call/record/ledger.ts";
 import { toHookAnswers, toToolCall } from "../convert.ts";
 import { toolFaults } from "../errors.ts";
 import { callOutcomes } from "../outcome.ts";

@@ -4,7 +4,7 @@ import { requireProject, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { ToolsService } from "@svc/gen/tools";
 import type { ToolCaller } from "../call/call-tool.ts";
-import type { Ledger } from "../call/ledger.ts";
+import type { Ledger } from "../call/record/ledger.ts";
 import { toCallToolResponse } from "../convert.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
 import type { ReachFinder } from "../search/reach.ts";

@@ -1,0 +1,167 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "@svc/core";
+import { discardBody, hasBody, mayBeLarge, watchChunks } from "../body/body.ts";
+import type { Console } from "../console/console.ts";
+import { isConsolePath } from "../console/headers.ts";
+import { serverFaults } from "../errors.ts";
+import { answerError, splitTarget } from "../http/answer.ts";
+import type { McpHandler } from "../http/mcp.ts";
+import { mcpPath } from "../http/mcp-path.ts";
+import { type WebhookHandler, webhookPrefix } from "../http/webhooks.ts";
+import type { Logger } from "../logger.ts";
+import type { PageHandler } from "../pages/pages.ts";
+import type { ProbeHandler } from "../pages/probes.ts";
+import type { RpcHandler } from "../rpc/rpc.ts";
+import { createClientErrorHandler } from "./client-error.ts";
+import type { Connections } from "./connections.ts";
+import type { Door } from "./door.ts";
+import type { Tls } from "./tls.ts";
+
+/** How long a client may take, milliseconds. */
+export type HttpTimeouts = {
+  /** To send its headers. Default 10 s. */
+  headersMs?: number;
+  /** To send a whole request. Default 60 s. */
+  requestMs?: number;
+  /** Between two requests of a connection. Default 75 s, longer than the 60 s of common load balancers. */
+  keepAliveMs?: number;
+  /** Between two looks for clients that are late. Default 2 s. */
+  checkMs?: number;
+};
+
+/** What the HTTP server serves. */
+export type HttpServerOptions = {
+  /** Judges every request first. */
+  door: Door;
+  /** Undefined: plain HTTP. */
+  tls?: Tls | undefined;
+  /** Undefined on a node of another role: such paths are unknown to it. */
+  webhooks: WebhookHandler | undefined;
+  rpc: RpcHandler;
+  probes: ReadonlyMap<string, ProbeHandler>;
+  /** What a person's browser opens on the way to a connected account. */
+  pages: ReadonlyMap<string, PageHandler>;
+  /** Undefined on a node of another role. */
+  mcp: McpHandler | undefined;
+  /** Undefined where it is off, and on a node of another role. */
+  console: Console | undefined;
+  isDraining: () => boolean;
+  clock: Clock;
+  logger: Logger;
+  timeouts?: HttpTimeouts | undefined;
+  connections: Connections;
+};
+
+type ListenPlace = { host: string; port: number; reusePort?: boolean };
+
+/** One listening server. */
+export type HttpServer = {
+  /** With `reusePort` beside other processes of this user, among which the system spreads connections. */
+  listen(address: ListenPlace): Promise<AddressInfo>;
+  /** Accepts nothing more; resolves when every request is answered, or at the end of the grace, which breaks what is left. */
+  close(graceMs: number): Promise<void>;
+};
+
+/** Makes the HTTP server: paths to their handlers, unknown ones and broken requests to answers of their own. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { headersMs = 10_000, requestMs = 60_000, keepAliveMs = 75_000, checkMs = 2_000 } = options.timeouts ?? {};
+  const settings = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkMs,
+    maxHeaderSize: 16_384,
+    // The door refuses what has none, with a body as every refusal has it.
+    requireHostHeader: false,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
+  };
+  const { connections } = options;
+  const server = options.tls?.createServer(settings) ?? createServer(settings);
+  // Bounded by their size: beyond a count, by default 2,000, Node drops headers unseen.
+  server.maxHeadersCount = 0;
+  server.on("connection", (socket) => connections.accept(socket, options.tls !== undefined));
+  server.on("secureConnection", (socket) => connections.secure(socket));
+  const serve = (req: IncomingMessage, res: ServerResponse) => {
+    if (!connections.noteRequest(req.socket)) return;
+    if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
+    if (mayBeLarge(req)) {
+      // What is not read by then is not wanted.
+      res.once("prefinish", () => {
+        if (!req.complete) discardBody(req);
+      });
+    }
+    route(options, req, res);
+  };
+  server.on("request", serve);
+  // Of an expectation that it does not know, Node answers 417 by itself: past the door, and without the headers of the path.
+  server.on("checkExpectation", serve);
+  server.on("clientError", createClientErrorHandler());
+  return {
+    listen: (address) => listen(server, address),
+    close: (graceMs) => close(server, graceMs, options),
+  };
+}
+
+const stoppingHeaders = { connection: "close", "retry-after": "1" };
+
+function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): void {
+  // A connection that breaks while it is answered is its client's business.
+  res.on("error", ignore);
+  const { path, query } = splitTarget(req);
+  const pages = isConsolePath(path) ? options.console : undefined;
+  pages?.setHeaders(res);
+  try {
+    const refusal = options.door(req, path);
+    const probe = options.probes.get(path);
+    const page = options.pages.get(path);
+    // Nobody reads what comes with these, and some answers take their time.
+    if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
+    if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
+    else if (probe !== undefined) probe(req, res);
+    else if (options.isDraining()) answerError(res, serverFaults.SHUTTING_DOWN(), undefined, stoppingHeaders);
+    else if (pages !== undefined) pages.serve(path, req, res);
+    else if (path === "/" && options.console?.welcome(req, res)) return;
+    else if (page !== undefined) page(req, res);
+    else if (options.mcp !== undefined && path === mcpPath) options.mcp(query, req, res);
+    else if (options.webhooks !== undefined && path.startsWith(webhookPrefix)) options.webhooks(path, query, req, res);
+    else if (options.rpc.handles(path)) options.rpc.serve(path, req, res);
+    else answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
+  } catch (error) {
+    options.logger.error({ err: error, path }, "request could not be routed");
+    res.destroy();
+  }
+}
+
+function listen(server: Server, { host, port, reusePort = false }: ListenPlace): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, reusePort, backlog: 1_024 }, () => {
+      server.off("error", reject);
+      resolve(server.address() as AddressInfo);
+    });
+  });
+}
+
+async function close(
+  server: Server,
+  graceMs: number,
+  { clock, connections }: Pick<HttpServerOptions, "clock" | "connections">,
+): Promise<void> {
+  const closed = once(server, "close");
+  const done = new AbortController();
+  server.close(() => done.abort());
+  const until = clock.now() + graceMs;
+  // A connection that was busy at close() stays open when its request ends, until it is closed as an idle one.
+  while (!done.signal.aborted && clock.now() < until) {
+    server.closeIdleConnections();
+    connections.endUnasked();
+    await clock.wait(Math.min(25, graceMs), done.signal);
+  }
+  server.closeAllConnections();
+  await closed;
+}
+
+function ignore(): void {}

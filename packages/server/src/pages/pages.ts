@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isReadableForm, readForeignText } from "@svc/core";
+import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
+import { asDeed } from "../audit/enter-deeds.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { BodyError, readBody } from "../body/body.ts";
+import { bodyFault, type Intake } from "../body/intake.ts";
+import { serverFaults } from "../errors.ts";
+import { answerError } from "../http/answer.ts";
+import type { Logger } from "../logger.ts";
+
+/** Serves one path that a person's browser opens. */
+export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** The consent form is a few hundred bytes with a sealed request of about as many. */
+const formBytesMax = 16_384;
+
+/**
+ * The pages on the way to a connected account: `/oauth/start` and `/oauth/callback`, and with a sandbox its consent page. They need no
+ * key: what they carry is sealed.
+ */
+export function createPages(options: {
+  pages: OauthPages;
+  sandbox: Sandbox | undefined;
+  publicUrl: () => string;
+  intake: Intake;
+  logger: Logger;
+  audit: AuditLog;
+}): ReadonlyMap<string, PageHandler> {
+  const { pages, sandbox, publicUrl, intake, logger, audit } = options;
+  const enter: EnterConsent = ({ projectId, accountId, entityId }, complete) => {
+    const about = { projectId, subject: accountId, entityId, actor: { kind: "link" } } as const;
+    const deed = { ...about, action: "ConsentPage.Connect" };
+    return asDeed(audit, deed, complete, (failure) => {
+      if (failure === undefined) return "ok";
+      // The reason has no secret of the exchange in it; the account's lastError has the same.
+      logger.warn({ projectId, accountId, reason: failure }, "consent came to nothing");
+      return "failed_precondition";
+    });
+  };
+  const urlOf = (req: IncomingMessage) => new URL(req.url ?? "/", publicUrl());
+  const serve = (methods: readonly string[], answer: (req: IncomingMessage) => Promise<OauthAnswer>): PageHandler => {
+    return (req, res) => {
+      const { method = "" } = req;
+      if (!methods.includes(method)) {
+        return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, methods.join(" or ")), 405, {
+          allow: methods.join(", "),
+        });
+      }
+      answer(req).then(
+        ({ status, headers, body }) => {
+          if (res.destroyed) return;
+          res.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
+        },
+        (err: unknown) => {
+          if (err instanceof BodyError) return refuseForm(res, err);
+          logger.error({ err }, "a page could not be answered");
+          if (!res.headersSent) res.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "5" });
+          res.end("The service cannot answer now. Try again in a moment.\n");
+        },
+      );
+    };
+  };
+  const handlers: [string, PageHandler][] = [
+    ["/oauth/start", serve(["GET"], (req) => pages.handleOauthStart(urlOf(req), req.headers))],
+    ["/oauth/callback", serve(["GET"], (req) => pages.handleOauthCallback(urlOf(req), req.headers, enter))],
+  ];
+  if (sandbox !== undefined) {
+    handlers.push([
+      sandboxAuthorizePath,
+      serve(["GET", "POST"], (req) => answerConsent(req, { sandbox, intake, url: urlOf(req) })),
+    ]);
+  }
+  return new Map(handlers);
+}
+
+type Consenting = { sandbox: Sandbox; intake: Intake; url: URL };
+
+async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Consenting): Promise<OauthAnswer> {
+  const { oauth } = sandbox;
+  const answer = req.method === "POST" ? oauth.decide(await readForm(req, intake)) : oauth.authorizePage(url);
+  const headers = {
+    "cache-control": "no-store",
+    // Not no-referrer: the form's request would come from the origin `null`.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+  };
+  if ("redirect" in answer) return { status: 302, headers: { ...headers, location: answer.redirect }, body: "" };
+  return {
+    status: answer.status,
+    headers: {
+      ...headers,
+      "content-type": "text/html; charset=utf-8",
+      // form-action is left open: browsers hold the redirect that follows the form to it as well.
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    },
+    body: answer.html,
+  };
+}
+
+function refuseForm(res: ServerResponse, error: BodyError): void {
+  answerError(res, bodyFault(error, formBytesMax));
+}
+
+async function readForm(req: IncomingMessage, intake: Intake): Promise<URLSearchParams> {
+  const charge = intake.charge(req, "keyless");
+  const body = await readBody(req, formBytesMax, charge);
+  charge.release();
+  const read = readForeignText(body, req.headers["content-type"]);
+  // What it carries is sealed: a form that cannot be read holds no seal that opens.
+  return new URLSearchParams("text" in read && isReadableForm(read.text) ? read.text : "");
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { createContextValues } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { endStreamFlag, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { Fault, FaultCode } from "@svc/core";
+import { keyLookupContext } from "../auth/key-cache.ts";
+import { jsonOptions, retryHeaders } from "../http/answer.ts";
+import { untilRefused } from "../listen/refusal-pace.ts";
+import { callContext } from "./call.ts";
+import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
+import { toConnectError } from "./connect-error.ts";
+import { receiveBody } from "./receive-body.ts";
+import { type Answering, failedOf, requestHeader } from "./rpc-request.ts";
+
+/** Hears of the code that a call failed with, before that is answered, which waits for what it returns. */
+type NoteCode = (code: FaultCode) => Promise<void> | undefined;
+
+const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
+const compressedFlag = 1;
+
+/**
+ * The frames of a stream's answer, with the error in the last one completed. Connect hands out one frame a chunk. With the first one the
+ * request is decoded, and its body is let go of: the stream may be open for hours.
+ */
+async function* completeStream(
+  frames: AsyncIterable<Uint8Array>,
+  call: FailedCall,
+  noteCode: NoteCode,
+): AsyncGenerator<Uint8Array> {
+  for await (const frame of frames) {
+    const completed = await completeFrame(frame, call, noteCode);
+    call.body.letGo();
+    yield completed;
+  }
+}
+
+async function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: NoteCode): Promise<Uint8Array> {
+  const flags = frame[0] ?? 0;
+  if ((flags & endStreamFlag) === 0 || (flags & compressedFlag) !== 0) return frame;
+  const end = JSON.parse(Buffer.from(frame.subarray(headerBytes)).toString("utf8")) as { error?: ErrorJson };
+  if (end.error === undefined) return frame;
+  const { code, json } = completeError(end.error, call);
+  await noteCode(code);
+  return frameOf(flags, { ...end, error: json });
+}
+
+/** The last frame of a stream that ends with an error before anything else. */
+export function refusalFrame(fault: Fault): Buffer {
+  return frameOf(endStreamFlag, { error: errorToJson(toConnectError(fault), jsonOptions) });
+}
+
+function frameOf(flags: number, json: object): Buffer {
+  const data = Buffer.from(JSON.stringify(json));
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt8(flags, 0);
+  header.writeUInt32BE(data.byteLength, 1);
+  return Buffer.concat([header, data]);
+}
+
+/** Answers a stream by Connect's handler. */
+export async function answerStream(
+  handler: UniversalHandler,
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: Answering,
+): Promise<void> {
+  const { call, body } = options;
+  res.setHeader("x-request-id", call.requestId);
+  const response = await handler(universalRequest(req, options, handler.method.input));
+  const noteCode: NoteCode = (code) => {
+    call.code = code;
+    return call.principal === undefined ? untilRefused(res) : undefined;
+  };
+  const failed = failedOf(handler.method, options);
+  const frames = response.body === undefined ? undefined : completeStream(response.body, failed, noteCode);
+  if (body.isRefused) for (const [name, value] of Object.entries(retryHeaders)) response.header?.set(name, value);
+  await universalResponseToNodeResponse(frames === undefined ? response : { ...response, body: frames }, res);
+}
+
+/** The request as Connect's handlers take it. The host in `url` means nothing to them, and a caller's may not even parse. */
+function universalRequest(req: IncomingMessage, options: Answering, input: DescMessage): UniversalServerRequest {
+  const { call, intake, ending } = options;
+  return {
+    httpVersion: req.httpVersion,
+    method: req.method ?? "",
+    url: `http://localhost/${call.method}`,
+    header: requestHeader(req),
+    body: receive(req, options, input),
+    signal: ending.signal,
+    contextValues: createContextValues()
+      .set(callContext, call)
+      .set(keyLookupContext, (lookup) => intake.keepBack(req, lookup)),
+  };
+}
+
+/** The body, read whole when it is first asked for: a call that the gate refuses is never read. */
+async function* receive(req: IncomingMessage, options: Answering, input: DescMessage): AsyncGenerator<Uint8Array> {
+  yield await receiveBody(req, options, input);
+}

@@ -1,0 +1,91 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { Fault, WorkMeter } from "@svc/core";
+import { serverFaults } from "../errors.ts";
+import { isJsonType, lineOf } from "./answers.ts";
+import { type Call, ownerOf } from "./call.ts";
+import type { CallBody } from "./call-body.ts";
+import { toConnectError } from "./connect-error.ts";
+import { faultOfTimes } from "./request-times.ts";
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openList = 0x5b;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
+
+/**
+ * Whether a JSON text, as it came, is nested deeper than so many levels. One pass over its bytes, without parsing: a parser takes
+ * any depth, and takes long for it.
+ */
+function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quote) at = endOfText(json, at);
+    else if (byte === openList || byte === openObject) {
+      if (++depth > depthMax) return true;
+    } else if (byte === closeList || byte === closeObject) depth--;
+  }
+  return false;
+}
+
+/** Where the text ends that begins at `start`. */
+function endOfText(json: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
+  return at;
+}
+
+/** A call whose body is to be read, and what meters the work of that. */
+type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
+
+/** Bodies beyond this wait for their turn before they are decoded. */
+const largeBytes = 65_536;
+/** Levels that the JSON of a request may be nested: what calls take is not half as deep. */
+const depthMax = 100;
+
+/** Reads the body of a call that the gate let in, whole and charged, and hands it over in its caller's turn. Rejects with Connect's error. */
+export async function receiveBody(
+  req: IncomingMessage,
+  { call, body, meter }: Receiving,
+  input: DescMessage,
+): Promise<Uint8Array> {
+  const bytes = await body.read();
+  const isLarge = bytes.byteLength > largeBytes;
+  const turn = isLarge ? undefined : meter.turns.take(lineOf(call.principal));
+  if (turn !== undefined) await turn;
+  const work = meter.begin(ownerOf(call));
+  work.charge({ bytes: bytes.byteLength });
+  if (isLarge) await work.turn();
+  work.run(() => body.chargeValues());
+  const type = req.headers["content-type"] ?? "";
+  // The decoder would replace what is not UTF-8; a frame of a stream begins with its length.
+  const isFramed = /^application\/connect\+json/i.test(type);
+  const message = isFramed ? bytes.subarray(frameHeadBytes) : bytes;
+  if ((isFramed || isJsonType(type)) && !isUtf8(message)) throw toConnectError(notUtf8());
+  const isJson = type.startsWith("application/json");
+  if (isJson && work.run(() => isNestedDeeper(bytes, depthMax))) throw toConnectError(nestedTooDeep());
+  const fault = isFramed || isJsonType(type) ? work.run(() => faultOfTimes(input, message)) : undefined;
+  if (fault !== undefined) throw toConnectError(fault);
+  return bytes;
+}
+
+const frameHeadBytes = 5;
+
+function notUtf8(): Fault {
+  return serverFaults.REQUEST_MALFORMED({
+    message: "the body is not UTF-8",
+    help: "Send JSON as UTF-8 (RFC 8259, 8.1).",
+  });
+}
+
+function nestedTooDeep(): Fault {
+  const message = `the body is nested deeper than ${depthMax} levels`;
+  return serverFaults.REQUEST_MALFORMED({
+    message,
+    help: "Send the fields of the request; what is JSON text in them may be deeper.",
+  });
+}

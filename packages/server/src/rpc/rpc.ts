@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import type { WorkMeter } from "@svc/core";
+import { bearerOf } from "../auth/gate.ts";
+import type { Intake } from "../body/intake.ts";
+import type { ConsoleOrigin } from "../console/proof.ts";
+import { callerGone, serverFaults } from "../errors.ts";
+import { answerError, prepareError } from "../http/answer.ts";
+import { untilRefused } from "../listen/refusal-pace.ts";
+import type { Logger } from "../logger.ts";
+import { acceptRequestId, type Call } from "./call.ts";
+import { CallBody } from "./call-body.ts";
+import { answerStream, refusalFrame } from "./connect-call.ts";
+import { toConnectError } from "./connect-error.ts";
+import { answerUnary, send } from "./plain-call.ts";
+import type { CallRouter } from "./router.ts";
+
+/** How calls are served. */
+export type RpcOptions = {
+  router: CallRouter;
+  intake: Intake;
+  /** Whether the calls of a service, by its full name, are served here. Default: all are. */
+  serves?: (service: string) => boolean;
+  /** Of a call with a key; one that needs none has `keylessBodyBytesMax`. */
+  bodyBytesMax: number;
+  /** Ends a unary call whose caller sets no timeout, milliseconds. Default 60 s. */
+  defaultTimeoutMs?: number;
+  createRequestId: () => string;
+  /** What a request without a key shows of a session of the console. Default: nothing. */
+  proofOf?: ConsoleOrigin["proofOf"] | undefined;
+  /** Meters the work of requests. */
+  meter: WorkMeter;
+  logger: Logger;
+  /** Hears of each call once its answer is written or given up. */
+  onCall: (call: Call, durationMs: number) => void;
+};
+
+/** Serves calls of the router over HTTP/1.1; `handles` says whether a path is one. */
+export type RpcHandler = {
+  handles(path: string): boolean;
+  serve(path: string, req: IncomingMessage, res: ServerResponse): void;
+};
+
+/**
+ * Makes the handler of calls out of connect-node's parts: its own adapter throws on a bad Host header, which would end the
+ * process, and answers 405 and 415 without a body. Unary calls go without Connect's handlers.
+ */
+export function createRpcHandler(options: RpcOptions): RpcHandler {
+  const { router, serves = () => true } = options;
+  const served = router.handlers.filter(({ service }) => serves(service.typeName));
+  const handlers = new Map(served.map((handler) => [handler.requestPath, handler]));
+  return {
+    handles: (path) => handlers.has(path),
+    serve(path, req, res) {
+      const handler = handlers.get(path);
+      if (handler === undefined) throw new Error(`no call has the path ${path}`);
+      const ending = new AbortController();
+      const call: Call = {
+        requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
+        method: path.slice(1),
+        startedMs: performance.now(),
+        principal: undefined,
+        code: "ok",
+        session: options.proofOf?.(req),
+        end: (fault) => ending.abort(toConnectError(fault)),
+      };
+      const body = new CallBody(req, call, options);
+      res.once("close", () => {
+        call.leave?.();
+        if (!res.writableFinished) {
+          call.code = "canceled";
+          ending.abort(toConnectError(callerGone()));
+        }
+        body.letGo();
+        options.onCall(call, performance.now() - call.startedMs);
+      });
+      const refusal = refusalOf(handler, req);
+      if (refusal !== undefined) {
+        call.code = refusal.error.code;
+        res.setHeader("x-request-id", call.requestId);
+        answerError(res, refusal.error, refusal.status, refusal.headers);
+        return;
+      }
+      if (refuseKeyless(handler, call, res, router)) return;
+      const { intake, meter, logger, defaultTimeoutMs } = options;
+      const answering = { call, body, ending, intake, meter, logger, defaultTimeoutMs };
+      const unary = router.unary.get(path);
+      const answered =
+        unary === undefined
+          ? answerStream(handler, req, res, answering)
+          : answerUnary(unary, handler.method, { req, res }, answering);
+      answered.catch((error: unknown) => giveUp(error, res, logger, call));
+    },
+  };
+}
+
+const keyMissing = prepareError(serverFaults.API_KEY_MISSING());
+const keyMissingFrame = refusalFrame(keyMissing);
+
+/**
+ * Refuses a call whose request shows no key, as the gate would: that is known before anything is made of the request, which costs several
+ * times what the answer does. False, and nothing is done, for another.
+ */
+function refuseKeyless({ method }: UniversalHandler, call: Call, res: ServerResponse, router: CallRouter): boolean {
+  const { headers } = res.req;
+  const isKeyless = call.session === undefined && bearerOf(headers.authorization ?? null) === undefined;
+  if (!isKeyless || !router.needsKey(method)) return false;
+  call.code = keyMissing.code;
+  res.setHeader("x-request-id", call.requestId);
+  if (method.methodKind === "unary") answerError(res, keyMissing);
+  else void refuseStream(res);
+  return true;
+}
+
+async function refuseStream(res: ServerResponse): Promise<void> {
+  await untilRefused(res);
+  send(res, 200, keyMissingFrame, { "content-type": res.req.headers["content-type"] ?? "" });
+}
+
+function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
+  const { method = "", headers } = req;
+  if (!handler.allowedMethods.includes(method)) {
+    return {
+      error: serverFaults.METHOD_NOT_ALLOWED(method, "POST"),
+      status: 405,
+      headers: { allow: handler.allowedMethods.join(", ") },
+    };
+  }
+  const contentType = headers["content-type"] ?? "";
+  if (handler.supportedContentType(contentType)) return undefined;
+  const accepted =
+    handler.method.methodKind === "unary"
+      ? ["application/json", "application/proto"]
+      : ["application/connect+json", "application/connect+proto"];
+  return {
+    error: serverFaults.CONTENT_TYPE_UNSUPPORTED(contentType, accepted.join(" or ")),
+    status: 415,
+    headers: { "accept-post": accepted.join(", ") },
+  };
+}
+
+/** A stream whose caller went away lands here as a matter of course; anything else is a fault. */
+function giveUp(error: unknown, res: ServerResponse, logger: Logger, call: Call): void {
+  if (!res.destroyed)
+    logger.error({ err: error, requestId: call.requestId, method: call.method }, "call could not be answered");
+  res.destroy();
+}

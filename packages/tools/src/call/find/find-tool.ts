@@ -1,0 +1,25 @@
+import { type CatalogViews, nearest } from "@svc/catalog";
+import type { CodeContext } from "../call-code.ts";
+import type { CallRequest } from "../call-request.ts";
+import type { Called } from "../called.ts";
+import type { CallPlan } from "../prepare/prepared-call.ts";
+import { type BoundRefusal, refusalOfTool } from "./bind.ts";
+
+/** What finding tools works with. */
+export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: CatalogViews };
+
+/** Finds the tool that is called: the pinned one, or what the project's view has of the slug now. */
+export async function findTool(
+  { views, findCode }: FindContext,
+  { caller, toolSlug, pinned }: CallRequest,
+): Promise<Pick<CallPlan, "tool" | "toolkit"> | BoundRefusal | (Called & { outcome: "no_such_tool" })> {
+  const { binding } = caller;
+  if (pinned !== undefined) {
+    return refusalOfTool(binding, pinned.action) ?? { tool: pinned.action, toolkit: pinned.toolkit };
+  }
+  const view = await views.forProject(caller.projectId);
+  const tool = view.tools.get(toolSlug) ?? (await findCode?.(caller.projectId, toolSlug));
+  const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
+  if (tool !== undefined && toolkit !== undefined) return refusalOfTool(binding, tool) ?? { tool, toolkit };
+  return { outcome: "no_such_tool", toolSlug, meant: nearest(toolSlug, view.tools.keys()) };
+}

@@ -1,0 +1,50 @@
+import { withoutExcess, withoutOptionalNulls } from "@svc/catalog";
+import { type Clock, createId } from "@svc/core";
+import type { CallRequest } from "../call-request.ts";
+import { accountOf } from "../gate/hooked-call.ts";
+import { deriveKey, digestCall } from "../gate/idempotency.ts";
+import type { CallPlan } from "../prepare/prepared-call.ts";
+import type { LedgerEntry } from "../record/ledger.ts";
+
+type PlanContext = { readonly clock: Clock };
+
+/** A call of a tool that was found, with the arguments that its schema leaves. */
+export function planCall(
+  context: PlanContext,
+  asked: CallRequest,
+  { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
+): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
+  // First of all: whatever looks at arguments takes time for each of them, and for what is refused it is for nothing.
+  const isJudged = tool.kind === "action";
+  const { kept, faults: excess } = isJudged
+    ? withoutExcess(tool.inputSchema, asked.args)
+    : { kept: asked.args, faults: [] };
+  // The same call with and without its empty arguments is one: its digest and its key are of what is left.
+  const args = withoutOptionalNulls(tool.inputSchema, kept);
+  const request = { ...asked, args: args as CallRequest["args"] };
+  const entry = entryOf(context, request, tool);
+  const derived = () => deriveKey(entry.caller.projectId, entry.idempotencyKey ?? entry.id, entry.callDigest);
+  const appKey = request.appKey ?? (entry.takesAppKey === true ? derived() : "");
+  const keys = { appKey, keepsAppKey: request.appKey !== undefined };
+  return { entry, plan: { ...request, callDigest: entry.callDigest, excess, tool, toolkit, ...keys } };
+}
+
+function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
+  const { caller, args, entityId, idempotencyKey, job } = request;
+  // One moment for both: lists find calls by the time in their ids.
+  const createdAt = clock.now();
+  return {
+    id: createId("call", createdAt),
+    caller,
+    action: tool.kind === "trigger" ? undefined : tool,
+    toolSlug: tool.slug,
+    accessClass: tool.class,
+    entityId,
+    args,
+    callDigest: digestCall({ toolSlug: tool.slug, account: accountOf(request), args }),
+    idempotencyKey,
+    job,
+    createdAt,
+    takesAppKey: tool.kind === "action" && tool.idempotency !== undefined,
+  };
+}

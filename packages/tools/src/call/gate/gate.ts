@@ -1,0 +1,53 @@
+import type { CodeTool } from "@svc/catalog";
+import type { CallRequest } from "../call-request.ts";
+import { type Called, calledEarlier } from "../called.ts";
+import { bindCall } from "../find/bind.ts";
+import { type FindContext, findTool } from "../find/find-tool.ts";
+import { planCall } from "../find/plan-call.ts";
+import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
+import type { MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
+import type { LedgerEntry } from "../record/ledger.ts";
+import { type HookContext, hooksOf } from "./hooked-call.ts";
+import { findEarlier, type KeyContext } from "./keyed-call.ts";
+import { isNeverRepeated } from "./unsent-call.ts";
+
+/** What taking calls to the gate works with. */
+export type GateContext = FindContext & PrepareContext & KeyContext & HookContext;
+
+/**
+ * How far a call came. `end`: it is answered, and nothing was sent. `code`: code of the service is called. `doubt`: the store may have
+ * lost that it was sent. `gate`: hooks, limits and its sending are left.
+ */
+export type TakenCall =
+  | { readonly at: "end"; readonly called: Called }
+  | { readonly at: "code"; readonly entry: LedgerEntry; readonly tool: CodeTool }
+  | {
+      readonly at: "doubt";
+      readonly entry: LedgerEntry;
+      readonly prepared: PreparedCall;
+      readonly restoredFrom: number;
+    }
+  | { readonly at: "gate"; readonly made: MadeCall };
+
+/** Takes a call as far as nothing of it is sent or recorded: bound, found, planned, looked up by its key, prepared. */
+export async function takeToTheGate(context: GateContext, given: CallRequest): Promise<TakenCall> {
+  const asked = bindCall(given);
+  if ("refusal" in asked) return { at: "end", called: asked };
+  const found = await findTool(context, asked);
+  if ("outcome" in found) return { at: "end", called: found };
+  const { entry, plan } = planCall(context, asked, found);
+  const { isDryRun, job, tool } = plan;
+  if (!isDryRun && job?.isFirst !== true) {
+    // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
+    const earlier = await findEarlier(context, entry);
+    if (earlier !== undefined) return { at: "end", called: calledEarlier(context, earlier) };
+  }
+  if (tool.kind === "code") return { at: "code", entry, tool };
+  const prepared = await prepareCall(context, plan);
+  const restoredFrom = job?.restoredFrom;
+  // Nobody is asked about what is not sent whatever they say.
+  if (!isDryRun && restoredFrom !== undefined && "action" in prepared && isNeverRepeated(prepared))
+    return { at: "doubt", entry, prepared, restoredFrom };
+  const hooks = await hooksOf(context, { entry, prepared });
+  return { at: "gate", made: { entry, plan, prepared, hooks } };
+}

@@ -1,0 +1,69 @@
+import { type CallHooks, editedArguments, type HookedCall } from "../../hooks/call-hooks.ts";
+import { httpToolkit } from "../../http/http-tool.ts";
+import { type CallResult, resultOf } from "../../outcome.ts";
+import type { CallRequest } from "../call-request.ts";
+import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
+import type { EndedCall, MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
+import { digestCall } from "./idempotency.ts";
+
+/** What asks hooks. Without it nobody is asked about calls. */
+export type HookContext = { readonly hooks?: CallHooks | undefined };
+
+/** The hooks that are asked about a call. Nobody is asked about one that cannot be sent, whatever they said. */
+export function hooksOf(
+  { hooks }: HookContext,
+  { entry, prepared }: Pick<MadeCall, "entry" | "prepared">,
+): ReturnType<CallHooks["of"]> {
+  const action = "action" in prepared ? prepared.action : prepared.forPerson?.action;
+  return action && hooks?.of(entry, action);
+}
+
+/** What hooks leave of a call. One whose arguments they change is prepared anew, as if it had been asked for so. */
+export async function reviewed(context: HookContext & PrepareContext, made: MadeCall): Promise<MadeCall> {
+  const { entry, plan, prepared, hooks } = made;
+  const answer = hooks && (await context.hooks?.before(hooks, hookedCall(made)));
+  if (answer === undefined) return made;
+  const account = prepared.account;
+  if ("ended" in answer) return { ...made, prepared: { result: answer.ended, account } };
+  const { edits } = answer;
+  if (edits.length === 0) return made;
+  const args = editedArguments(plan.args, edits);
+  const callDigest = digestCall({ toolSlug: entry.toolSlug, account: accountOf(plan), args });
+  const again = { ...plan, args, callDigest };
+  return { hooks, entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
+}
+
+/** What hooks made of the arguments must be what the tool takes: its caller could not mend it. */
+function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | EndedCall {
+  if ("action" in prepared || prepared.result.outcome !== "invalid_arguments") return prepared;
+  const message = `hooks of the project changed the arguments to what the tool does not take: ${prepared.result.message}`;
+  return { account: prepared.account, result: resultOf({ outcome: "not_callable", message }) };
+}
+
+function hookedCall({ entry, plan, prepared }: MadeCall): HookedCall {
+  const action = "action" in prepared ? prepared.action : prepared.forPerson?.action;
+  if (action === undefined) throw new Error(`a call of ${entry.toolSlug} that is not to be sent is asked about`);
+  const { toolkit, secretUses = [], late, isDryRun } = plan;
+  const isEditable = toolkit !== httpToolkit && secretUses.length === 0 && late === undefined;
+  const secrets = "action" in prepared ? prepared.secrets : (plan.secrets ?? []);
+  return { entry, action, isDryRun, isEditable, secrets };
+}
+
+/** What asks hooks about what came of a call; undefined where none is to be asked. */
+export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks }: MadeCall<PreparedCall>) {
+  if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
+  const call: HookedCall = {
+    entry,
+    action: prepared.action,
+    isDryRun: false,
+    isEditable: false,
+    secrets: prepared.secrets,
+  };
+  return (result: CallResult) => asker.after(hooks, call, result);
+}
+
+/** What stands for the account in the digest that a key is bound to. What another was answered is no bound caller's to repeat. */
+export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
+  if (accountId === undefined) return `entity:${entityId}`;
+  return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;
+}

@@ -1,0 +1,72 @@
+import type { CallLimits } from "../../limits/call-limits.ts";
+import type { Entering } from "../../limits/pacer.ts";
+import { type Called, called, calledEarlier, type LimitRefusal } from "../called.ts";
+import type { MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
+import { type ExecuteContext, executeCall } from "../send/execute.ts";
+import { type HookContext, reviewOf } from "./hooked-call.ts";
+import { beginKeyed, type KeyContext } from "./keyed-call.ts";
+
+/** What limits calls. */
+export type LimitContext = { readonly limits: Pick<CallLimits, "enter"> };
+
+type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;
+
+const limitWaitDefaultMs = 2_000;
+
+/** Of a request of a program's own there is no account: a key that is made of one counts all such requests together. */
+const nobody = { id: "", entityId: "" };
+
+/** Has a call wait for its turn; undefined where nothing limits it. */
+export function enter(
+  { limits }: LimitContext,
+  { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,
+): Promise<Entering> | undefined {
+  const { projectId, job } = entry.caller;
+  const account = own ?? nobody;
+  const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
+  return limits.enter(call, plan.limitWaitMs ?? limitWaitDefaultMs);
+}
+
+/** What a call is told whose turn does not come in time. */
+export function limited({ by, isPaused, retryAfterMs }: Extract<Entering, { kind: "full" }>): LimitRefusal {
+  return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
+}
+
+/** Sends a call once its limits let it go. Until then nothing of it is recorded: it can be made again as if it had never been. */
+export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<Called> {
+  const entering = enter(context, made);
+  if (entering === undefined) return send(context, made);
+  const entered = await entering;
+  if (entered.kind === "full") return limited(entered);
+  try {
+    return await send(context, made, entered.again);
+  } finally {
+    entered.leave();
+  }
+}
+
+/** Commits that the call is about to be sent, where that must be known should the node end; then sends it. */
+async function send(
+  context: SendContext,
+  made: MadeCall<PreparedCall>,
+  mayRepeat?: () => Promise<boolean>,
+): Promise<Called> {
+  const { ledger } = context;
+  const { entry, prepared, plan } = made;
+  const { isSandbox } = prepared.way;
+  const accountId = prepared.account?.id;
+  if (entry.idempotencyKey !== undefined) {
+    const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
+    if (earlier !== undefined) return calledEarlier(context, earlier);
+  } else if (prepared.action.class !== "read") {
+    // A read that is lost with its node leaves nothing in doubt: its row is written once, at its end.
+    await ledger.begin(entry, accountId, isSandbox);
+  }
+  const result = await executeCall(context, entry, prepared, {
+    keepsAppKey: plan.keepsAppKey,
+    timeoutMs: plan.timeoutMs,
+    mayRepeat,
+    review: reviewOf(context, made),
+  });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false });
+}

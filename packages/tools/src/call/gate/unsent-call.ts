@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { type Action, classToConfirm } from "@svc/catalog";
+import type { AccountAccess } from "@svc/connections";
+import { type AccountId, confirmingRule, type Fault, type Id, isoTime, mayElicit } from "@svc/core";
+import { type CallResult, resultOf } from "../../outcome.ts";
+import type { Caller } from "../call-request.ts";
+import { type CallAnswer, type Called, called } from "../called.ts";
+import type { BoundRefusal } from "../find/bind.ts";
+import type { CallPlan, EndedCall, PreparedCall } from "../prepare/prepared-call.ts";
+import type { Ledger, LedgerEntry } from "../record/ledger.ts";
+import { takesKey } from "./idempotency.ts";
+
+/** A call that a person is to confirm, without the word of its caller. */
+export type PersonalCall = {
+  readonly caller: Caller;
+  readonly action: Action;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly entityId: string;
+  /** The one that it is made with, or it is not made: another may be the entity's when the person answers. */
+  readonly accountId: AccountId;
+  /** The same for calls that one answer is about: of the key, tool, account and arguments, and the caller's idempotency key. */
+  readonly name: string;
+  /** Whether the caller named the call: then it is made once, however often it is asked for. */
+  readonly isNamed: boolean;
+};
+
+/** Asks a person about a call, which is made once where the answer is yes. Rejects when the store is away. */
+export type PersonAsker = (call: PersonalCall) => Promise<{ readonly jobId: Id<"job"> } | { readonly refusal: Fault }>;
+
+/** What asking a person works with. Without `askPerson` such calls are held for good. */
+export type PersonContext = {
+  readonly accounts: Pick<AccountAccess, "resolve">;
+  readonly askPerson?: PersonAsker | undefined;
+};
+
+/** What asking came to. */
+type Asked = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
+
+/** Asks a person about a call that is held for one. The account that was found for it is the one that it is made with. */
+async function askPersonAbout(
+  { accounts, askPerson }: PersonContext,
+  { caller, idempotencyKey }: LedgerEntry,
+  plan: CallPlan,
+  { result, account, forPerson }: EndedCall,
+): Promise<Asked> {
+  if (forPerson === undefined || account === undefined || askPerson === undefined) return { result, jobId: undefined };
+  const { action, name } = forPerson;
+  const { entityId } = account;
+  const query = { projectId: caller.projectId, toolkit: plan.toolkit, entityId, accountId: undefined };
+  const found = await accounts.resolve(query);
+  if ("kind" in found || found.id !== account.id) {
+    const message = `${account.id} is not the account of toolkit ${plan.toolkit.slug} that calls of ${entityId} are made with, and a person is asked about those alone`;
+    return { result: resultOf({ outcome: "not_callable", message }), jobId: undefined };
+  }
+  const { confirm: _word, ...args } = plan.args;
+  const asked = await askPerson({
+    ...{ caller, action, args, entityId, accountId: account.id, isNamed: idempotencyKey !== undefined },
+    name,
+  });
+  if ("refusal" in asked) return { outcome: "refused", refusal: asked.refusal };
+  const contact = confirmingRule(caller.confirm, classToConfirm(action))?.contact ?? "";
+  const message = `${result.message}: job ${asked.jobId} asks ${contact}, and carries it out once on the answer proceed`;
+  return { result: { ...result, message }, jobId: asked.jobId };
+}
+
+/** What one answer of a person is about: the key, tool, account and arguments, and the caller's idempotency key. */
+export function personalName(
+  { caller, callDigest, idempotencyKey }: Pick<CallPlan, "caller" | "callDigest" | "idempotencyKey">,
+  accountId: AccountId | undefined,
+): string {
+  const parts = [caller.keyId, accountId, callDigest.toString("hex"), idempotencyKey];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+type EndContext = { readonly ledger: Pick<Ledger, "end">; readonly isSandbox: boolean };
+
+/** Answers what would be sent, and records nothing. */
+export function dryRun({ isSandbox }: Pick<EndContext, "isSandbox">, prepared: PreparedCall | EndedCall): CallAnswer {
+  const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview() }) : prepared.result;
+  return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
+}
+
+/** Records a call that is not sent; where a person is to confirm it, the person is asked first. */
+export async function endUnsent(
+  context: EndContext & PersonContext,
+  entry: LedgerEntry,
+  plan: CallPlan,
+  prepared: EndedCall,
+): Promise<Called> {
+  const { isSandbox } = context;
+  const isAsked = mayAskClient(plan, prepared);
+  // What a job tells its contacts by is confirmed by nobody: it is held for good.
+  const isLeft = isAsked || plan.caller.job !== undefined;
+  const asked = isLeft
+    ? { result: prepared.result, jobId: undefined }
+    : await askPersonAbout(context, entry, plan, prepared);
+  if ("refusal" in asked) return asked;
+  const { result, jobId } = asked;
+  const askFor = isAsked ? prepared.forPerson?.name : undefined;
+  const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
+  await context.ledger.end(entry, end, { bindsKey: false });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
+}
+
+/** True if the caller's client can put the question to its own user, and every rule that covers the call lets it. */
+function mayAskClient({ person, caller }: CallPlan, { forPerson }: EndedCall): boolean {
+  return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, classToConfirm(forPerson.action));
+}
+
+/** Whether a second time is another write: nothing tells the app that it has done it. */
+export function isNeverRepeated({ action }: PreparedCall): boolean {
+  return action.class !== "read" && !takesKey(action);
+}
+
+/** Records a write that may have been made before the store was restored, as one whose node was lost. */
+export async function endDoubted(
+  context: Pick<EndContext, "ledger">,
+  entry: LedgerEntry,
+  prepared: PreparedCall,
+  restoredFrom: number,
+): Promise<Called> {
+  const message = `the store was restored from a backup of ${isoTime(restoredFrom)}; the call may have been made since then, and was not sent`;
+  const result = resultOf({ outcome: "outcome_unknown", message });
+  const { isSandbox } = prepared.way;
+  const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
+  await context.ledger.end(entry, end, { bindsKey: true });
+  return called({ callId: entry.id, result, isSandbox, isReplay: false });
+}
+
+function personal(prepared: PreparedCall | EndedCall): Pick<CallAnswer, "isForPerson"> {
+  return "forPerson" in prepared ? { isForPerson: true } : {};
+}

@@ -1,0 +1,86 @@
+import {
+  type Action,
+  bindBaseUrl,
+  hostArguments,
+  type RenderedRequest,
+  RequestValueError,
+  renderRequest,
+  type Toolkit,
+} from "@svc/catalog";
+import type { AppRequest, CallableAccount } from "@svc/connections";
+import { formatValue } from "@svc/core";
+import type { CallOutcome } from "../../outcome.ts";
+
+/** A request that cannot be built, as the outcome of its call. */
+export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
+
+/** Who calls. No definition's or argument's value stands in its place. */
+export const userAgent = "svc/0.1";
+
+/**
+ * The complete request of a call, but for the credential. A definition may name another media type of JSON in `accept` and
+ * `content-type`. In the sandbox every host is one that leads nowhere.
+ */
+export function buildRequest(
+  {
+    toolkit,
+    action,
+    params,
+    account,
+  }: {
+    toolkit: Toolkit;
+    action: Action;
+    params: Readonly<Record<string, unknown>>;
+    account: CallableAccount;
+  },
+  { isSandbox }: { isSandbox: boolean },
+): AppRequest | RequestFault {
+  const scope = { params, account: account.variables };
+  const base = baseUrlOf(toolkit, scope, isSandbox);
+  if (typeof base !== "string") return base;
+  try {
+    return complete(base, renderRequest(toolkit, action, scope));
+  } catch (error) {
+    if (error instanceof RequestValueError) return { outcome: "invalid_arguments", message: error.message };
+    throw error;
+  }
+}
+
+function baseUrlOf(
+  toolkit: Toolkit,
+  scope: Parameters<typeof bindBaseUrl>[1],
+  isSandbox: boolean,
+): string | RequestFault {
+  if (isSandbox) return `https://${toolkit.slug.replaceAll("_", "-")}.sandbox.invalid`;
+  const bound = bindBaseUrl(toolkit, scope);
+  if ("url" in bound) return bound.url;
+  if ("unbound" in bound) {
+    return {
+      outcome: "not_bound",
+      message: `this deployment does not say where ${toolkit.slug} is: its deployment file lacks toolkits.${toolkit.slug}.${bound.unbound}`,
+    };
+  }
+  const isArgument = hostArguments(toolkit).length > 0;
+  return { outcome: isArgument ? "invalid_arguments" : "account_unusable", message: bound.fault };
+}
+
+function complete(base: string, { method, path, query, headers, body }: RenderedRequest): AppRequest | RequestFault {
+  const broken = query.find(([, value]) => !value.isWellFormed());
+  if (broken !== undefined) {
+    const message = `query parameter ${broken[0]} is ${formatValue(broken[1])}, which is not well-formed Unicode`;
+    return { outcome: "invalid_arguments", message };
+  }
+  const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+  const declared = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return {
+    method,
+    url: `${base}${path}${search === "" ? "" : `?${search}`}`,
+    headers: {
+      accept: "application/json",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...declared,
+      "user-agent": userAgent,
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
+}

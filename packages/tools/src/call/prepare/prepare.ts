@@ -1,0 +1,166 @@
+import { type Action, classToConfirm, type Tool } from "@svc/catalog";
+import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
+import { confirmingRule, mayElicit } from "@svc/core";
+import { httpToolkit } from "../../http/http-tool.ts";
+import { type HttpContext, prepareHttp, secretMissing } from "../../http/prepare-http.ts";
+import { type CallResult, type RequestPreview, resultOf } from "../../outcome.ts";
+import { withKeyArgument, withKeyHeader } from "../gate/idempotency.ts";
+import { personalName } from "../gate/unsent-call.ts";
+import { mask, masked, maskedTexts } from "../redact/mask.ts";
+import { buildRequest, type RequestFault } from "./build-request.ts";
+import { checkArguments, describeFaults } from "./check-arguments.ts";
+import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
+import { fillSecrets } from "./secret-uses.ts";
+
+/**
+ * Scopes that a tool needs and an account was not granted. Nothing is missing when the app named no scopes. A granted scope covers
+ * those that refine it with a dot: `…/calendar` covers `…/calendar.events.readonly`.
+ */
+export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
+  if (granted.length === 0) return [];
+  return needed.filter((scope) => !granted.some((held) => scope === held || scope.startsWith(`${held}.`)));
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** What preparing works with. */
+export type PrepareContext = HttpContext & {
+  readonly accounts: AccountAccess;
+  readonly transport: AppTransport;
+  /** Whether the transport is the sandbox. */
+  readonly isSandbox: boolean;
+};
+
+/**
+ * Everything before sending, in one order: is it callable, are the arguments right, is it confirmed, is there an account with
+ * the scopes, can the request be built. A held call shows the request it would make, where one can be built.
+ */
+export async function prepareCall(context: PrepareContext, plan: CallPlan): Promise<PreparedCall | EndedCall> {
+  const { tool } = plan;
+  const action = tool.kind === "action" && tool.callable ? tool : undefined;
+  if (action === undefined) return ended("not_callable", notCallable(tool));
+  if (plan.toolkit === httpToolkit) return prepareHttp(context, action, plan);
+  const { secretUses: uses = [], late } = plan;
+  if (uses.length === 0 && late === undefined) return prepareTool(context, plan, action);
+  const made = await late?.();
+  const filled = await fillSecrets(context.vault, plan.caller.projectId, { args: made?.args ?? plan.args, uses });
+  if ("missing" in filled) return ended("not_callable", secretMissing(filled.missing));
+  const { args } = filled;
+  const values = [...filled.values, ...(made?.secrets ?? [])];
+  const prepared = await prepareTool(context, { ...plan, args, secrets: [...(plan.secrets ?? []), ...values] }, action);
+  return "action" in prepared ? { ...prepared, vaulted: values } : prepared;
+}
+
+async function prepareTool(context: PrepareContext, plan: CallPlan, action: Action): Promise<PreparedCall | EndedCall> {
+  const checked = checkArguments(action, plan.args, plan.excess);
+  if ("faults" in checked) {
+    // A value may hold a secret, and may be cut: none is told.
+    const faults = hasSecrets(plan) ? checked.faults.map((fault) => ({ ...fault, givenJson: "" })) : checked.faults;
+    return {
+      result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
+      account: undefined,
+    };
+  }
+  const built = await buildCall(context, plan, action, checked.params);
+  if (confirmingRule(plan.caller.confirm, classToConfirm(action)) !== undefined)
+    return heldForPerson(plan, action, built);
+  if (checked.isConfirmed) return built;
+  const account = "action" in built ? built.account : undefined;
+  const preview = "action" in built ? built.preview() : undefined;
+  return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
+}
+
+/** What cannot be sent at all nobody is asked about. */
+function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
+  if (!("action" in built)) return built;
+  const { account, preview } = built;
+  const name = personalName(plan, account?.id);
+  // The yes of the client's user to this very call, where the policy lets clients ask.
+  if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, classToConfirm(action))) return built;
+  const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
+  return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
+}
+
+async function buildCall(
+  { accounts, transport, isSandbox }: PrepareContext,
+  plan: CallPlan,
+  action: Action,
+  params: Params,
+): Promise<PreparedCall | EndedCall> {
+  const { caller, toolkit, entityId, accountId, appKey, secrets: known = [] } = plan;
+  const query: AccountQuery = { projectId: caller.projectId, toolkit, entityId, accountId };
+  const account = await accounts.resolve(query);
+  if ("kind" in account) return ended(account.kind, account.message);
+  const missing = missingScopes(action.scopes, account.grantedScopes);
+  if (missing.length > 0) {
+    const message = `the account ${account.id} was not granted ${missing.join(", ")}; connect it again and grant that`;
+    return ended("missing_scope", message, account);
+  }
+  const keyed = withKeyArgument(action, params, appKey);
+  const shownParams = mask(action.inputSchema, keyed) as Params;
+  const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
+  const secrets = [...maskedTexts(keyed, shownParams), ...known];
+  const request = build(keyed);
+  // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
+  const buildShown = () => (shownParams === keyed ? request : build(shownParams));
+  if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
+  const preview = () => {
+    const shown = buildShown();
+    const masked = withKeyHeader(action, "outcome" in shown ? hiddenRequest(request) : shown, appKey);
+    return previewOf(accounts.preview(toolkit, account, masked));
+  };
+  const complete = withKeyHeader(action, request, appKey);
+  return {
+    action,
+    toolkit,
+    account,
+    secrets,
+    vaulted: [],
+    request: complete,
+    preview,
+    way: {
+      authorize: () => accounts.authorize(query, account, complete),
+      refused: () => accounts.refused(query, account),
+      taken: () => accounts.taken(query, account, action),
+      transport,
+      isSandbox,
+    },
+  };
+}
+
+/** A fault quotes the value it is about; where sensitive values are among the arguments, the one of the masked request does not. */
+function unbuildable(
+  fault: RequestFault,
+  shown: AppRequest | RequestFault | undefined,
+  account: CallableAccount,
+): EndedCall {
+  const isTold = shown !== undefined && "outcome" in shown;
+  const message = isTold ? shown.message : "a sensitive argument has a value that the request cannot carry";
+  const faults = fault.outcome === "invalid_arguments" ? [{ pointer: "", message, givenJson: "" }] : [];
+  return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
+}
+
+/** Stands for a request in which `***` has no place, such as one that takes a number. */
+function hiddenRequest({ method }: AppRequest): AppRequest {
+  return { method, url: masked, headers: {}, body: masked };
+}
+
+function hasSecrets({ secrets = [] }: CallPlan): boolean {
+  return secrets.length > 0;
+}
+
+function previewOf({ method, url, headers, body = "" }: AppRequest): RequestPreview {
+  return { method, url, headers, body };
+}
+
+function ended(outcome: CallResult["outcome"], message: string, account?: CallableAccount): EndedCall {
+  return { result: resultOf({ outcome, message }), account };
+}
+
+function notCallable({ slug, uncallableReason }: Tool): string {
+  return `${slug} cannot be called. ${uncallableReason}`;
+}
+
+function heldMessage({ slug }: Action): string {
+  return `${slug} is destructive and was not carried out; call it again with "confirm": true among its arguments to carry it out`;
+}

@@ -1,0 +1,180 @@
+import type { AppRequest } from "@svc/connections";
+import type { Clock, Turns } from "@svc/core";
+import { type CallResult, resultOf } from "../../outcome.ts";
+import type { CallWay, PreparedCall } from "../prepare/prepared-call.ts";
+import type { Ledger, LedgerEntry } from "../record/ledger.ts";
+import { createRedactor, credentialsOf, type Redactor } from "../redact/redact.ts";
+import { redactTextsInTurns } from "../redact/redact-texts.ts";
+import { callTimeoutMs, sendCall } from "./send.ts";
+
+/** What executing works with. */
+export type ExecuteContext = {
+  readonly ledger: Pick<Ledger, "end">;
+  readonly clock: Clock;
+  /** What it waits for while it goes through a large answer. */
+  readonly turns: Pick<Turns, "next">;
+  /** Hears of an executed call whose outcome could not be recorded. */
+  readonly onUnrecorded: (callId: string, error: unknown) => void;
+};
+
+/**
+ * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, 30 s
+ * at most, which is the default. `mayRepeat`: asked before anything is sent a second time, where something limits that. `review`: what others
+ * leave of the result, before it is recorded; never rejects.
+ */
+export type ExecuteOptions = {
+  readonly keepsAppKey: boolean;
+  readonly timeoutMs?: number | undefined;
+  readonly mayRepeat?: (() => Promise<boolean>) | undefined;
+  readonly review?: ((result: CallResult) => Promise<CallResult>) | undefined;
+};
+
+type Execution = ExecuteOptions & {
+  readonly entry: LedgerEntry;
+  readonly prepared: PreparedCall;
+  /** Every form of the credentials that were sent. */
+  readonly credentials: Set<string>;
+};
+
+/**
+ * Sends a prepared call and records what came of it. Rejects when the credential cannot be read, before anything is sent; once
+ * something was, it answers, with a warning when the ledger cannot be written.
+ */
+export async function executeCall(
+  context: ExecuteContext,
+  entry: LedgerEntry,
+  prepared: PreparedCall,
+  options: ExecuteOptions,
+): Promise<CallResult> {
+  const { clock, ledger } = context;
+  const { account, way } = prepared;
+  const execution = { ...options, entry, prepared, credentials: new Set<string>() };
+  const authorized = await authorizeOrEnd(context, execution);
+  const startedAt = clock.now();
+  const sent = "kind" in authorized ? unauthorized(authorized) : await sendAuthorized(context, execution, authorized);
+  const redact = redactorOf(execution);
+  const turn = () => context.turns.next(entry.caller.projectId);
+  const redacted = { ...sent, value: await redactTextsInTurns(sent.value, redact, turn) };
+  const providerMs = clock.now() - startedAt;
+  const result = options.review === undefined ? redacted : await options.review(redacted);
+  const { isSandbox } = way;
+  const end = { result, accountId: account?.id, isSandbox, providerMs, redact };
+  try {
+    await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
+    return result;
+  } catch (error) {
+    // What was executed was executed: failing now would invite a second try.
+    context.onUnrecorded(entry.id, error);
+    const warning = "unrecorded: the ledger could not be written; this call may read as unknown there";
+    return { ...result, warnings: [...result.warnings, warning] };
+  }
+}
+
+/**
+ * In the sandbox no credential is redacted: what stands for one there is a common word, and no app has seen it. A secret of the project's
+ * own is one there, too.
+ */
+function redactorOf({ prepared, credentials }: Execution): Redactor {
+  return createRedactor([...prepared.vaulted, ...(prepared.way.isSandbox ? [] : credentials)]);
+}
+
+type Authorized = Awaited<ReturnType<CallWay["authorize"]>>;
+
+function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallResult {
+  return resultOf({ outcome: kind, message });
+}
+
+/** Ends a call whose credential cannot be read: it would hold its idempotency key, and read as doubtful, for nothing. */
+async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
+  const { account, way } = prepared;
+  try {
+    return await way.authorize();
+  } catch (error) {
+    const message = "the account's credential could not be read; nothing was sent";
+    const result = resultOf({ outcome: "unreachable", retryable: true, message });
+    const end = { result, accountId: account?.id, isSandbox: way.isSandbox, providerMs: 0 };
+    await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
+      // The caller hears of the first fault, which is the same store's.
+    });
+    throw error;
+  }
+}
+
+async function sendAuthorized(
+  context: ExecuteContext,
+  execution: Execution,
+  authorized: AppRequest,
+): Promise<CallResult> {
+  const { action, account, way } = execution.prepared;
+  const untilMs = context.clock.now() + Math.min(execution.timeoutMs ?? callTimeoutMs, callTimeoutMs);
+  const first = await sendOnce(context, execution, { authorized, untilMs });
+  if (first.providerStatus !== 401 || account === undefined) return noted(way, first);
+  const isRenewed = await renew(execution.prepared);
+  // A 401 was not executed, but a write is never sent twice: its caller decides.
+  if (isRenewed && action.class === "read") {
+    const again = await authorizeAgain(execution.prepared);
+    const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
+    if (again !== undefined && mayRepeat && context.clock.now() < untilMs) {
+      const second = await sendOnce(context, execution, { authorized: again, untilMs });
+      if (second.providerStatus !== 401) return noted(way, second);
+    }
+  }
+  const advice = isRenewed ? "its token has been renewed: send the call again" : "connect the account again";
+  return {
+    ...first,
+    outcome: "account_unusable",
+    retryable: isRenewed,
+    message: `the app refused the credential of ${account.id}; ${advice}`,
+  };
+}
+
+/** Notes that the credential is good after a call that succeeded. If the store is away, the note is lost and the answer is not. */
+async function noted(way: CallWay, result: CallResult): Promise<CallResult> {
+  if (result.outcome === "ok") await way.taken().catch(() => undefined);
+  return result;
+}
+
+/** The app has answered: a store that is away now costs the second try, not the answer. The ledger's own write tells of it. */
+async function renew({ way }: PreparedCall): Promise<boolean> {
+  return way.refused().catch(() => false);
+}
+
+async function authorizeAgain({ way }: PreparedCall): Promise<AppRequest | undefined> {
+  const authorized = await way.authorize().catch(() => undefined);
+  return authorized === undefined || "kind" in authorized ? undefined : authorized;
+}
+
+function sendOnce(
+  context: ExecuteContext,
+  { entry, prepared, keepsAppKey, credentials, mayRepeat }: Execution,
+  { authorized, untilMs }: { authorized: AppRequest; untilMs: number },
+): Promise<CallResult> {
+  const { action, toolkit, account, secrets, vaulted, request, way } = prepared;
+  const { entityId = "", scheme = "none" } = account ?? {};
+  for (const form of credentialsOf(request, authorized)) credentials.add(form);
+  return sendCall(
+    { transport: way.transport, clock: context.clock },
+    {
+      request: authorized,
+      call: { projectId: entry.caller.projectId, toolkit, action, entityId, scheme },
+      repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
+      untilMs,
+      mayRepeat,
+      redact: createRedactor([...secrets, ...vaulted, ...credentials]),
+    },
+  );
+}
+
+/** Whether a repeat of a write reaches the app, under the same key. One with our own idempotency key does not reach it. */
+function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
+  if (action.idempotency === undefined || idempotencyKey !== undefined) return false;
+  const { argument } = action.idempotency;
+  return keepsAppKey || (argument !== undefined && args[argument] !== undefined);
+}
+
+/** An idempotency key is bound by what was executed, or may have been: a repeat must not do it again. */
+function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
+  if (outcome === "ok" || outcome === "outcome_unknown") return true;
+  // A 4xx is the app's word that it did nothing.
+  return outcome === "provider_error" && action.class !== "read" && !(providerStatus >= 400 && providerStatus < 500);
+}

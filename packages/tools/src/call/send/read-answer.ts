@@ -1,0 +1,185 @@
+import type { Action } from "@svc/catalog";
+import { displayText, JsonTooLargeError, parseExactJson, readForeignText, readRetryAfter, singleLine } from "@svc/core";
+import { type CallResult, resultOf } from "../../outcome.ts";
+import { maskNames, sensitiveNames } from "../redact/mask.ts";
+import type { Redactor } from "../redact/redact.ts";
+import { readPayload, valueAt } from "./payload.ts";
+
+const excerptMax = 1000;
+/** More of an app's text is not even looked at. */
+const readMax = 65_536;
+const bytesPerUnit = 3;
+/** Of a failure whose values would have to be masked, with more of them or of so many bytes, nothing is shown: all of it is to be read. */
+const valuesMax = 10_000;
+const maskedBytesMax = 524_288;
+
+/** A text of an app's for people to read: without secrets, cut; control characters would break terminals, logs and rows. */
+function excerpt(text: string, redact: Redactor): string {
+  const shown = singleLine(redact(text.slice(0, readMax)))
+    .trim()
+    .toWellFormed();
+  return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;
+}
+
+/** What an app says of a failure. Values under the tool's sensitive names are masked where the answer is JSON. */
+function excerptOfBody(
+  action: Action,
+  { body, contentType }: { readonly body: Buffer; readonly contentType?: string | undefined },
+  redact: Redactor,
+): string {
+  const names = sensitiveNamesOf(action);
+  if (names.size > 0 && body.byteLength > maskedBytesMax) return "";
+  const bytesMax = bytesPerUnit * readMax;
+  const isCut = names.size === 0 && body.byteLength > bytesMax;
+  const { text, isLossy } = displayText(isCut ? body.subarray(0, bytesMax) : body, { contentType, isCut });
+  const shown = names.size === 0 ? excerpt(text, redact) : maskedExcerpt(names, text, redact);
+  return isLossy ? `${shown} (not all of it is text: some bytes are shown as \ufffd)` : shown;
+}
+
+function maskedExcerpt(names: ReadonlySet<string>, text: string, redact: Redactor): string {
+  try {
+    return excerpt(JSON.stringify(maskNames(names, parseExactJson(text, { valuesMax }))), redact);
+  } catch (error) {
+    if (error instanceof JsonTooLargeError) return "";
+    // Not JSON: there are no names in it.
+    return excerpt(text, redact);
+  }
+}
+
+const namesOfActions = new WeakMap<Action, ReadonlySet<string>>();
+
+function sensitiveNamesOf(action: Action): ReadonlySet<string> {
+  let names = namesOfActions.get(action);
+  if (names === undefined) {
+    names = new Set([...sensitiveNames(action.inputSchema), ...sensitiveNames(action.outputSchema)]);
+    namesOfActions.set(action, names);
+  }
+  return names;
+}
+
+/** An app's answer with its status. Header names are in lower case. */
+type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Why the body cannot be decoded, as the end of a sentence about the answer. */
+  readonly unreadable?: string | undefined;
+};
+
+/**
+ * Values that an answer is read of: checking, trimming and recording them takes a node's one thread a quarter of a second. The
+ * 8 MiB of an answer could hold four million.
+ */
+const answerValuesMax = 200_000;
+
+/** Longest wait that an app's Retry-After is granted. */
+const retryAfterMaxMs = 3_600_000;
+
+/** The beginning of the message about a 2xx answer that says by the definition's rule that the call failed. */
+export const errorAnswerStart = "the app answered an error: ";
+
+/** `isRepeatable`: the same request may be sent again without doing anything twice. `redact` goes over the app's own words. */
+export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
+
+/**
+ * Reads an answer by the tool's definition: status, error rule, unwrapping, trimming. An answer that does not have
+ * the documented form is `ok` with a warning: a good write must not look failed.
+ */
+export function readAnswer(action: Action, answer: Answer, options: ReadOptions): CallResult {
+  const { status } = answer;
+  if (status === 429) return rateLimited(answer, options.nowMs);
+  if (status < 200 || status > 299) return failed(action, answer, options);
+  const body = parseBody(action, answer, options.redact);
+  if ("fault" in body) return unread(action, status, body.fault);
+  const error = body.value === undefined ? undefined : errorOf(action, body.value, options.redact);
+  if (error !== undefined) {
+    return resultOf({
+      outcome: "provider_error",
+      providerStatus: status,
+      message: `${errorAnswerStart}${error}`,
+    });
+  }
+  return resultOf({ outcome: "ok", providerStatus: status, ...readPayload(action, body.value) });
+}
+
+function rateLimited(answer: Answer, nowMs: number): CallResult {
+  const retryAfterMs = readRetryAfter(answer.headers["retry-after"], nowMs, retryAfterMaxMs);
+  const wait = retryAfterMs === undefined ? "" : ` It asks to wait ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return resultOf({
+    outcome: "rate_limited",
+    providerStatus: answer.status,
+    retryable: true,
+    retryAfterMs,
+    message: `the app takes no more calls for now (429); the call was not executed.${wait}`,
+  });
+}
+
+function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }: ReadOptions): CallResult {
+  const { status } = answer;
+  const { body, headers, unreadable } = answer;
+  const contentType = headers["content-type"];
+  const text =
+    unreadable === undefined ? excerptOfBody(action, { body, contentType }, redact) : `its body ${unreadable}`;
+  return resultOf({
+    outcome: "provider_error",
+    providerStatus: status,
+    retryable: isRepeatable && [500, 502, 503, 504].includes(status),
+    retryAfterMs: readRetryAfter(answer.headers["retry-after"], nowMs, retryAfterMaxMs),
+    message: `the app answered ${status}${text === "" ? "" : `: ${text}`}`,
+  });
+}
+
+/**
+ * The result of a 2xx answer whose body cannot be read; `what` is the end of a sentence about it. A read has failed. A write was
+ * taken: it is `ok` without a result, or `outcome_unknown` if the definition says that the body may tell of an error.
+ */
+export function unread(action: Action, status: number, what: string): CallResult {
+  if (action.class === "read")
+    return resultOf({
+      outcome: "provider_error",
+      providerStatus: status,
+      message: `the app answered ${status} ${what}`,
+    });
+  if (action.response.error === undefined) {
+    const warning = `output_mismatch: the app took the call and answered ${status} ${what}. Nothing of it is in the result.`;
+    return resultOf({ outcome: "ok", providerStatus: status, value: {}, warnings: [warning] });
+  }
+  return resultOf({
+    outcome: "outcome_unknown",
+    providerStatus: status,
+    message: `the app answered ${status} ${what}. The answer would say whether the call failed. Look in the app before repeating it: a second try may do it twice.`,
+  });
+}
+
+function parseBody(action: Action, answer: Answer, redact: Redactor): { value: unknown } | { fault: string } {
+  const { body, headers, unreadable } = answer;
+  if (unreadable !== undefined) return { fault: `with a body that ${unreadable}` };
+  const contentType = headers["content-type"];
+  const read = readForeignText(body, contentType);
+  if ("fault" in read) return { fault: `with a body that ${read.fault}` };
+  if (read.text.trim() === "") return { value: undefined };
+  try {
+    return { value: parseExactJson(read.text, { valuesMax: answerValuesMax }) };
+  } catch (error) {
+    if (error instanceof JsonTooLargeError) {
+      const most = answerValuesMax.toLocaleString("en");
+      return { fault: `with more than ${most} values, which are not read; ask it for less` };
+    }
+    // The parser's own message quotes the answer; the excerpt says more.
+    return { fault: `with what cannot be read as JSON: ${excerptOfBody(action, { body, contentType }, redact)}` };
+  }
+}
+
+/** The app's own words for an error inside a 2xx answer; undefined when it is none. */
+function errorOf(action: Action, body: unknown, redact: Redactor): string | undefined {
+  const { error } = action.response;
+  if (error === undefined) return undefined;
+  const isError =
+    error.path === undefined
+      ? valueAt(body, error.unless ?? "") !== true
+      : (valueAt(body, error.path) ?? undefined) !== undefined;
+  if (!isError) return undefined;
+  const message = error.message === undefined ? undefined : valueAt(body, error.message);
+  if (typeof message === "string") return excerpt(message, redact);
+  return excerptOfBody(action, { body: Buffer.from(JSON.stringify(body)) }, redact);
+}

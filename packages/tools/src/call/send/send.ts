@@ -1,0 +1,136 @@
+import type { Action } from "@svc/catalog";
+import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
+import { type Clock, readRetryAfter } from "@svc/core";
+import { type CallResult, resultOf } from "../../outcome.ts";
+import { takesKey } from "../gate/idempotency.ts";
+import type { Redactor } from "../redact/redact.ts";
+import { readAnswer, unread } from "./read-answer.ts";
+
+/** Time a call has in all, from when it is first sent. */
+export const callTimeoutMs = 30_000;
+
+/** What sending works with. */
+export type SendContext = { readonly transport: AppTransport; readonly clock: Clock };
+
+/** A request to send. */
+export type SentRequest = {
+  readonly request: AppRequest;
+  readonly call: AppCall;
+  /** Whether the caller can send the same call again without doing anything twice. */
+  readonly repeatsAreSafe: boolean;
+  /** When the time of the call is over, epoch milliseconds. */
+  readonly untilMs: number;
+  /** Asked before anything is sent a second time, where something limits that. */
+  readonly mayRepeat?: (() => Promise<boolean>) | undefined;
+  /** Takes secrets out of what the app says. */
+  readonly redact: Redactor;
+};
+
+/**
+ * Sends a request and reads the answer. A read is sent again once after 429, 502, 503, 504 or a broken connection; a write that
+ * may have left only after a broken connection, and only when the app takes an idempotency key. What never left is tried once
+ * more whatever it is. All of it until `untilMs`.
+ */
+export async function sendCall(context: SendContext, sending: SentRequest): Promise<CallResult> {
+  const { transport, clock } = context;
+  const { request, call, untilMs } = sending;
+  const first = await transport.send(request, call, { timeoutMs: untilMs - clock.now() });
+  const waitMs = secondTryAfter(call.action, first, clock.now());
+  if (waitMs === undefined || untilMs - clock.now() - waitMs < secondTryMinMs) {
+    return resultOfAnswer(sending, first, clock.now());
+  }
+  await clock.wait(waitMs);
+  const timeoutMs = untilMs - clock.now();
+  // Waiting may have taken longer than asked.
+  const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
+  const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
+  const answer = call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
+  return resultOfAnswer(sending, answer, clock.now());
+}
+
+/** A store that is away costs the second try, not the answer. */
+async function mayBeSentAgain({ mayRepeat }: SentRequest): Promise<boolean> {
+  return mayRepeat === undefined || mayRepeat().catch(() => false);
+}
+
+const pauseMs = 200;
+/** With less time left a second try would hardly be answered. */
+const secondTryMinMs = 1_000;
+const patienceMs = 5_000;
+
+/** How long to wait before the second try; undefined for none. */
+function secondTryAfter(action: Action, answer: AppAnswer, nowMs: number): number | undefined {
+  if (answer.kind === "broken") {
+    return !answer.sent || action.class === "read" || takesKey(action) ? pauseMs : undefined;
+  }
+  if (answer.kind === "unreachable") return pauseMs;
+  if (answer.kind !== "answer" || action.class !== "read") return undefined;
+  if (![429, 502, 503, 504].includes(answer.status)) return undefined;
+  const asked = readRetryAfter(answer.headers["retry-after"], nowMs, Number.POSITIVE_INFINITY) ?? pauseMs;
+  return asked <= patienceMs ? asked : undefined;
+}
+
+function wasSent(answer: AppAnswer): boolean {
+  return (answer.kind === "broken" || answer.kind === "timeout") && answer.sent;
+}
+
+/** Whether the second answer to one idempotency key says what became of the first. These do not: the second was not looked at. */
+function settles(answer: AppAnswer): boolean {
+  if (answer.kind === "too_large") return answer.status < 300;
+  return answer.kind === "answer" && answer.status < 500 && ![401, 403, 408, 409, 425, 429].includes(answer.status);
+}
+
+function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number): CallResult {
+  const { repeatsAreSafe, redact } = sending;
+  const { action } = sending.call;
+  switch (answer.kind) {
+    case "answer":
+      return readAnswer(action, answer, { isRepeatable: repeatsAreSafe, nowMs, redact });
+    case "too_large":
+      return cutOff(action, answer, repeatsAreSafe);
+    case "refused":
+      return resultOf({ outcome: "unreachable", message: answer.message });
+    case "unreachable":
+      return resultOf({ outcome: "unreachable", retryable: true, message: answer.message });
+    case "broken":
+    case "timeout":
+      return unanswered(action, answer, repeatsAreSafe);
+  }
+}
+
+function cutOff(
+  action: Action,
+  { status, isBusy }: AppAnswer & { kind: "too_large" },
+  repeatsAreSafe: boolean,
+): CallResult {
+  const what = isBusy
+    ? "with more than this service had room for at that moment, which is cut off"
+    : "with more than 8 MiB, which is cut off; ask it for less";
+  if (status >= 200 && status < 300 && action.class !== "read") return unread(action, status, what);
+  const message = `the app answered ${status} ${what}`;
+  return resultOf({
+    outcome: "provider_error",
+    retryable: isBusy === true && repeatsAreSafe,
+    providerStatus: status,
+    message,
+  });
+}
+
+function unanswered(
+  action: Action,
+  { kind, sent, message }: AppAnswer & { kind: "broken" | "timeout" },
+  retryable: boolean,
+): CallResult {
+  if (!sent) return resultOf({ outcome: "unreachable", retryable: true, message });
+  if (action.class === "read") {
+    return resultOf({ outcome: kind === "timeout" ? "timeout" : "unreachable", retryable: true, message });
+  }
+  const advice = retryable
+    ? "Repeating it with the same idempotency key is safe."
+    : "Look in the app before repeating it: a second try may do it twice.";
+  return resultOf({
+    outcome: "outcome_unknown",
+    retryable,
+    message: `the call was sent and its answer never came (${message}); it may have been executed. ${advice}`,
+  });
+}

@@ -141,7 +141,7 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
   {
     what: "the wire's errors",
     code: /\b(?:ConnectError|ErrorDetailSchema|findDetails)\b/,
-    allowedIn: except("/calls/connect-error\\.ts$", "^packages/(?:cli|sdk|console)/", "^bench/", testing),
+    allowedIn: except("/rpc/connect-error\\.ts$", "^packages/(?:cli|sdk|console)/", "^bench/", testing),
     why: "the domain's errors are Faults, which one file of packages/server writes as errors of the wire",
   },
   {

@@ -74,6 +74,6 @@ export { type Paging, pagingOf } from "./steps/parts/page.ts";
 export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/reductions.ts";
 export type { RetryRule } from "./steps/parts/tool-call.ts";
 export type { SortKey } from "./steps/sort.ts";
-export { type Expression, expressionsOf, type SecretPlace, secretsOf, type ValueTemplate } from "./template.ts";
+export { type Expression, expressionsOf, type SecretSlot, secretsOf, type ValueTemplate } from "./template.ts";
 export { answerTypeOf, typeOfConstant, typesOf } from "./types/schema-type.ts";
 export type { RowState } from "./types/scope.ts";

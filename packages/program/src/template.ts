@@ -96,14 +96,14 @@ export function referencesOf(
 }
 
 /** Where a secret is to be filled in: at a path of the values that a template makes. */
-export type SecretPlace = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
+export type SecretSlot = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
 /** Every secret of a template, with where it stands. */
-export function secretsOf(template: ValueTemplate): readonly SecretPlace[] {
+export function secretsOf(template: ValueTemplate): readonly SecretSlot[] {
   return findSecrets(template, []);
 }
 
-function findSecrets(template: ValueTemplate, path: Path): readonly SecretPlace[] {
+function findSecrets(template: ValueTemplate, path: Path): readonly SecretSlot[] {
   switch (template.kind) {
     case "secret":
       return [{ name: template.name, prefix: template.prefix, path }];

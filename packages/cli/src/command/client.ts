@@ -18,13 +18,13 @@ import { CommandError } from "./error.ts";
 const exampleUrl = "http://127.0.0.1:8080";
 
 /** Options of every command that calls the server. */
-export type ServerOptions = { url?: string };
+export type AddressedServer = { url?: string };
 
 /** Options of the commands of a project. */
-export type ProjectOptions = ServerOptions & { apiKey?: string };
+export type ProjectOptions = AddressedServer & { apiKey?: string };
 
 /** Options of the administrator's commands. */
-export type AdminOptions = ServerOptions & { adminToken?: string };
+export type AdminOptions = AddressedServer & { adminToken?: string };
 
 /** Adds `--url` to a command. */
 export function addServerOptions(command: Command): Command {
@@ -47,7 +47,7 @@ export function addAdminOptions(command: Command): Command {
 }
 
 /** Address of the server that a command speaks to, without a slash at its end. Throws CommandError. */
-export function serverUrl({ url }: ServerOptions, { environment }: CommandContext): string {
+export function serverUrl({ url }: AddressedServer, { environment }: CommandContext): string {
   const text = (url ?? environment.get("SVC_URL") ?? localUrl(environment)).trim();
   const [, port] = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text) ?? [];
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {

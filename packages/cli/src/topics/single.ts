@@ -2,7 +2,7 @@ import { IdentityService } from "@svc/gen/identity";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import { Role } from "@svc/sdk";
-import { originOf, type ServerOptions, serverUrl } from "../command/client.ts";
+import { type AddressedServer, originOf, serverUrl } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { countUpTo } from "../command/options.ts";
 import { call, list } from "../command/topic.ts";
@@ -13,7 +13,7 @@ import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
 export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoints, {
   says: "list where providers post events to, and which of those the deployment holds a secret for",
   rows: "endpoints",
-  table: (endpoints, { values, context }: Run<ServerOptions>) => {
+  table: (endpoints, { values, context }: Run<AddressedServer>) => {
     if (endpoints.some(({ secretSet }) => !secretSet))
       context.note("Posts to a path whose secret is not set are refused: set its variable for the server.");
     const base = serverUrl(values, context);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@svc/core";
-import type { AccessClass, AskContinuation } from "../schema/words.ts";
+import type { AskContinuation, StoredAccessClass } from "../schema/words.ts";
 import { asWritten, documentType, plainDocument } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 
@@ -34,7 +34,7 @@ export type EstimateDocument = {
   readonly destructiveMax: number;
   readonly rowsMax: number;
   readonly asksMax: number;
-  readonly accessClasses: readonly AccessClass[];
+  readonly accessClasses: readonly StoredAccessClass[];
   readonly toolkits: readonly string[];
   readonly entities: readonly string[];
   readonly notCompensable: readonly string[];

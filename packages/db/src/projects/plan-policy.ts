@@ -11,11 +11,11 @@ import {
 } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { projectPolicies } from "../schema/projects.ts";
-import type { PlanApproval } from "../schema/words.ts";
+import type { StoredPlanApproval } from "../schema/words.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-type PlanPolicy = { readonly planApproval: PlanApproval; readonly confirm: ConfirmRule };
+type PlanPolicy = { readonly planApproval: StoredPlanApproval; readonly confirm: ConfirmRule };
 
 /** Whose plans a question is about. */
 type Asked = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
@@ -37,7 +37,7 @@ const unset: PlanPolicy = { planApproval: "never", confirm: noConfirmRule };
 const batchers = new WeakMap<object, Batcher<Asked, Answer>>();
 
 /** Which plans of a project need approval, as its policy says now; questions that come together share a statement. */
-export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<PlanApproval> {
+export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<StoredPlanApproval> {
   return (await readPolicy(db, { projectId, keyIds: [] })).planApproval;
 }
 

@@ -2,7 +2,7 @@ import { type ConfirmRule, createId, noConfirmRule, type ProjectId, type Quotas,
 import { desc, eq, lt, ne, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { contacts, projectPolicies, projects, routingState, vaultCheck } from "../schema/index.ts";
-import type { PlanApproval } from "../schema/words.ts";
+import type { StoredPlanApproval } from "../schema/words.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** A project with its policy. */
@@ -10,7 +10,7 @@ export type Project = {
   id: ProjectId;
   name: string;
   createdAt: number;
-  planApproval: PlanApproval;
+  planApproval: StoredPlanApproval;
   redirectUrls: string[];
   /** Those that are set. */
   quotas: Quotas;
@@ -27,7 +27,7 @@ const columns = {
   id: projects.id,
   name: projects.name,
   createdAt: projects.createdAt,
-  planApproval: sql<PlanApproval>`coalesce(${projectPolicies.planApproval}, 'never')`.mapWith(
+  planApproval: sql<StoredPlanApproval>`coalesce(${projectPolicies.planApproval}, 'never')`.mapWith(
     projectPolicies.planApproval,
   ),
   redirectUrls: sql<string[]>`coalesce(${projectPolicies.redirectUrls}, '{}')`,

@@ -4,7 +4,7 @@ import type { PaceDocument } from "../documents/calls.ts";
 import { asWritten, documentType } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
-import { type AccessClass, accessClasses, callStates, hookDecisions, hookPhases } from "./words.ts";
+import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccessClass } from "./words.ts";
 
 /** How `call_paces.pace` is stored. */
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
@@ -145,7 +145,7 @@ export const callHooks = pgTable(
     signingSecret: bytes("signing_secret").notNull(),
     /** Calls of which toolkits and classes it is asked about; empty for all. */
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
-    accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull(),
+    accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
     /** Those of one phase are asked in this order, and then by id. */
     position: integer("position").notNull(),
     isActive: boolean("is_active").notNull(),

@@ -3,7 +3,7 @@ import { index, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-co
 import { asWritten, documentType } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { apiKeys, projects } from "./projects.ts";
-import { type AccessClass, grantTokenKinds, linkPurposes } from "./words.ts";
+import { grantTokenKinds, linkPurposes, type StoredAccessClass } from "./words.ts";
 
 /** Whom a link of the console is for, and for what; what its purpose does not need is left out. */
 type LinkTarget = {
@@ -90,7 +90,7 @@ export const grantCodes = pgTable(
     resource: text("resource").notNull(),
     /** What the grant's key will be bound to. */
     entityId: text("entity_id").notNull(),
-    accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull(),
+    accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
     /** What it will be given beside the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),

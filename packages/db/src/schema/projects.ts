@@ -16,13 +16,13 @@ import { projectConfirmDocument } from "../documents/asks.ts";
 import { asWritten, documentType, plainDocument, quotasDocument } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import {
-  type AccessClass,
   type AuditActor,
   audiences,
   erasureKinds,
   erasureStates,
   keyRoles,
   planApprovals,
+  type StoredAccessClass,
 } from "./words.ts";
 
 /** Rows that an erasure deleted, by table. */
@@ -87,7 +87,7 @@ export const apiKeys = pgTable(
     lastUsedAt: time("last_used_at"),
     /** What it is bound to: one entity, and the classes and toolkits of the tools it may call; empty parts bound nothing. */
     entityId: text("entity_id").notNull().default(""),
-    accessClasses: text("access_classes").array().$type<AccessClass[]>().notNull().default([]),
+    accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull().default([]),
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
     /** What it is given over MCP beside the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),

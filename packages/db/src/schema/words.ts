@@ -109,13 +109,13 @@ export const keyRoles = ["member", "approver"] as const;
 export const planApprovals = ["never", "destructive", "always"] as const;
 
 /** The least that a job's plan is held for. */
-export type PlanApproval = (typeof planApprovals)[number];
+export type StoredPlanApproval = (typeof planApprovals)[number];
 
 /** What a tool does to the data of its app, the least first. */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
 /** What a tool does to the data of its app. */
-export type AccessClass = (typeof accessClasses)[number];
+export type StoredAccessClass = (typeof accessClasses)[number];
 
 /**
  * What becomes of a call; the same set in jobs. Nothing was sent: `held` (destructive, unconfirmed), `invalid_arguments`,

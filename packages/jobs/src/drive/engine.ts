@@ -21,7 +21,7 @@ import { putJobTasks } from "@svc/db/job-tasks/queue";
 import { loadJob, loadJobsWithSteps } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
 import { readConfirmRules } from "@svc/db/projects/plan-policy";
-import { type AccessClass, accessClasses } from "@svc/db/schema/words";
+import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 import { callsOf, canonicalHash, type Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import { isConfirmed } from "../state/confirmed.ts";
@@ -56,7 +56,7 @@ const defaultEngineLimits: EngineLimits = {
   loopHoldsMax: 2,
 };
 
-const worstClasses = new WeakMap<LoadedProgram, AccessClass>();
+const worstClasses = new WeakMap<LoadedProgram, StoredAccessClass>();
 
 type Known = { readonly rules: readonly ConfirmRule[]; readonly readAtMs: number };
 
@@ -245,7 +245,7 @@ function createConfirmGate({ db, clock }: { readonly db: Executor; readonly cloc
 }
 
 /** The highest access class among all calls of a program, its undo calls and its skills. */
-function worstClassOf(loaded: LoadedProgram): AccessClass {
+function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
   let worst = worstClasses.get(loaded);
   if (worst === undefined) {
     const requests = callsOf(loaded.program.steps).filter(({ http }) => http !== undefined);

@@ -3,7 +3,7 @@ import type { JsonSchema } from "@svc/catalog";
 import { isObject, type ProjectPrincipal, readJsonObject, requireId } from "@svc/core";
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { jobsForProject } from "@svc/db/jobs/repo";
-import type { AccessClass } from "@svc/db/schema/words";
+import type { StoredAccessClass } from "@svc/db/schema/words";
 import { type NewSkill, skillsForProject } from "@svc/db/skills/repo";
 import { canonicalJson, type JsonValue, parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
@@ -196,14 +196,14 @@ function checkCompatible(before: { slug: string; version: number; inputSchema: s
 }
 
 /** A program that makes no call is a read. */
-function worstOf({ accessClasses }: EstimateDocument): AccessClass {
+function worstOf({ accessClasses }: EstimateDocument): StoredAccessClass {
   return accessClasses.at(-1) ?? "read";
 }
 
 function checkInputSchema(
   { jobId, slug }: Pick<Promotion, "jobId" | "slug">,
   programJson: string,
-  accessClass: AccessClass,
+  accessClass: StoredAccessClass,
 ): JsonSchema {
   const { inputSchema, steps } = parseCheckedProgram(programJson);
   if (runsOf(steps).includes(skillToolSlug(slug))) {

@@ -11,7 +11,7 @@ import {
   type RunScope,
   resolveArguments,
   resolveValue,
-  type SecretPlace,
+  type SecretSlot,
   secretsOf,
   type ValueTemplate,
 } from "@svc/program";
@@ -63,7 +63,7 @@ type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: Ca
 type FillableCall = Pick<MapCall, "id" | "args" | "http">;
 
 /** What arguments need beside what they name: found once for each template, since a great many rows fill it in. */
-type Needs = { readonly isComputed: boolean; readonly secretUses: readonly SecretPlace[] };
+type Needs = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
 
 const needs = new WeakMap<ValueTemplate, Needs>();
 

@@ -13,7 +13,7 @@ import type {
   PinnedTool,
   RowState,
   RunScope,
-  SecretPlace,
+  SecretSlot,
 } from "@svc/program";
 import type { JobState, LoadedProgram } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
@@ -36,7 +36,7 @@ export type Invocation = {
   /** The generation that the call belongs to: that of the job, unless an earlier attempt at it began the call. */
   readonly generation: number;
   /** Secrets that are filled in among the arguments when the call is sent. */
-  readonly secretUses: readonly SecretPlace[];
+  readonly secretUses: readonly SecretSlot[];
   /** The generation whose keys the app is given. */
   readonly appGeneration: number;
 };

@@ -1,5 +1,5 @@
 import { isJsonObject, isRawJson } from "@svc/core";
-import { isCall, type JsonObject, type JsonValue, type MapCall, type SecretPlace } from "@svc/program";
+import { isCall, type JsonObject, type JsonValue, type MapCall, type SecretSlot } from "@svc/program";
 import { createRedactor, mask, maskArguments, maskedTexts, readHttpAddress } from "@svc/tools";
 import { type SimulatedCall, showsMore, type UnsentWrites } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
@@ -14,7 +14,7 @@ export type FilledWrite = {
   readonly call: MapCall;
   readonly place: CallPlace;
   readonly args: JsonObject;
-  readonly secretUses: readonly SecretPlace[];
+  readonly secretUses: readonly SecretSlot[];
   readonly at?: {
     readonly step: StepAt<"map">["step"];
     readonly row: JsonObject;

@@ -3,7 +3,7 @@ import { isObject } from "@svc/core";
 import { listed } from "../limits.ts";
 import type { Point } from "../point.ts";
 import { asksOf, languageOf, maySkipNext, type OnError, type Step, stepKinds } from "../steps/index.ts";
-import type { AskedPoint, Left } from "../steps/language.ts";
+import type { Left, StepPoint } from "../steps/language.ts";
 import type { ValueType } from "../types/schema-type.ts";
 import { type Ended, type Scope, type ScopeHints, whereAsked } from "../types/scope.ts";
 import type { Check } from "./context.ts";
@@ -19,7 +19,7 @@ const errorType: JsonSchema = {
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
 /** A place where a point may be asked, and what may be named there. `list` holds the step. */
-export type PointUse = AskedPoint & {
+export type PointUse = StepPoint & {
   readonly step: Step;
   readonly list: readonly Step[];
   readonly scope: Scope;

@@ -17,7 +17,7 @@ import { type GroupStep, groupLanguage } from "./group.ts";
 import { type HttpStep, httpLanguage } from "./http.ts";
 import { type IfStepOf, ifLanguage } from "./if.ts";
 import { type JoinStep, joinLanguage } from "./join.ts";
-import type { AskedPoint, StepLanguage, StepPlace } from "./language.ts";
+import type { StepLanguage, StepPlace, StepPoint } from "./language.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
 import { type ParallelStepOf, parallelLanguage } from "./parallel.ts";
 import type { StepCall } from "./parts/tool-call.ts";
@@ -153,7 +153,7 @@ export function runsOf(steps: readonly Step[]): readonly string[] {
 }
 
 /** The points that a step may ask. */
-export function asksOf(step: Step): readonly AskedPoint[] {
+export function asksOf(step: Step): readonly StepPoint[] {
   return languageOf(step.kind).asks(step);
 }
 

@@ -46,7 +46,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Every skill that it runs itself, as it names them; undefined for a kind that runs none. */
   runs?(step: S): readonly string[];
   /** Every point that it may ask. */
-  asks(step: S): readonly AskedPoint[];
+  asks(step: S): readonly StepPoint[];
   /** What it uses, its lists included. Its own questions are counted by `asks`. */
   estimate(step: S, measure: Measure<Inner>): Use;
   /** The most rows that its set has; absent of a kind whose sets may have as many as any. */
@@ -94,7 +94,7 @@ export type Checking<Inner extends AnyStep> = {
 export type Left = { readonly own: Ended; readonly inner: readonly (readonly [string, Ended])[] };
 
 /** A point that a step may ask. */
-export type AskedPoint = {
+export type StepPoint = {
   readonly point: string;
   /** What it asks about: the plan at this step, or rows of the step that ended so. */
   readonly about: "step" | "failed" | "unknown";

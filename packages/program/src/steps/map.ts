@@ -8,7 +8,7 @@ import type { ValueType } from "../types/schema-type.ts";
 import { type EarlierCall, nothing, resolveType, type Scope } from "../types/scope.ts";
 import type { CallStep } from "./call.ts";
 import type { HttpStep } from "./http.ts";
-import type { AnyStep, AskedPoint, StepLanguage } from "./language.ts";
+import type { AnyStep, StepLanguage, StepPoint } from "./language.ts";
 import { type AddedFields, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { effectOf } from "./parts/tool-call.ts";
@@ -210,6 +210,6 @@ function readTolerance(node: ShapeNode, reader: ShapeReader): MapStep["tolerate"
   };
 }
 
-function askedAbout(state: "failed" | "unknown", point: string | undefined): AskedPoint[] {
+function askedAbout(state: "failed" | "unknown", point: string | undefined): StepPoint[] {
   return point === undefined ? [] : [{ point, about: state, field: ["onRows", state], isCertain: false }];
 }

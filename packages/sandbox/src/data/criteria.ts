@@ -12,7 +12,7 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
 /** What is read of a row to see whether it fits: what was said of a field, or made up of it; undefined where the row has none. */
-export type ReadRow = {
+export type CriteriaRow = {
   readonly said: (name: string) => unknown;
   /** What was said of it in words. */
   readonly texts: () => readonly string[];
@@ -20,7 +20,7 @@ export type ReadRow = {
 };
 
 /** Whether a row is one that a list is asked for, by one of its arguments. */
-export type Criterion = (row: ReadRow) => boolean;
+export type Criterion = (row: CriteriaRow) => boolean;
 
 /** What the arguments of a list say: which list it is, and which of its rows are asked for. */
 export type ListRequest = {

@@ -1,6 +1,6 @@
 import type { AppCall } from "@svc/connections";
 import type { AnyObject } from "../app/refusal.ts";
-import { askedOf, type Criterion, isText, type ReadRow } from "./criteria.ts";
+import { askedOf, type CriteriaRow, type Criterion, isText } from "./criteria.ts";
 import { type Facts, factsOf, mergeFacts, sayOf } from "./facts.ts";
 import type { Layout } from "./layout.ts";
 import { madeUp, type ResultPlan } from "./make.ts";
@@ -172,7 +172,7 @@ function fits(work: ListWork, shown: ShownObject, criteria: readonly Criterion[]
   if (criteria.length === 0) return true;
   const said = (name: string) => (Object.hasOwn(shown.facts, name) ? shown.facts[name] : undefined);
   const texts = () => Object.entries(shown.facts).flatMap(([name, value]) => (isText(name) ? [String(value)] : []));
-  const row: ReadRow = { said, texts, field: (field) => fieldOf(work, shown, field) };
+  const row: CriteriaRow = { said, texts, field: (field) => fieldOf(work, shown, field) };
   return criteria.every((criterion) => criterion(row));
 }
 

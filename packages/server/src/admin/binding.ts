@@ -1,6 +1,6 @@
 import { type Catalog, catalogFaults } from "@svc/catalog";
 import { type AgentToolGroup, agentToolGroups, type Binding, isEntityId } from "@svc/core";
-import { type AccessClass, accessClasses } from "@svc/db/schema/words";
+import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 import type { CreateApiKeyRequest } from "@svc/gen/admin";
 import { adminFaults } from "./errors.ts";
 
@@ -39,7 +39,7 @@ export function readAgentTools(texts: readonly string[]): AgentToolGroup[] {
   return [...new Set(read)];
 }
 
-function readClass(text: string, index: number): AccessClass {
+function readClass(text: string, index: number): StoredAccessClass {
   const known = accessClasses.find((one) => one === text);
   if (known === undefined) throw adminFaults.ACCESS_CLASS_INVALID(index, text);
   return known;

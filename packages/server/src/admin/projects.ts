@@ -9,7 +9,7 @@ import {
   listProjects,
   setProjectPolicy,
 } from "@svc/db/projects/repo";
-import { type PlanApproval, planApprovals } from "@svc/db/schema/words";
+import { planApprovals, type StoredPlanApproval } from "@svc/db/schema/words";
 import type { AdminService, HttpPolicy } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { projectMessage } from "./convert.ts";
@@ -85,7 +85,7 @@ export function projectMethods({
   };
 }
 
-function requirePlanApproval(text: string): PlanApproval {
+function requirePlanApproval(text: string): StoredPlanApproval {
   if (text === "") return "never";
   const planApproval = planApprovals.find((known) => known === text);
   if (planApproval === undefined) throw adminFaults.PLAN_APPROVAL_INVALID(text);

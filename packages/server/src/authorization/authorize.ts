@@ -27,10 +27,10 @@ import { answerPage, pageHeaders } from "./html.ts";
 import { type IdentifyOptions, identify } from "./identify.ts";
 import type { PlaceOf } from "./metadata.ts";
 import { type Choice, type OfferSources, offerOf, readChoice } from "./scopes.ts";
-import { AuthorizationRefusal, readForm, type ServeOptions } from "./serve.ts";
+import { type AuthorizationOptions, AuthorizationRefusal, readForm } from "./serve.ts";
 
 /** What asking a person works with. */
-export type AuthorizeOptions = ServeOptions &
+export type AuthorizeOptions = AuthorizationOptions &
   IdentifyOptions & {
     readonly db: Database;
     readonly sealer: Sealer;

@@ -6,7 +6,7 @@ import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/
 import { addressGroup } from "../listen/client-address.ts";
 import { createMinuteCount } from "../minute-count.ts";
 import { readClientName, readRedirectUris } from "./client.ts";
-import { AuthorizationRefusal, answerUnkept, readJson, type ServeOptions } from "./serve.ts";
+import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readJson } from "./serve.ts";
 
 /** Counts what addresses do, on a node: answers how long one must wait, milliseconds, that has done it too often; undefined where it may. */
 export type AddressLimit = (req: IncomingMessage) => number | undefined;
@@ -23,7 +23,7 @@ export function createAddressLimit(options: {
 }
 
 /** What registering works with. */
-export type RegisterOptions = ServeOptions & {
+export type RegisterOptions = AuthorizationOptions & {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Pick<Sealer, "subkey">;

@@ -9,10 +9,10 @@ import {
   type ToolNotGranted,
 } from "@svc/core";
 import type { ApiKey } from "@svc/db/keys/repo";
-import { type AccessClass, accessClasses } from "@svc/db/schema/words";
+import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 
 /** What a grant may do, by the access classes of tools: a scope is called as its class. */
-export type AccessScope = AccessClass;
+export type AccessScope = StoredAccessClass;
 
 /** All of them. */
 export const accessScopes: readonly AccessScope[] = accessClasses;
@@ -49,7 +49,7 @@ export type Offer = {
   readonly entityId: string;
   /** Entities that have accounts, to choose from. */
   readonly entities: readonly string[];
-  readonly accessClasses: readonly AccessClass[];
+  readonly accessClasses: readonly StoredAccessClass[];
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];
   /** What it may be given beside the tools of apps. */
   readonly agentTools: readonly AgentToolGroup[];

@@ -54,12 +54,15 @@ function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void
 }
 
 /** What every path of authorization is served with. */
-export type ServeOptions = { readonly intake: Intake; readonly mapError: CallErrorMapper };
+export type AuthorizationOptions = { readonly intake: Intake; readonly mapError: CallErrorMapper };
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /** Serves a path, by its methods. A refusal is answered as clients of the protocol read it, anything else as the API does. */
-export function serve(answers: Readonly<Partial<Record<string, Answer>>>, { mapError }: ServeOptions): PageHandler {
+export function serve(
+  answers: Readonly<Partial<Record<string, Answer>>>,
+  { mapError }: AuthorizationOptions,
+): PageHandler {
   return (req, res) => {
     const { method = "" } = req;
     const answer = Object.hasOwn(answers, method) ? answers[method] : undefined;
@@ -95,7 +98,7 @@ const depthMax = 8;
 /** Reads a form. Throws AuthorizationRefusal for another content type, and for a field that stands there twice unless it `repeats`. */
 export async function readForm(
   req: IncomingMessage,
-  { intake }: Pick<ServeOptions, "intake">,
+  { intake }: Pick<AuthorizationOptions, "intake">,
   repeats: readonly string[] = [],
 ): Promise<URLSearchParams> {
   requireType(req, "application/x-www-form-urlencoded");
@@ -107,7 +110,10 @@ export async function readForm(
 }
 
 /** Reads a JSON object. Throws AuthorizationRefusal for anything else. */
-export async function readJson(req: IncomingMessage, { intake }: Pick<ServeOptions, "intake">): Promise<JsonObject> {
+export async function readJson(
+  req: IncomingMessage,
+  { intake }: Pick<AuthorizationOptions, "intake">,
+): Promise<JsonObject> {
   requireType(req, "application/json");
   const json = parse(await readText(req, intake));
   if (!isObject(json)) throw new AuthorizationRefusal("invalid_request", "the body is no JSON object");

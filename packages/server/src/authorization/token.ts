@@ -12,7 +12,7 @@ import { generateText } from "./grants.ts";
 import type { PlaceOf } from "./metadata.ts";
 import { originOfRedirect } from "./redirect-uri.ts";
 import { scopeText } from "./scopes.ts";
-import { AuthorizationRefusal, answerUnkept, readForm, type ServeOptions } from "./serve.ts";
+import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
 /** How long an access token is good, milliseconds: its grant may end before. */
 const accessTokenMs = 3_600_000;
@@ -66,7 +66,7 @@ async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, n
 }
 
 /** What codes and tokens are changed with. */
-export type TokenOptions = ServeOptions & EndGrantOptions & { readonly placeOf: PlaceOf };
+export type TokenOptions = AuthorizationOptions & EndGrantOptions & { readonly placeOf: PlaceOf };
 
 /** What a request has, checked as far as it needs no store. */
 type Asked = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };

@@ -8,7 +8,7 @@ import type { BodyCharge } from "./body-budget.ts";
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
 /** Begins to undo one encoding of a body, and hands over so many bytes at a time. */
-export type Codec = (pieceBytes: number) => Transform;
+export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**
  * The most decoded bytes that are handed over at a time. The allocator takes pages of their own for as much and gives them back, whereas
@@ -18,13 +18,16 @@ const pieceBytesMax = 262_144;
 /** What is charged before anything is decoded. */
 const firstBytes = 65_536;
 
-const codecs: ReadonlyMap<string, Codec> = new Map<string, Codec>([
+const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>([
   ["gzip", (chunkSize) => createGunzip({ chunkSize })],
   ["br", (chunkSize) => createBrotliDecompress({ chunkSize })],
 ]);
 
 /** How a body is compressed: as a whole, or as the one message of a stream, in its frame. */
-export type Encoding = { readonly codec: Codec; readonly header: "content-encoding" | "connect-content-encoding" };
+export type Encoding = {
+  readonly codec: ContentCodec;
+  readonly header: "content-encoding" | "connect-content-encoding";
+};
 
 /** The encoding that a request's headers name; undefined for none, and for those that calls do not take. */
 export function encodingOf({ headers }: Pick<IncomingMessage, "headers">): Encoding | undefined {
@@ -58,7 +61,7 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
  * as many, and where they have no room they are not made. Rejects with BodyError, with nothing charged any more: `too_large`,
  * `no_room`, or `undecodable`.
  */
-async function decode(codec: Codec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
+async function decode(codec: ContentCodec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
   // One that is refused beyond 1 KiB is decoded by one who may hold no more than 64 KiB.
   const charged = Math.min(firstBytes, bytesMax);

@@ -5,11 +5,11 @@ import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { StoreLateError } from "../store-deadline.ts";
 import {
-  type AppAnswer,
   answers,
   bearers,
   jsonOf,
   listEvents,
+  type McpAppAnswer,
   rpc,
   startTestMcp,
   type TestMcp,
@@ -199,7 +199,7 @@ test("a client that accepts JSON alone is served", async () => {
 });
 
 test("an exchange ends with its time, with 504", async () => {
-  const { promise, resolve } = Promise.withResolvers<AppAnswer>();
+  const { promise, resolve } = Promise.withResolvers<McpAppAnswer>();
   mcp.app = () => promise;
   const answer = await readAnswer(await mcp.post(toolCall(1, "call_tool", listEvents)));
   resolve(answers({}));
@@ -216,7 +216,7 @@ const anyCall = {
 
 test("a client that goes away ends its exchange; the call goes on to its outcome", async () => {
   const asked = Promise.withResolvers<void>();
-  const { promise, resolve } = Promise.withResolvers<AppAnswer>();
+  const { promise, resolve } = Promise.withResolvers<McpAppAnswer>();
   mcp.app = () => {
     asked.resolve();
     return promise;
@@ -261,7 +261,7 @@ test("nothing of an exchange stays behind", async () => {
 
 test("an exchange under way when the node stops may have had its effect; what comes after is 503", async () => {
   const asked = Promise.withResolvers<void>();
-  const { promise, resolve } = Promise.withResolvers<AppAnswer>();
+  const { promise, resolve } = Promise.withResolvers<McpAppAnswer>();
   mcp.app = () => {
     asked.resolve();
     return promise;

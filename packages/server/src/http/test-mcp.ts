@@ -27,7 +27,7 @@ type AccountAccess = NonNullable<NodeParts["accounts"]>;
 type AppTransport = NonNullable<NodeParts["transport"]>;
 type AppRequest = Parameters<AppTransport["send"]>[0];
 /** What an app answers. */
-export type AppAnswer = Awaited<ReturnType<AppTransport["send"]>>;
+export type McpAppAnswer = Awaited<ReturnType<AppTransport["send"]>>;
 
 /** Bearers of the tests: of a project, of one whose catalog is empty, of the administrator, and one that finds the store away. */
 export const bearers = {
@@ -57,7 +57,7 @@ export type TestMcp = {
   readonly calls: Call[];
   readonly logs: string[];
   /** What the app says. */
-  app: (request: AppRequest) => Promise<AppAnswer>;
+  app: (request: AppRequest) => Promise<McpAppAnswer>;
   /** What reading the catalog fails with. */
   storeFault: Error | undefined;
   /** Posts as a client would; a body that is neither text nor bytes as JSON. */
@@ -107,7 +107,7 @@ export async function startTestMcp(): Promise<TestMcp> {
 }
 
 /** An answer of the app. */
-export function answers(json: unknown, status = 200, headers: Record<string, string> = {}): AppAnswer {
+export function answers(json: unknown, status = 200, headers: Record<string, string> = {}): McpAppAnswer {
   const body = Buffer.from(typeof json === "string" ? json : JSON.stringify(json));
   return { kind: "answer", status, headers: { "content-type": "application/json", ...headers }, body };
 }

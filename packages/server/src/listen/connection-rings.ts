@@ -14,7 +14,7 @@ const looksMax = 64;
 export type Standing = "halfOpen" | "keyless" | "keyed";
 
 /** A connection that is open, and what decides when it is shed. */
-export type Connection = {
+export type HeldConnection = {
   /** The one that requests come on, once there is any. */
   socket: HttpSocket;
   readonly address: string;
@@ -31,25 +31,25 @@ export type Connection = {
 };
 
 /** Connections of each standing, least recently used first. */
-export type Rings = Readonly<Record<Standing, Set<Connection>>>;
+export type Rings = Readonly<Record<Standing, Set<HeldConnection>>>;
 
 /** The answer that a socket's parser has under way, and the parser: `node:http` has no other word for a busy connection, nor another way to stop it. */
 type HttpSocket = Socket & {
   _httpMessage?: ServerResponse | null;
   parser?: { onIncoming?: (req: unknown, keepsAlive: boolean) => number } | null;
-  [marked]?: Connection;
+  [marked]?: HeldConnection;
 };
 
 /** On the socket itself: each request asks three times, and a WeakMap of what is new costs the collector. */
 const marked = Symbol("connection");
 
 /** The connection that a socket belongs to, where it was marked. */
-export function connectionOf(socket: HttpSocket): Connection | undefined {
+export function connectionOf(socket: HttpSocket): HeldConnection | undefined {
   return socket[marked];
 }
 
 /** Notes on a socket which connection it belongs to. */
-export function mark(socket: HttpSocket, connection: Connection): void {
+export function mark(socket: HttpSocket, connection: HeldConnection): void {
   socket[marked] = connection;
 }
 
@@ -83,7 +83,7 @@ export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
 }
 
 /** Puts a connection last in the rings of a standing, unless it was shed. */
-export function promote(connection: Connection, standing: Standing): void {
+export function promote(connection: HeldConnection, standing: Standing): void {
   for (const rings of connection.scopes) {
     if (rings[connection.standing].delete(connection)) rings[standing].add(connection);
   }
@@ -91,7 +91,7 @@ export function promote(connection: Connection, standing: Standing): void {
 }
 
 /** Whom to end for a new connection, by the order that `createConnections` tells; of `standings` alone. Undefined where nobody can go. */
-export function victimOf(rings: Rings, standings: readonly Standing[], nowMs: number): Connection | undefined {
+export function victimOf(rings: Rings, standings: readonly Standing[], nowMs: number): HeldConnection | undefined {
   const { halfOpen, keyless, keyed } = rings;
   const slow = findWaiting(halfOpen, nowMs - promptMs) ?? findWaiting(keyless, nowMs - promptMs);
   const victim = slow ?? findAnswered(keyless, nowMs - answeringMs);
@@ -102,7 +102,7 @@ export function victimOf(rings: Rings, standings: readonly Standing[], nowMs: nu
 }
 
 /** One that keeps the node waiting since `untilMs`: for a request, for the rest of one, or for the next. */
-function findWaiting(ring: Set<Connection>, untilMs: number): Connection | undefined {
+function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
     const isAnswered = isBeingAnswered(connection);
@@ -116,7 +116,7 @@ function findWaiting(ring: Set<Connection>, untilMs: number): Connection | undef
 }
 
 /** One whose answer takes since `untilMs`. */
-function findAnswered(ring: Set<Connection>, untilMs: number): Connection | undefined {
+function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
     if (connection.usedMs <= untilMs) return connection;
@@ -127,13 +127,13 @@ function findAnswered(ring: Set<Connection>, untilMs: number): Connection | unde
 }
 
 /** Whether a server that stops need not wait for it. */
-export function isUnasked(connection: Connection, nowMs: number): boolean {
+export function isUnasked(connection: HeldConnection, nowMs: number): boolean {
   const waitedMs = nowMs - connection.usedMs;
   if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
   return connection.standing !== "keyed" && !isBeingAnswered(connection) && waitedMs >= arrivingMs;
 }
 
 /** Whether a request is there whole and its answer is not. */
-function isBeingAnswered({ socket }: Connection): boolean {
+function isBeingAnswered({ socket }: HeldConnection): boolean {
   return socket._httpMessage?.req.complete === true;
 }

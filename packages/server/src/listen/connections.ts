@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup, type ClientAddresses, plainAddress } from "./client-address.ts";
 import {
-  type Connection,
   connectionOf,
   createRings,
   everyStanding,
+  type HeldConnection,
   isUnasked,
   keylessStandings,
   mark,
@@ -86,30 +86,30 @@ export function createConnections(limits: ConnectionLimits): Connections {
   const all = createRings();
   const byAddress = new Map<string, Rings>();
   /** Connections before the end of their handshake, by `endpointsOf`: nothing else leads from one socket to the other. */
-  const handshakes = new Map<string, Connection>();
+  const handshakes = new Map<string, HeldConnection>();
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
   /** How many of an address's connections were punished, by when that is forgotten. */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();
   const refusals = createRefusalPace(now);
-  const bursts = new Set<Connection>();
+  const bursts = new Set<HeldConnection>();
   const endBursts = () => {
     for (const connection of bursts) connection.burst = 0;
     bursts.clear();
   };
 
-  const remove = (connection: Connection) => {
+  const remove = (connection: HeldConnection) => {
     for (const rings of connection.scopes) rings[connection.standing].delete(connection);
     const own = byAddress.get(connection.address);
     if (own !== undefined && sizeOf(own) === 0) byAddress.delete(connection.address);
   };
-  const end = (connection: Connection) => {
+  const end = (connection: HeldConnection) => {
     shed += 1;
     remove(connection);
     connection.socket.destroy();
   };
-  const punish = (connection: Connection) => {
+  const punish = (connection: HeldConnection) => {
     end(connection);
     if (connection.isProxied) return;
     const nowMs = now();
@@ -154,7 +154,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     }
     if (own !== undefined) byAddress.set(address, own);
     const nowMs = now();
-    const connection: Connection = {
+    const connection: HeldConnection = {
       ...{ socket, address, isProxied, scopes: own === undefined ? [all] : [all, own] },
       ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0, refusalWaitMs },
     };

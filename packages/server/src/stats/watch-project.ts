@@ -12,7 +12,7 @@ import {
   WatchProjectResponseSchema,
 } from "@svc/gen/stats";
 import { eventMessage } from "@svc/node";
-import { bounded, type Told, type Watches } from "./watches.ts";
+import { bounded, type Watches, type WatchNews } from "./watches.ts";
 
 /** What watching works with; `keepAliveMs` is the longest silence, 20 s unless stated. */
 export type WatchContext = {
@@ -45,7 +45,7 @@ export async function* watchProject(
   const { projectId } = requireProject({ values });
   const { sinceMs } = timeRange(request.since, undefined);
   const kinds = watchedKinds.filter((kind) => request.kinds.length === 0 || request.kinds.includes(kindNumbers[kind]));
-  const queue: Told[] = [];
+  const queue: WatchNews[] = [];
   let arrived = new AbortController();
   const { leave } = watches.join(projectId, {
     tell(told) {
@@ -95,7 +95,7 @@ type Missed = {
 };
 
 /** What is new since a watch broke off. What is too long ago is told as a gap of every kind. */
-async function missed({ db, projectId, kinds, sinceMs, nowMs }: Missed): Promise<Told> {
+async function missed({ db, projectId, kinds, sinceMs, nowMs }: Missed): Promise<WatchNews> {
   const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;
   const told = bounded(await readNewOfProject(db, projectId, kinds, fromMs));
   return { ...told, gaps: fromMs > sinceMs ? kinds : told.gaps, atMs: nowMs };
@@ -107,7 +107,7 @@ async function* noticesOf(
   db: Executor,
   projectId: ProjectId,
   kinds: readonly WatchedKind[],
-  { rows, gaps, atMs }: Told,
+  { rows, gaps, atMs }: WatchNews,
 ): AsyncGenerator<Notice> {
   for (const kind of gaps) {
     if (kinds.includes(kind)) yield { kind: kindNumbers[kind], gap: true, at: timestampFromMs(atMs) };

@@ -12,7 +12,7 @@ import { jobStatuses } from "@svc/db/schema/words";
 import { serverFaults } from "../errors.ts";
 
 /** What a watch is told: rows that are new or changed, and kinds of which more is new than is told one by one. */
-export type Told = {
+export type WatchNews = {
   readonly rows: readonly WatchedRow[];
   readonly gaps: readonly WatchedKind[];
   readonly atMs: number;
@@ -28,7 +28,7 @@ export type Watches = {
 };
 
 /** Who is told. */
-export type Listener = { tell(told: Told): void; fail(error: unknown): void };
+export type Listener = { tell(told: WatchNews): void; fail(error: unknown): void };
 
 /** What watching works with; `everyMs` is the pause between two looks, 1 s unless stated. */
 export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; readonly everyMs?: number };
@@ -82,7 +82,7 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
 }
 
 /** Looks at one project again and again: each look tells what is new or other than at the last. */
-function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<Told> {
+function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<WatchNews> {
   let fromMs: number | undefined;
   const known = new Map<string, { readonly row: WatchedRow; readonly seenMs: number }>();
   return async (nowMs) => {
@@ -117,7 +117,7 @@ function forget(known: Map<string, { readonly row: WatchedRow; readonly seenMs: 
 }
 
 /** The newest 200 rows of each kind, oldest first, and the kinds of which there are more. */
-export function bounded(rows: readonly WatchedRow[]): Pick<Told, "rows" | "gaps"> {
+export function bounded(rows: readonly WatchedRow[]): Pick<WatchNews, "rows" | "gaps"> {
   const byKind = Map.groupBy(
     rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     ({ kind }) => kind,

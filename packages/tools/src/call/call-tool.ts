@@ -28,11 +28,11 @@ export type DrainingToolCaller = ToolCaller & {
 };
 
 /** What calling works with. */
-export type CallContext = ReadyContext & ExecuteContext & CodeContext & PersonContext;
+export type ToolCallContext = ReadyContext & ExecuteContext & CodeContext & PersonContext;
 
 /** Makes a caller of tools over the parts of a node. */
-export function createToolCaller(options: Omit<CallContext, "keys">): DrainingToolCaller {
-  const context: CallContext = { ...options, keys: createKeyStore(options.db) };
+export function createToolCaller(options: Omit<ToolCallContext, "keys">): DrainingToolCaller {
+  const context: ToolCallContext = { ...options, keys: createKeyStore(options.db) };
   const underWay = new Set<Promise<unknown>>();
   const during = <T>(answer: Promise<T>): Promise<T> => {
     underWay.add(answer);
@@ -52,7 +52,7 @@ export function createToolCaller(options: Omit<CallContext, "keys">): DrainingTo
   };
 }
 
-async function call(context: CallContext, request: CallRequest): Promise<Called> {
+async function call(context: ToolCallContext, request: CallRequest): Promise<Called> {
   const taken = await takeToTheGate(context, request);
   switch (taken.at) {
     case "end":
@@ -69,7 +69,7 @@ async function call(context: CallContext, request: CallRequest): Promise<Called>
 }
 
 /** Asks hooks, then answers a dry run, sends the call, or records that it is not sent. */
-async function pass(context: CallContext, made: MadeCall): Promise<Called> {
+async function pass(context: ToolCallContext, made: MadeCall): Promise<Called> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
   if (left.plan.isDryRun) return called(dryRun(context, prepared));
   if ("action" in prepared) return enterAndSend(context, { ...left, prepared });

@@ -9,7 +9,7 @@ import {
   wantedOf,
   wantedSenseless,
 } from "./tool-vectors.ts";
-import { type Pace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
+import { type LinePace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
 import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vectors.ts";
 
 /** Where the tools of a toolkit lie. */
@@ -50,7 +50,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
   /** Of the texts without sense, which come before any toolkit. */
-  const ownPace: Pace = { failures: 0, notBeforeMs: 0 };
+  const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
     kept.set(toolkit, { ...(await placed(texts, found, apart)), readAt: clock.now() });
     return next;
   };
-  const take = async (pace: Pace, turn: () => Promise<Look["next"]>) => {
+  const take = async (pace: LinePace, turn: () => Promise<Look["next"]>) => {
     try {
       const next = await turn();
       pace.failures = 0;

@@ -4,15 +4,15 @@ import type { Toolkit } from "@svc/catalog";
 type Owner = Toolkit["ownerProjectId"];
 
 /** When who waits may have the next turn, and how many failed in a row. */
-export type Pace = { failures: number; notBeforeMs: number };
+export type LinePace = { failures: number; notBeforeMs: number };
 
-type Line = Pace & { readonly toolkits: Set<Toolkit> };
+type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 
 /** Of failures in a row: the first pause, which doubles up to the most, milliseconds. */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 
 /** Makes a pace wait after a failure: longer each time, until a turn goes well. */
-export function slowDown(pace: Pace, nowMs: number): void {
+export function slowDown(pace: LinePace, nowMs: number): void {
   pace.notBeforeMs = nowMs + Math.min(pause.maxMs, pause.firstMs * 2 ** pace.failures++);
 }
 
@@ -51,7 +51,7 @@ export class ToolkitLines {
   }
 
   /** The toolkit whose turn it is, which comes last from then on, and the pace of its owner. Undefined where nobody may have a turn now. */
-  next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: Pace } | undefined {
+  next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: LinePace } | undefined {
     for (const [owner, line] of this.#lines) {
       const [toolkit] = line.toolkits;
       if (toolkit === undefined || line.notBeforeMs > nowMs) continue;

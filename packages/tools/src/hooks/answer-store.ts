@@ -19,12 +19,12 @@ export type Given = {
 };
 
 /** What a hook said of a call before, and of which. */
-export type Told = Pick<Given, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
+export type HookAnswerFacts = Pick<Given, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
 /** What is kept of answers: all of them for the ledger, and what a call that is made again is bound by. */
 export type AnswerStore = {
   /** What hooks said of the call before, by hook: of one that its caller named alone, for as long as the name binds. */
-  find(entry: LedgerEntry): Promise<ReadonlyMap<string, Told>>;
+  find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
   /** False when the same call was answered first elsewhere: what it was told is to be found. */
   put(entry: LedgerEntry, given: readonly Given[]): Promise<boolean>;
   /** Whether a person confirmed the job that makes the call, or the program that runs it as a skill. */
@@ -84,7 +84,7 @@ function rowOf(sealer: Sealer, entry: LedgerEntry, given: Given): HookAnswerRow 
   };
 }
 
-function toldOf(sealer: Sealer, row: HookAnswerRow): Told {
+function toldOf(sealer: Sealer, row: HookAnswerRow): HookAnswerFacts {
   const { callId, askedAt, durationMs } = row;
   return { answer: answerOf(sealer, row), callId, askedAt, durationMs };
 }

@@ -7,7 +7,7 @@ import { createRedactor } from "../call/redact/redact.ts";
 import { redactTextsInTurns } from "../call/redact/redact-texts.ts";
 import { judgeResult } from "../call/send/payload.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
-import type { AnswerStore, Given, Told } from "./answer-store.ts";
+import type { AnswerStore, Given, HookAnswerFacts } from "./answer-store.ts";
 import { answerIfTooLarge, type HookAnswer, type HookAsker, type HookQuestion } from "./ask-hook.ts";
 import { type Hook, isAskedAbout, type KnownHooks } from "./known-hooks.ts";
 import { mergePatch } from "./merge-patch.ts";
@@ -87,7 +87,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 
 type Review = {
   readonly call: HookedCall;
-  readonly told: ReadonlyMap<string, Told>;
+  readonly told: ReadonlyMap<string, HookAnswerFacts>;
   /** Filled with what is asked now. */
   readonly given: Given[];
 };

@@ -12,7 +12,7 @@ import {
 import type { Database } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { type CallHookRow, findCallHooks } from "@svc/db/hooks/repo";
-import type { AccessClass, HookPhase } from "@svc/db/schema/words";
+import type { HookPhase, StoredAccessClass } from "@svc/db/schema/words";
 
 /** A hook ready to be asked. */
 export type Hook = {
@@ -21,7 +21,7 @@ export type Hook = {
   readonly url: URL;
   readonly key: HmacKey;
   readonly toolkitSlugs: readonly string[];
-  readonly accessClasses: readonly AccessClass[];
+  readonly accessClasses: readonly StoredAccessClass[];
 };
 
 /** What this node knows of the hooks of projects. */
@@ -97,7 +97,10 @@ function hookOf(sealer: Sealer, row: CallHookRow): Hook {
 }
 
 /** Whether a hook is asked about calls of a tool. */
-export function isAskedAbout(hook: Hook, tool: { readonly toolkitSlug: string; readonly class: AccessClass }): boolean {
+export function isAskedAbout(
+  hook: Hook,
+  tool: { readonly toolkitSlug: string; readonly class: StoredAccessClass },
+): boolean {
   const { toolkitSlugs, accessClasses } = hook;
   if (accessClasses.length > 0 && !accessClasses.includes(tool.class)) return false;
   return toolkitSlugs.length === 0 || toolkitSlugs.includes(tool.toolkitSlug);

@@ -75,7 +75,7 @@ export class Bookings {
 }
 
 /** What this node knows of calls that are counted together, and what it has of them. */
-export type Lane = {
+export type LimitLane = {
   readonly key: PaceKey;
   rules: PaceRules;
   /** As the store had it when this node last read or wrote it; undefined while that is not known. Without revision there was no row. */
@@ -95,7 +95,7 @@ export type Lane = {
 };
 
 /** A lane that nothing is known of. */
-function newLane(key: PaceKey, rules: PaceRules): Lane {
+function newLane(key: PaceKey, rules: PaceRules): LimitLane {
   return {
     key,
     rules,
@@ -110,12 +110,12 @@ function newLane(key: PaceKey, rules: PaceRules): Lane {
 }
 
 /** Whether a lane can be forgotten: what it knows stands in the store. */
-function isIdle({ held, waiting, told, bookings }: Lane, nowMs: number): boolean {
+function isIdle({ held, waiting, told, bookings }: LimitLane, nowMs: number): boolean {
   return held === 0 && waiting === 0 && told.wanted === 0 && bookings.count(nowMs) === 0;
 }
 
 /** The time that one call takes up: how often places become free, as far as is known. Milliseconds. */
-export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Lane): number {
+export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: LimitLane): number {
   if (isPaused) return 0;
   const ofRate = rate === undefined ? 0 : rate.perMs / rate.max;
   const ofPlaces = concurrency === 0 ? 0 : heldMs / concurrency;
@@ -123,7 +123,7 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Lane)
 }
 
 /** A place that was held for so long weighs one part in eight. */
-export function noteHeld(lane: Lane, ms: number): void {
+export function noteHeld(lane: LimitLane, ms: number): void {
   lane.heldMs += (ms - lane.heldMs) / 8;
 }
 
@@ -138,7 +138,7 @@ function isSame(one: PaceRules, other: PaceRules): boolean {
 }
 
 /** Whether the store counts the places of a lane. */
-export function countsPlaces({ rules }: Lane): boolean {
+export function countsPlaces({ rules }: LimitLane): boolean {
   return rules.concurrency > 0;
 }
 
@@ -149,17 +149,17 @@ export type PacedKey = PaceKey & { readonly rules: PaceRules };
 const lanesMin = 1_000;
 
 /** The lanes that this node knows of. Those that are idle are forgotten when there are many, unless `isKept` says otherwise. */
-export class Lanes {
-  readonly #lanes = new Map<string, Lane>();
-  readonly #isKept: (lane: Lane) => boolean;
+export class LimitLanes {
+  readonly #lanes = new Map<string, LimitLane>();
+  readonly #isKept: (lane: LimitLane) => boolean;
   #prunesAt = lanesMin;
 
-  constructor(isKept: (lane: Lane) => boolean) {
+  constructor(isKept: (lane: LimitLane) => boolean) {
     this.#isKept = isKept;
   }
 
   /** The lane of a key, held to its rules from now on. */
-  of({ rules, ...key }: PacedKey, nowMs: number): Lane {
+  of({ rules, ...key }: PacedKey, nowMs: number): LimitLane {
     const id = JSON.stringify([key.projectId, key.limitName, key.key]);
     let lane = this.#lanes.get(id);
     if (lane === undefined) {

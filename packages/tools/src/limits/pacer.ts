@@ -1,7 +1,7 @@
 import type { Clock, NodeId } from "@svc/core";
 import { type PaceKey, readCallPaces, writeCallPaces } from "@svc/db/call-limits/paces";
 import type { Database } from "@svc/db/connect";
-import { countsPlaces, type Lane, Lanes, noteHeld, type PacedKey, stepOf } from "./lanes.ts";
+import { countsPlaces, type LimitLane, LimitLanes, noteHeld, type PacedKey, stepOf } from "./lanes.ts";
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
 import { admit, fullUntil, hasRoom, latestOf, pollMs, type Turn, type Waiting } from "./turn.ts";
 
@@ -45,11 +45,11 @@ export class Pacer {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #node: NodeId;
-  readonly #lanes = new Lanes((lane) => this.#changed.has(lane));
+  readonly #lanes = new LimitLanes((lane) => this.#changed.has(lane));
   readonly #waiters = new Set<Waiter>();
   /** Lanes whose places the store does not know of as they are. */
-  readonly #changed = new Set<Lane>();
-  readonly #holding = new Set<Lane>();
+  readonly #changed = new Set<LimitLane>();
+  readonly #holding = new Set<LimitLane>();
   #revisions = 0;
   #running: Promise<void> | undefined;
   #pause = new AbortController();
@@ -78,7 +78,7 @@ export class Pacer {
     await this.#running;
   }
 
-  #ask(lanes: readonly Lane[], { waitMs, jobId, holds }: Asker & { readonly holds: boolean }): Promise<Entering> {
+  #ask(lanes: readonly LimitLane[], { waitMs, jobId, holds }: Asker & { readonly holds: boolean }): Promise<Entering> {
     const nowMs = this.#clock.now();
     const due = jobId === undefined ? [] : lanes.filter(({ bookings }) => bookings.isDue(jobId, nowMs));
     const isDue = due.length > 0;
@@ -100,7 +100,7 @@ export class Pacer {
   }
 
   #refusal(
-    lane: Lane,
+    lane: LimitLane,
     nowMs: number,
     { jobId, sinceMs }: { readonly jobId: string | undefined; readonly sinceMs: number },
   ): Entering {
@@ -170,7 +170,7 @@ export class Pacer {
   }
 
   /** Reads what is not known, and what may have been freed elsewhere since it was known to be full. */
-  async #read(lanes: Iterable<Lane>, nowMs: number): Promise<void> {
+  async #read(lanes: Iterable<LimitLane>, nowMs: number): Promise<void> {
     const unread = [...lanes].filter((lane) => {
       const { known, waiting, held, rules } = lane;
       if (known === undefined) return true;
@@ -189,13 +189,13 @@ export class Pacer {
     }
   }
 
-  #turnOf(lane: Lane, nowMs: number): Turn {
+  #turnOf(lane: LimitLane, nowMs: number): Turn {
     const { known, rules, held } = lane;
     return { lane, room: roomOf(known?.pace, rules, { node: this.#node, held, nowMs }), began: 0, wanted: 0 };
   }
 
   /** Writes the lanes that have changed; answers with those that another node has changed meanwhile. */
-  async #write(turns: readonly Turn[], nowMs: number): Promise<ReadonlySet<Lane>> {
+  async #write(turns: readonly Turn[], nowMs: number): Promise<ReadonlySet<LimitLane>> {
     const due = turns.filter(({ lane, began, wanted }) => {
       const { told } = lane;
       const isSaid = wanted === told.wanted && (wanted === 0 || told.atMs + waitingSaidMs / 2 > nowMs);
@@ -219,7 +219,7 @@ export class Pacer {
       for (const lane of told) this.#changed.add(lane);
       throw error;
     });
-    const lost = new Set<Lane>();
+    const lost = new Set<LimitLane>();
     // What was let go so long ago is not let go any more: its lease runs out, or its rate has moved on.
     const isLate = this.#clock.now() - nowMs > renewMs;
     for (const { lane, wanted, row } of writes) {
@@ -240,8 +240,8 @@ export class Pacer {
   #settle(round: {
     readonly ready: readonly Waiter[];
     readonly admitted: ReadonlySet<Waiter>;
-    readonly turns: ReadonlyMap<Lane, Turn>;
-    readonly lost: ReadonlySet<Lane>;
+    readonly turns: ReadonlyMap<LimitLane, Turn>;
+    readonly lost: ReadonlySet<LimitLane>;
     readonly nowMs: number;
   }): void {
     const { ready, admitted, turns, lost, nowMs } = round;

@@ -1,9 +1,9 @@
-import type { Lane } from "./lanes.ts";
+import type { LimitLane } from "./lanes.ts";
 import { freeAgainAt, type Room } from "./pace.ts";
 
 /** A call that wants to go. */
 export type Waiting = {
-  readonly lanes: readonly Lane[];
+  readonly lanes: readonly LimitLane[];
   /** Whether it takes places; else it only starts. */
   readonly holds: boolean;
   /** Whether it waits for its turn; else it only asks. */
@@ -11,13 +11,13 @@ export type Waiting = {
 };
 
 /** What one round does in a lane: what there is room for, how many calls it let go, and how many wait on. */
-export type Turn = { readonly lane: Lane; room: Room; began: number; wanted: number };
+export type Turn = { readonly lane: LimitLane; room: Room; began: number; wanted: number };
 
 /** Between two looks at a lane whose places other nodes hold, milliseconds. */
 export const pollMs = 25;
 
 /** Takes a place in every lane of a call, where each has one; else notes which lack it. */
-export function admit({ lanes, holds, isPatient }: Waiting, turns: ReadonlyMap<Lane, Turn>): boolean {
+export function admit({ lanes, holds, isPatient }: Waiting, turns: ReadonlyMap<LimitLane, Turn>): boolean {
   const own = lanes.flatMap((lane) => turns.get(lane) ?? []);
   const lacking = own.filter((turn) => !hasRoom(turn, holds));
   if (lacking.length > 0) {
@@ -39,12 +39,12 @@ export function hasRoom(turn: Turn | undefined, holds: boolean): boolean {
 }
 
 /** Until when nothing can begin: a rate says so; what others hold is looked at soon again. */
-export function fullUntil({ rules, known }: Lane, nowMs: number): number {
+export function fullUntil({ rules, known }: LimitLane, nowMs: number): number {
   const { rate } = rules;
   return Math.max(nowMs + pollMs, rate === undefined ? 0 : freeAgainAt(known?.pace?.window, rate, nowMs));
 }
 
 /** When all lanes may have room. */
-export function latestOf(lanes: readonly Lane[]): number {
+export function latestOf(lanes: readonly LimitLane[]): number {
   return lanes.reduce((latest, { fullUntilMs }) => Math.max(latest, fullUntilMs), 0);
 }

@@ -2,7 +2,7 @@ import { assertExhaustive } from "@svc/core";
 import type { McpMessage, McpMessages, MessageId } from "./messages.ts";
 import { complete, type McpMethod, type McpOutcome } from "./offer.ts";
 import { codes, type McpAnswer, type McpError, type McpHeaders } from "./request.ts";
-import { dispatch, type Era, type Exchange, type Served, serverInfo } from "./served.ts";
+import { dispatch, type Era, type McpExchange, type Served, serverInfo } from "./served.ts";
 import { olderVersions, unsupportedVersion } from "./versions.ts";
 
 /** Judges what comes beside a message: the version that was agreed on, which clients of the first revisions do not send. */
@@ -34,7 +34,7 @@ function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
 type Request = Extract<McpMessage, { kind: "request" }>;
 
 /** Answers a POST of a client that begins with a handshake: one message, or several as clients before 2025-06-18 send them. */
-async function answer({ messages, isBatch }: McpMessages, exchange: Exchange): Promise<McpAnswer> {
+async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const requests = messages.filter((message): message is Request => message.kind === "request");
   // A handshake agrees on the version: what its header names is what the client would like to speak.
   const isHandshake = requests.some(({ method }) => method === "initialize");
@@ -49,7 +49,7 @@ async function answer({ messages, isBatch }: McpMessages, exchange: Exchange): P
 
 async function answerRequest(
   { id, method: name, params }: Request,
-  exchange: Exchange,
+  exchange: McpExchange,
   isAlone: boolean,
 ): Promise<object> {
   const method = exchange.served.methods.get(name);

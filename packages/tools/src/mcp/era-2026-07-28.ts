@@ -2,7 +2,7 @@ import { assertExhaustive, isObject, readForeignText } from "@svc/core";
 import type { McpMessages, MessageId } from "./messages.ts";
 import { complete, type McpMethod, type McpOutcome, type Params } from "./offer.ts";
 import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, type McpHeaders } from "./request.ts";
-import { dispatch, type Era, type Exchange, type Served, serverInfo } from "./served.ts";
+import { dispatch, type Era, type McpExchange, type Served, serverInfo } from "./served.ts";
 import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
 
 /** What a header holds that repeats a name: as it is, or in Base64 where it has other than plain characters. Undefined when it is neither. */
@@ -118,7 +118,7 @@ function statusOf(code: number): number {
 }
 
 /** Answers a POST of a client that says with every request what it speaks, and what it can be asked for. */
-async function answer({ messages, isBatch }: McpMessages, exchange: Exchange): Promise<McpAnswer> {
+async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const [message] = messages;
   if (isBatch || message === undefined) return faultOf(invalidRequest("this revision has no batches"));
   if (message.kind === "response") return faultOf(invalidRequest("nothing was asked of the client"));

@@ -18,7 +18,7 @@ export type Era = {
   /** The methods that the revision itself has. */
   ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>>;
   /** Answers a POST. */
-  answer(messages: McpMessages, exchange: Exchange): Promise<McpAnswer>;
+  answer(messages: McpMessages, exchange: McpExchange): Promise<McpAnswer>;
   /** Answers a POST that holds no message which could be answered; `id` is that of the request it may have meant. */
   faultOf(error: McpError, id?: MessageId): McpAnswer;
 };
@@ -33,7 +33,7 @@ export type Served = {
 };
 
 /** One POST on its way to its answer. What is wrong with the address is answered to each of its requests. */
-export type Exchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
+export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly served: Served;
   readonly address: McpAddress | { readonly error: McpError };
 };
@@ -75,7 +75,7 @@ type Asked = Pick<McpContext, "revision" | "client" | "isAlone"> & {
  * Answers a request by its method. What the method throws is an error of the protocol; rejects with it where HTTP has a better answer: the
  * store is away, and nothing else is answered with it.
  */
-export async function dispatch(exchange: Exchange, { name, method, params, ...asked }: Asked): Promise<McpOutcome> {
+export async function dispatch(exchange: McpExchange, { name, method, params, ...asked }: Asked): Promise<McpOutcome> {
   const { principal, address, signal, mapError, enter, notify } = exchange;
   if (method === undefined) return refused(methodNotFound(name));
   if ("error" in address) return refused(address.error);

@@ -2,7 +2,7 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, wordsOf } from "./words.ts";
 
 /** A text with what a tool is called with taken out of it: ids, numbers, times, quoted and dictated text. */
-export type PartedText = {
+export type SplitQuery = {
   readonly told: string;
   readonly data: string;
   /** True if some of the data is quoted or dictated text. */
@@ -35,7 +35,7 @@ const addressMax = 4;
  * Parts a query into what says what is wanted and the data in it. A query of data alone is taken as it is. One that `isAddressed` to a marked name
  * may dictate after its verb.
  */
-export function partText(text: string, isAddressed: boolean): PartedText {
+export function partText(text: string, isAddressed: boolean): SplitQuery {
   const data: string[] = [];
   const takeOut = (part: string) => {
     data.push(part);

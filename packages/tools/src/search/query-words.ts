@@ -8,7 +8,7 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
 /** A query as it is read. */
-export type Query = {
+export type SearchQuery = {
   /** All its words in order, with the meaning of a phrase in its place. */
   readonly words: readonly string[];
   /** The words that say what is wanted, each once, in order. */
@@ -77,7 +77,7 @@ const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
  * Reads a query. Addresses of mail and of pages are left out: they are what a tool is called with. A piece of a program says nothing
  * of what is wanted. A word that no tool holds by `isHeld` may be a misspelled one.
  */
-export function readQuery(text: string, isHeld: (term: string) => boolean): Query {
+export function readQuery(text: string, isHeld: (term: string) => boolean): SearchQuery {
   const { text: unmarked, ...marks } = readMarks(text);
   const plain = toldBy(unmarked).replaceAll(retiming, "reschedule").replaceAll(comparing, " filter ");
   const { told, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);

@@ -13,7 +13,7 @@ import {
 } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { callHooksForProject } from "@svc/db/hooks/repo";
-import { type AccessClass, accessClasses, type HookPhase, hookPhases } from "@svc/db/schema/words";
+import { accessClasses, type HookPhase, hookPhases, type StoredAccessClass } from "@svc/db/schema/words";
 import type { ToolsService } from "@svc/gen/tools";
 import { toHook } from "../convert.ts";
 import { toolFaults } from "../errors.ts";
@@ -87,7 +87,7 @@ function readPhase(text: string): HookPhase {
   return phase;
 }
 
-function readClass(text: string): AccessClass {
+function readClass(text: string): StoredAccessClass {
   const known = accessClasses.find((one) => one === text);
   if (known === undefined) throw toolFaults.ACCESS_CLASS_INVALID(text);
   return known;

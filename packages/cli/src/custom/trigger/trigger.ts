@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { SamplePost } from "@svc/catalog";
 import { readForeignText, systemClock } from "@svc/core";
-import { type ServerOptions, serverUrl } from "../../command/client.ts";
+import { type AddressedServer, serverUrl } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
@@ -17,7 +17,7 @@ import {
 
 type Pairs = Readonly<Record<string, string>>;
 type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
-type TriggerOptions = ServerOptions & JsonOption & PostOptions & { trigger?: string };
+type TriggerOptions = AddressedServer & JsonOption & PostOptions & { trigger?: string };
 
 /** The reading of an option of pairs. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;

@@ -1,5 +1,5 @@
 import type { KeyId, ProjectId } from "@svc/core";
-import type { AccessClass } from "@svc/db/schema/words";
+import type { StoredAccessClass } from "@svc/db/schema/words";
 import type { JobState } from "../../state/job.ts";
 
 /** Decides for jobs at work whether a person is to confirm them before they call. */
@@ -9,7 +9,7 @@ export type ConfirmGate = {
    * hand in it; undefined if no rule covers the class, or if a person confirmed the job as it is now. Without a class: the highest one
    * of all that its program calls.
    */
-  confirmerOf(state: JobState, accessClass?: AccessClass): Promise<string | undefined>;
+  confirmerOf(state: JobState, accessClass?: StoredAccessClass): Promise<string | undefined>;
   /** Forgets the rules of a project or a key, so that a change holds at once; other nodes see it within a second. */
   forget(id: ProjectId | KeyId): void;
 };

@@ -12,7 +12,7 @@ const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
 /** Where rows of a job are opened from, by one driver. */
-export type RowSource = {
+export type StoredRowSource = {
   readonly db: Executor;
   readonly seals: JobSeals;
   readonly work: Work;
@@ -24,7 +24,7 @@ export type RowSource = {
  * come first as there is room for. Rejects with an Error for a row that stands in no block.
  */
 export async function openRows(
-  source: RowSource,
+  source: StoredRowSource,
   rowNumbers: readonly number[],
   bytesMax: number,
 ): Promise<OpenedRows> {
@@ -56,7 +56,7 @@ function ascending(numbers: readonly number[]): readonly number[] {
 
 /** Opens rows in the order of their numbers, up to the one with which they take so many bytes. */
 async function openSorted(
-  { db, jobId, seals, work }: RowSource,
+  { db, jobId, seals, work }: StoredRowSource,
   sorted: readonly number[],
   bytesMax: number,
 ): Promise<WantedRows> {

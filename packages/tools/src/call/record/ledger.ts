@@ -3,7 +3,7 @@ import { type AccountId, type Clock, createBatcher, type Id, type ProjectId, typ
 import { type CallRecord, putToolCalls } from "@svc/db/calls/repo";
 import type { Database } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
-import type { AccessClass } from "@svc/db/schema/words";
+import type { StoredAccessClass } from "@svc/db/schema/words";
 import type { CallOutcome, CallResult } from "../../outcome.ts";
 import type { Caller, CallRequest } from "../call-request.ts";
 import { createDigestKeys, type DigestKeys } from "../gate/idempotency.ts";
@@ -18,7 +18,7 @@ export type LedgerEntry = {
   readonly caller: Caller;
   readonly action: Pick<ToolDefinition, "inputSchema" | "outputSchema"> | undefined;
   readonly toolSlug: string;
-  readonly accessClass: AccessClass;
+  readonly accessClass: StoredAccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
   /** Of tool, account and arguments, as `digestCall` makes it; the ledger keeps it protected. */

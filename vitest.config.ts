@@ -14,18 +14,11 @@ const measured = [
 ];
 const named = (folder: string, ...names: string[]) => names.map((name) => `${folder}/${name}.test.ts`);
 
-/**
- * Files that `npm test` has no time for, which need no machine of their own: the journeys through the console, recorded histories, lists of
- * many rows, guides and examples that run as they are printed, packages, and stores that are started, killed and restored.
- * `npm run test:rest` runs them, and so does CI.
- */
+/** What `npm test` has no time for, and needs no machine of its own: most of the console, recorded histories, lists of many rows, and guides that are run as they are printed. `npm run test:rest` runs it, and so does CI. */
 const rest = [
   ...named(
     "test/console/journeys",
-    "accounts",
     "administration",
-    "deceit",
-    "getting-in",
     "habits",
     "jobs",
     "links",
@@ -38,19 +31,10 @@ const rest = [
     "urls",
   ),
   ...named("test/console", "overview", "pages"),
-  ...named("test", "command-line", "drill", "package", "processes", "readme", "restored", "sdk-package"),
-  ...named("test", "serve", "stations", "stats", "toolkits-guide", "trace-run"),
-  ...named("test/attacks", "audience", "log", "quotas"),
-  ...named("test/conformance", "paging", "sandbox"),
-  ...named("test/jobs", "answers", "attack", "examples", "tutorial"),
-  ...named("test/mcp", "conformance", "task-restart"),
-  ...named("test/recorded", "database", "histories"),
-  ...named("test/tools", "every-tool", "hostile", "shutdown"),
+  ...named("test", "drill", "jobs/attack", "jobs/tutorial", "restored", "stations", "toolkits-guide"),
+  ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
   ...named("packages/db/src", "lists-of-jobs", "narrowed-lists", "walked-lists"),
-  ...named("packages/db/src/embedded", "backup/backup", "backup/restore", "postgres"),
-  ...named("packages/jobs/src/drive", "crash", "poison", "run-crash"),
-  ...named("packages/server/src/vault", "vault"),
-  ...named("packages/standing/src", "polls"),
+  ...named("packages/jobs/src/drive", "crash", "run-crash"),
 ];
 
 /** Floods, of which only a machine with nothing else to do can say what they cost others. `npm run test:attacks` runs them. */
@@ -89,19 +73,23 @@ const leftOut = process.argv.some((argument) => argument.endsWith(".test.ts"))
 const long = [
   "packages/asks/src/settle.test.ts",
   "packages/cli/src/command/unreachable.test.ts",
+  "packages/db/src/embedded/postgres.test.ts",
+  "packages/jobs/src/drive/crash.test.ts",
   "packages/jobs/src/drive/map-crash.test.ts",
   "packages/jobs/src/drive/schedule/pause.test.ts",
+  "packages/jobs/src/drive/poison.test.ts",
   "packages/jobs/src/drive/run/retry.test.ts",
+  "packages/jobs/src/drive/run-crash.test.ts",
+  "packages/standing/src/polls.test.ts",
   "packages/tools/src/limits/pacer.test.ts",
 ];
 
 /** The longest of all, the longest first: one of them alone at the end would leave a processor idle for as long as it takes. */
 const longest = [
-  "test/serve.test.ts",
-  "test/jobs/examples.test.ts",
-  "test/readme.test.ts",
-  "test/golden/commands.test.ts",
   "test/crash/kill.test.ts",
+  "test/readme.test.ts",
+  "test/serve.test.ts",
+  "test/console/journeys/getting-in.test.ts",
   "packages/db/plans/plans.test.ts",
 ];
 

@@ -3,7 +3,7 @@ import type { Subscription } from "@svc/sdk";
 import { CommandError } from "../command/error.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { addSubscriptionTest } from "../custom/test-subscription.ts";
+import { addSubscriptionTest } from "../custom/send-test-event.ts";
 import { numberText, plainText } from "../text/plain.ts";
 import { factLines, tableLines, timeText } from "../text/table.ts";
 import { tryParts } from "./deliveries.ts";

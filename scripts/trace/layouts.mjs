@@ -11,10 +11,17 @@ const tracedFolders = ["packages/jobs/src", "packages/program/src", "packages/as
  */
 const layouts = [
   {
-    name: "state, steps and drive",
+    name: "state, steps and drive in rooms",
     roots: [
       { file: "packages/jobs/src/drive/schedule/worker.ts", function: "Worker.#drive", job: "held.task.jobId" },
-      { file: "packages/jobs/src/drive/store/open.ts", function: "settleJob", job: "jobId" },
+      { file: "packages/jobs/src/drive/engine.ts", function: "settleJob", job: "jobId" },
+    ],
+  },
+  {
+    name: "state, steps and drive (version 0.2 before its rooms)",
+    roots: [
+      { file: "packages/jobs/src/drive/worker.ts", function: "Worker.#drive", job: "held.task.jobId" },
+      { file: "packages/jobs/src/drive/open.ts", function: "settleJob", job: "jobId" },
     ],
   },
   {

@@ -61,7 +61,7 @@ export function call<Input extends DescMessage, Output extends DescMessage, Valu
     if (declared.result !== undefined && answer[declared.result] === undefined) return;
     const made = { ...run, request };
     if (run.asJson) context.print(jsonOf(method, declared, answer, request));
-    else await printBeforeNotes(made, (held) => linesOf(declared.shows, answer, held));
+    else for (const line of await linesOf(declared.shows, answer, made)) context.print(line);
     for (const line of await linesOf(declared.notes ?? [], answer, made)) context.note(line);
   });
 }
@@ -157,21 +157,8 @@ export function list<
     const messages = rows as MessageShape<typeof schema>[];
     if (run.asJson && declared.isLines) for (const message of messages) context.print(messageLine(schema, message));
     else if (run.asJson) context.print(messageListText(schema, messages));
-    else await printBeforeNotes(run, (held) => tableOf(declared.table, rows, held));
+    else for (const line of await tableOf(declared.table, rows, run)) context.print(line);
   });
-}
-
-/** Prints the lines that `makeLines` returns, then the notes that it made: a remark follows what it is about. */
-async function printBeforeNotes<Values, Made extends Run<Values>>(
-  made: Made,
-  makeLines: (held: Made) => readonly string[] | Promise<readonly string[]>,
-): Promise<void> {
-  const { context } = made;
-  const notes: string[] = [];
-  // The rest of the context is read where it is: its signal begins to listen when it is asked for.
-  const held: CommandContext = Object.create(context, { note: { value: (line: string) => void notes.push(line) } });
-  for (const line of await makeLines({ ...made, context: held })) context.print(line);
-  for (const line of notes) context.note(line);
 }
 
 function tableOf<Row, Values>(

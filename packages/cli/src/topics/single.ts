@@ -59,18 +59,21 @@ export const addSearchCommand = call(ToolsService.method.searchTools, {
     ["--limit <count>", "most tools to list, at most 50", { parse: countUpTo(50), default: 8 }],
   ],
   request: ({ values: { words } }) => ({ query: [words].flat().join(" ") }),
-  shows: ({ results, confidence }, { context }) => {
+  shows: ({ results }) => {
     const rows = results.flatMap(({ tool, confidence: fit }) =>
       tool === undefined ? [] : [[tool.slug, tool.accessClass, fit, firstSentence(tool.description)]],
     );
-    if (rows.length === 0) {
-      context.note("No tool fits. Say it in other words, or with fewer filters.");
-      return [];
-    }
-    if (confidence === "low")
-      context.note("Hardly a word of it fits these tools. Say it in other words, or name the toolkit.");
-    context.note(`\`svc catalog show ${rows[0]?.[0]}\` shows what a tool takes.`);
-    return wrappedTableLines(["TOOL", "CLASS", "CONFIDENCE", "DESCRIPTION"], rows);
+    return rows.length === 0 ? [] : wrappedTableLines(["TOOL", "CLASS", "CONFIDENCE", "DESCRIPTION"], rows);
+  },
+  notes: ({ results, confidence }, { asJson }) => {
+    if (asJson) return [];
+    const found = results.find(({ tool }) => tool !== undefined);
+    if (found === undefined) return "No tool fits. Say it in other words, or with fewer filters.";
+    const doubt = "Hardly a word of it fits these tools. Say it in other words, or name the toolkit.";
+    return [
+      ...(confidence === "low" ? [doubt] : []),
+      `\`svc catalog show ${found.tool?.slug}\` shows what a tool takes.`,
+    ];
   },
   examples: [
     'svc search "what is on my calendar tomorrow"',

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { createId, type DeliveryId, generateSigningSecret, idOfUuid, type SubscriptionId } from "@svc/core";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { deliveriesForProject } from "@svc/db/deliveries/repo";
-import { expireDeliveries } from "@svc/db/deliveries/try-now";
 import { eventsForProject } from "@svc/db/events/repo";
-import { askEndpointsForProject } from "@svc/db/subscriptions/read-progress";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { type Dispatcher, signingSecretContext } from "@svc/delivery";
 import { createTestDatabase } from "@svc/testing/database";
 import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";

@@ -6,7 +6,7 @@ import { type Executor, withTransaction } from "@svc/db/connect";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { type ClaimedJobTask, endJobTask, holdJobTask, moveJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
 import { appendJobEvents } from "@svc/db/jobs/log";
-import { askEndpointsForProject } from "@svc/db/subscriptions/read-progress";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 import { publicationOf } from "./convert.ts";

@@ -3,7 +3,7 @@ import { insertAsk, type NewAsk } from "@svc/db/asks/repo";
 import type { Executor } from "@svc/db/connect";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import type { NewJobTask } from "@svc/db/job-tasks/task";
-import { askEndpointsForProject } from "@svc/db/subscriptions/read-progress";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { askEvent } from "./ask-event.ts";
 import { subjectText, type TaskSubject, type WatchSubject } from "./task-subject.ts";
 import type { AskInput, PreparedAsk } from "./types.ts";

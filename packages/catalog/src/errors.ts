@@ -1,7 +1,7 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
 import { nearest } from "./check/nearest.ts";
 import type { Catalog } from "./model.ts";
-import type { DefinitionError } from "./read/definition-error.ts";
+import type { DefinitionError } from "./read/definition-file.ts";
 
 const messageMax = 4000;
 

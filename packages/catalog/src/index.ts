@@ -60,7 +60,7 @@ export {
   definitionFaultText,
   type FileFault,
   parseDefinitionFile,
-} from "./read/definition-error.ts";
+} from "./read/definition-file.ts";
 export type {
   AccessClass,
   JsonSchema,

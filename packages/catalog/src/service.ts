@@ -26,7 +26,7 @@ import { catalogFaults } from "./errors.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
-import { DefinitionError, type FileFault } from "./read/definition-error.ts";
+import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import type { CatalogView } from "./view/view.ts";
 
 /** What CatalogService works with. `isOauthRegistered` is asked at every read of a toolkit, so it may change its mind. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { DefinitionError } from "./read/definition-error.ts";
+import { DefinitionError } from "./read/definition-file.ts";
 import { loadCatalog } from "./read/load.ts";
 
 /** A toolkit as people write it, by file; every line is unique, so that a case can name one. */

@@ -1,3 +1,4 @@
+export { type AgentToolGroup, agentToolGroups, isOfWholeProject, mayUseAgentTools } from "./access/agent-tools.ts";
 export {
   type Binding,
   bindingFaults,
@@ -12,8 +13,6 @@ export {
   ToolNotGranted,
 } from "./access/binding.ts";
 export {
-  type AgentToolGroup,
-  agentToolGroups,
   type ConfirmRule,
   type ConfirmScope,
   callLimitBounds,
@@ -22,9 +21,7 @@ export {
   confirmRulesOf,
   confirmScopes,
   isAsStrict,
-  isOfWholeProject,
   mayElicit,
-  mayUseAgentTools,
   noConfirmRule,
 } from "./access/confirm.ts";
 export { linkExpiry } from "./access/console-link.ts";
@@ -38,7 +35,8 @@ export {
   type Role,
   requireProject,
 } from "./access/principal.ts";
-export { type Allowance, allowanceOf, type Clock, createOffsetClock, systemClock } from "./clock.ts";
+export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
+export { type Clock, createOffsetClock, systemClock } from "./clock.ts";
 export { createHmacKey, type HmacKey, hmacSha256, isHmacSha256 } from "./crypto/hmac.ts";
 export {
   createKeyring,
@@ -149,9 +147,10 @@ export {
   createAddressGuard,
 } from "./net/address-guard.ts";
 export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./net/content-coding.ts";
-export { checkEndpointUrl, isMethodOverride, methodOverrideOf } from "./net/endpoint-url.ts";
+export { checkEndpointUrl } from "./net/endpoint-url.ts";
 export { createGuardedLookup, type ResolveName } from "./net/guarded-lookup.ts";
 export { type HttpTarget, httpTargetOf, parseHttpHost } from "./net/host-name.ts";
+export { isMethodOverride, methodOverrideOf } from "./net/method-override.ts";
 export {
   checkFilterText,
   optionalId,
@@ -159,6 +158,7 @@ export {
   type TimeRange,
   timeRange,
 } from "./net/request.ts";
+export { type Allowance, allowanceOf } from "./pace.ts";
 export {
   type Quota,
   type QuotaExcess,
@@ -172,7 +172,7 @@ export {
 } from "./quotas/quota.ts";
 export { Rate } from "./quotas/rate.ts";
 export { isShared, shareMessage } from "./shared-message.ts";
-export { type Batcher, type BatcherOptions, batches, createBatcher, OverloadedError, type Sweep } from "./sweep.ts";
+export { batches, type Sweep } from "./sweep.ts";
 export { formatDuration, parseDuration } from "./text/duration.ts";
 export { displayText, type ForeignText, isReadableForm, readForeignText, requireText } from "./text/foreign-text.ts";
 export {

@@ -11,8 +11,8 @@ import {
   settleAsk,
 } from "../src/asks/settle.ts";
 import { contactsForProject } from "../src/contacts/repo.ts";
+import { askEndpointsForProject } from "../src/subscriptions/ask-endpoints.ts";
 import { findNoticeEndpoints } from "../src/subscriptions/health.ts";
-import { askEndpointsForProject } from "../src/subscriptions/read-progress.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";

@@ -1,8 +1,8 @@
 import { newJobDocuments } from "@svc/testing/job-documents";
 import type { Executor } from "../src/connect.ts";
 import type { StepReceiptDocument } from "../src/documents/step-receipt.ts";
+import { insertChildJobs, putJobPrograms, setChildJob } from "../src/jobs/children.ts";
 import { findKeyedJob, insertJobs } from "../src/jobs/insert.ts";
-import { insertChildJobs, putJobPrograms, setChildJob } from "../src/jobs/room.ts";
 import { hasFailedUndo } from "../src/jobs/undo.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";

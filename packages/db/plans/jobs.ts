@@ -11,6 +11,7 @@ import {
 } from "../src/job-tasks/queue.ts";
 import type { JobTaskLease } from "../src/job-tasks/task.ts";
 import { beginJobAttempt, findKeyedJobAttempt, listJobAttempts } from "../src/jobs/attempts.ts";
+import { lockChildJobs, readChildJobs } from "../src/jobs/children.ts";
 import { commitJobs } from "../src/jobs/commit-job.ts";
 import { clearJobLoopHolds, countJobLoopHold, lockJob, requestJobCancel, setJobPause } from "../src/jobs/hold.ts";
 import { findKeyedJob } from "../src/jobs/insert.ts";
@@ -20,7 +21,6 @@ import { loadJob, loadJobPins, loadJobProgram, loadJobSteps, loadJobsWithSteps }
 import { appendJobEvents } from "../src/jobs/log.ts";
 import { readJobBindings } from "../src/jobs/principals.ts";
 import { jobsForProject } from "../src/jobs/repo.ts";
-import { lockChildJobs, readChildJobs } from "../src/jobs/room.ts";
 import { clearJobSets, placeJobRows, readJobRowBlocks, setJobRowStates, writeJobRows } from "../src/jobs/rows.ts";
 import { readJobSetPlaces, readJobSetRows } from "../src/jobs/sets.ts";
 import { sweepEndedJobs, sweepJobRows } from "../src/jobs/sweep.ts";

@@ -14,10 +14,11 @@ import { findActiveAccounts, findCallableAccount } from "../src/connections/find
 import { releaseAccountReferences } from "../src/connections/references.ts";
 import { listDueAccountRefreshes } from "../src/connections/refresh.ts";
 import { connectedAccountsForProject } from "../src/connections/repo.ts";
-import { probeWrites, readDatabaseTime } from "../src/database-time.ts";
+import { readDatabaseTime } from "../src/database-time.ts";
 import { findCallerKey, listApiKeys } from "../src/keys/repo.ts";
+import { probeWrites } from "../src/probe-writes.ts";
+import { readHttpHosts } from "../src/projects/http-hosts.ts";
 import { readConfirmRules } from "../src/projects/plan-policy.ts";
-import { readHttpHosts } from "../src/projects/quotas.ts";
 import {
   createFirstProject,
   createProject,
@@ -31,7 +32,7 @@ import {
   readDeploymentRouting,
   setProjectPolicy,
 } from "../src/projects/repo.ts";
-import { findQuarantinedIds, listHeldQuarantinedPosts, listQuarantinedPosts } from "../src/quarantine/held.ts";
+import { findQuarantinedIds, listHeldQuarantinedPosts, listQuarantinedPosts } from "../src/quarantine/list.ts";
 import { findQuarantinedPost, sweepQuarantinedPosts } from "../src/quarantine/repo.ts";
 import { findSecrets } from "../src/secrets/find.ts";
 import { secretsForProject } from "../src/secrets/repo.ts";

@@ -1,8 +1,8 @@
 import type { Executor } from "../src/connect.ts";
 import { countReplayMatches, findReplayMatches } from "../src/replays/match.ts";
-import { armLostReplays, expirePausedReplays, sweepReplays } from "../src/replays/record.ts";
 import { firstEventAt, type NewReplay, replaysForProject } from "../src/replays/repo.ts";
 import { lockReplay, moveReplay, type ReplayMove, readReplayedSubscriptions } from "../src/replays/step.ts";
+import { armLostReplays, expirePausedReplays, sweepReplays } from "../src/replays/sweep.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";

@@ -72,6 +72,7 @@ import {
   readLastStandingRuns,
   standingRunsForProject,
 } from "../src/standing/runs.ts";
+import { armLostStandingPrograms, sweepStandingPrograms, sweepStandingRuns } from "../src/standing/sweep.ts";
 import {
   deleteDueTasks,
   holdDueTasks,
@@ -93,13 +94,10 @@ import {
   writeSeenKeys,
 } from "../src/standing/windows.ts";
 import {
-  armLostStandingPrograms,
   listZonedStandingPrograms,
   raiseStandingTzVersion,
   readStandingTzVersion,
   rearmStandingSchedules,
-  sweepStandingPrograms,
-  sweepStandingRuns,
 } from "../src/standing/zones.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";

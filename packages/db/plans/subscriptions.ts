@@ -1,7 +1,7 @@
 import type { Executor } from "../src/connect.ts";
 import { createApiKey } from "../src/keys/repo.ts";
 import { agentSubscriptionsForProject, type NewAgentSubscription } from "../src/subscriptions/agent-subscriptions.ts";
-import { askEndpointsForProject } from "../src/subscriptions/read-progress.ts";
+import { askEndpointsForProject } from "../src/subscriptions/ask-endpoints.ts";
 import { subscriptionsForProject } from "../src/subscriptions/repo.ts";
 import { endNarrowedSubscriptions } from "../src/subscriptions/routing.ts";
 import { deleteEndedSubscriptions, findEndedSubscriptions } from "../src/subscriptions/sweep.ts";

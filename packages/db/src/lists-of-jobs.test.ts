@@ -6,7 +6,7 @@ import { farReads, type NarrowedList } from "../plans/planner/narrowed.ts";
 import { forgetStatistics } from "../plans/planner/seed.ts";
 import type { JobFilter } from "./jobs/list-filter.ts";
 import { jobsForProject } from "./jobs/repo.ts";
-import { listQuarantinedPosts } from "./quarantine/held.ts";
+import { listQuarantinedPosts } from "./quarantine/list.ts";
 import type { QuarantineFilter } from "./quarantine/repo.ts";
 import type { StandingProgramFilter } from "./standing/list-programs.ts";
 import type { StandingRunFilter } from "./standing/list-runs.ts";

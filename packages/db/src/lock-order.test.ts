@@ -9,7 +9,7 @@ import { type Database, type Executor, withTransaction } from "./connect.ts";
 import { settleDeliveries } from "./deliveries/settle.ts";
 import { isUniqueViolation } from "./driver.ts";
 import { recordEvents } from "./events/record.ts";
-import { putJobPrograms } from "./jobs/room.ts";
+import { putJobPrograms } from "./jobs/children.ts";
 import { createFirstProject, createProject } from "./projects/repo.ts";
 import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";

@@ -1,7 +1,7 @@
 import type { ProjectId, SubscriptionId } from "@svc/core";
 import type { LeasedDelivery } from "@svc/db/deliveries/claim";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { releaseDeliveries } from "@svc/db/deliveries/queue";
-import { expireDeliveries } from "@svc/db/deliveries/try-now";
 import type { SubscriptionHealth } from "@svc/db/subscriptions/health";
 import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";

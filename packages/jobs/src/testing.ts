@@ -1,2 +1,2 @@
 export { submitJob } from "./drive/start/submit-job.ts";
-export { createProgramCache } from "./drive/store/row-blocks.ts";
+export { createProgramCache } from "./drive/store/stored-program.ts";

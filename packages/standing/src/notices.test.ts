@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { createId, type ProjectId, type StandingProgramId, systemClock, uuidOfId } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import type { AskEndpointEventType } from "@svc/db/schema/words";
-import { askEndpointsForProject } from "@svc/db/subscriptions/read-progress";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";

@@ -5,8 +5,8 @@ import { sweepStandingRates } from "@svc/db/standing/bounds";
 import { sweepStandingListeners } from "@svc/db/standing/listeners";
 import { sweepStandingSeen } from "@svc/db/standing/polls";
 import { lockStandingPrograms } from "@svc/db/standing/programs";
+import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep";
 import { sweepSeenKeys } from "@svc/db/standing/windows";
-import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/zones";
 
 /** What the sweep is made of; times in milliseconds. */
 export type StandingSweepOptions = {

@@ -3,7 +3,7 @@ import { createId, type ProjectId } from "@svc/core";
 import { putAccountReferences } from "@svc/db/account-references/repo";
 import { releaseAccountReferences } from "@svc/db/connections/references";
 import { eventsForProject } from "@svc/db/events/repo";
-import { listQuarantinedPosts } from "@svc/db/quarantine/held";
+import { listQuarantinedPosts } from "@svc/db/quarantine/list";
 import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import fc from "fast-check";

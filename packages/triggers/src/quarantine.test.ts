@@ -1,7 +1,7 @@
 import { createId, type QuarantineId, uuidOfId } from "@svc/core";
 import { putAccountReferences } from "@svc/db/account-references/repo";
 import { eventsForProject } from "@svc/db/events/repo";
-import { listQuarantinedPosts } from "@svc/db/quarantine/held";
+import { listQuarantinedPosts } from "@svc/db/quarantine/list";
 import { dropTestDatabases } from "@svc/testing/borrowed-database";
 import { catalogOf } from "@svc/testing/catalog";
 import { startTestReceiver } from "@svc/testing/receiver";

@@ -9,7 +9,7 @@ import {
   type Turns,
 } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
-import { listQuarantinedPosts } from "@svc/db/quarantine/held";
+import { listQuarantinedPosts } from "@svc/db/quarantine/list";
 import {
   findQuarantinedPost,
   markQuarantinedPostReleased,

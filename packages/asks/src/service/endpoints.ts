@@ -13,9 +13,9 @@ import {
   uuidOfId,
 } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
-import { expireDeliveries } from "@svc/db/deliveries/try-now";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { type AskEndpointEventType, askEndpointEventTypes } from "@svc/db/schema/words";
-import { askEndpointsForProject } from "@svc/db/subscriptions/read-progress";
+import { askEndpointsForProject } from "@svc/db/subscriptions/ask-endpoints";
 import type { Subscription } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";
 import { type AskEndpoint, AskEndpointSchema, type JobsService } from "@svc/gen/jobs";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { catalogOf, type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterEach, expect, test } from "vitest";
-import { DefinitionError } from "../read/definition-error.ts";
+import { DefinitionError } from "../read/definition-file.ts";
 import { loadCatalog } from "../read/load.ts";
 import { loadDeployment } from "./deployment.ts";
 

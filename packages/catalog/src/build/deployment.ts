@@ -10,7 +10,7 @@ import {
   type FileFault,
   type LineOf,
   parseDefinitionFile,
-} from "../read/definition-error.ts";
+} from "../read/definition-file.ts";
 import type { ToolkitDeploymentDocument } from "../read/documents.ts";
 import { fillInDeployment } from "./base-url.ts";
 

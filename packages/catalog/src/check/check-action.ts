@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import type { DefinitionFile } from "../read/definition-error.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 import { checkPaging } from "./check-paging.ts";
 import { checkPlaces, type DeclaredArguments } from "./check-places.ts";

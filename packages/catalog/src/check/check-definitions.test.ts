@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDefinitionFile } from "../read/definition-error.ts";
+import { createDefinitionFile } from "../read/definition-file.ts";
 import type { ToolkitFiles } from "../read/read-definitions.ts";
 import { checkSayings } from "./check-definitions.ts";
 

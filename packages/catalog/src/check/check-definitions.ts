@@ -1,6 +1,6 @@
 import { isObject } from "@svc/core";
 import { matchesEverything } from "../build/match.ts";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type {
   ActionDocument,
   JsonSchema,

@@ -5,7 +5,7 @@ import { pinToolkit, type ToolkitPin, toolkitFromPin } from "../build/pin.ts";
 import { toToolMessage } from "../convert-catalog.ts";
 import { parsePrivateToolkit } from "../private/parse-definition.ts";
 import { privateSource } from "../private/test-definitions.ts";
-import { createDefinitionFile, DefinitionError, definitionFaultText } from "../read/definition-error.ts";
+import { createDefinitionFile, DefinitionError, definitionFaultText } from "../read/definition-file.ts";
 import { overlayDefinition } from "../read/load.ts";
 
 const text = (description: string) => ({ type: "string", description });

@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema, PagingDocument } from "../read/documents.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 

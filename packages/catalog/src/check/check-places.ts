@@ -1,5 +1,5 @@
 import { isObject, type Placeholder, type TemplateTree } from "@svc/core";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
 /** An argument as the input schema declares it. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { pinToolkit } from "../build/pin.ts";
 import { parsePrivateToolkit } from "../private/parse-definition.ts";
 import { privateSource } from "../private/test-definitions.ts";
-import { createDefinitionFile, DefinitionError, definitionFaultText } from "../read/definition-error.ts";
+import { createDefinitionFile, DefinitionError, definitionFaultText } from "../read/definition-file.ts";
 import { overlayDefinition } from "../read/load.ts";
 
 const text = (description: string, more: object = {}) => ({ type: "string", description, ...more });

@@ -1,5 +1,5 @@
 import { isObject, parseDuration } from "@svc/core";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema, PollCursorDocument, PollDocument } from "../read/documents.ts";
 import { createTenantValidators, faultsOfSchema } from "../schema/json-schema.ts";
 import { faultOfOutputPath } from "./check-response.ts";

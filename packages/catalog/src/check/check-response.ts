@@ -1,6 +1,6 @@
 import { isObject, type Placeholder, parseTemplateTree, placeholdersOfTree, type TemplateTree } from "@svc/core";
 import { deploymentNames } from "../build/base-url.ts";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 
 /** A path into JSON as definitions write it: `data.items[0].id`. */

@@ -1,6 +1,6 @@
 import { formatValue, isObject } from "@svc/core";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import { addFormats } from "../schema/formats.ts";
 import deploymentSchema from "../schemas/deployment.schema.json" with { type: "json" };
 import toolSchema from "../schemas/tool.schema.json" with { type: "json" };

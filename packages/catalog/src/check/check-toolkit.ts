@@ -1,7 +1,7 @@
 import { formatValue, isObject, parseDuration } from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
 import { matchesEverything } from "../build/match.ts";
-import type { DefinitionFile } from "../read/definition-error.ts";
+import type { DefinitionFile } from "../read/definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
 import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";

@@ -1,5 +1,5 @@
 import { isMethodOverride, isObject } from "@svc/core";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { placeAt, type SchemaPlace, schemaPlace } from "./sensitivity.ts";
 

@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import type { DefinitionFile, FaultPath } from "../read/definition-error.ts";
+import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";

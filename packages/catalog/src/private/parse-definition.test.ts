@@ -1,7 +1,7 @@
 import { createId } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DefinitionError, type FileFault } from "../read/definition-error.ts";
+import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import { parsePrivateToolkit } from "./parse-definition.ts";
 import { privateDefinition, privateSource } from "./test-definitions.ts";
 

@@ -6,7 +6,7 @@ import { checkInSteps } from "../check/check-definitions.ts";
 import { checkShape } from "../check/check-shape.ts";
 import { checkNames } from "../check/known-names.ts";
 import type { Toolkit } from "../model.ts";
-import { createDefinitionFile, DefinitionError, type DefinitionFile, inexactCure } from "../read/definition-error.ts";
+import { createDefinitionFile, DefinitionError, type DefinitionFile, inexactCure } from "../read/definition-file.ts";
 import type { ToolDocument, ToolkitDocument } from "../read/documents.ts";
 import type { ToolkitFiles } from "../read/read-definitions.ts";
 import { createTenantValidators } from "../schema/json-schema.ts";

@@ -4,7 +4,7 @@ import type { Database } from "@svc/db/connect";
 import type { QuotaReached } from "@svc/db/projects/quotas";
 import { indexMessages } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
-import { DefinitionError } from "../read/definition-error.ts";
+import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { shippedToolkits } from "@svc/testing/shipped-catalog";
 import { expect, onTestFinished, test } from "vitest";
 import { checkedFile, checkShippedToolkits, readCheckedToolkits } from "./checked-toolkits.ts";
-import { DefinitionError } from "./definition-error.ts";
+import { DefinitionError } from "./definition-file.ts";
 import { loadCatalog } from "./load.ts";
 import { readDefinitions } from "./read-definitions.ts";
 

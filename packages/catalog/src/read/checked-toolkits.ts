@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { checkDefinitions } from "../check/check-definitions.ts";
-import { DefinitionError } from "./definition-error.ts";
+import { DefinitionError } from "./definition-file.ts";
 import { filesOf, readDefinitions } from "./read-definitions.ts";
 
 const shippedFolder = fileURLToPath(new URL("../../../../toolkits", import.meta.url));

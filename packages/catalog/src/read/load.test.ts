@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { catalogOf, type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { afterEach, expect, test } from "vitest";
-import { DefinitionError, type FileFault } from "./definition-error.ts";
+import { DefinitionError, type FileFault } from "./definition-file.ts";
 import { loadCatalog } from "./load.ts";
 
 const folders: string[] = [];

@@ -6,7 +6,7 @@ import { faultsOfPaging } from "../check/check-paging.ts";
 import { faultsOfPoll, isPollDocument } from "../check/check-poll.ts";
 import type { Audience, Catalog, Tool } from "../model.ts";
 import { readCheckedToolkits } from "./checked-toolkits.ts";
-import { createDefinitionFile, DefinitionError, type DefinitionFile } from "./definition-error.ts";
+import { createDefinitionFile, DefinitionError, type DefinitionFile } from "./definition-file.ts";
 import type { SayingsDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 

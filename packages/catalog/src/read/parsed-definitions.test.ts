@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { parseDefinitionFile, readDefinitionFile } from "./definition-error.ts";
+import { parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
 import { openParsedDefinitions } from "./parsed-definitions.ts";
 
 const folders = ["/definitions"];

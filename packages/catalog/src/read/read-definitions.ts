@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { requireText } from "@svc/core";
-import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-error.ts";
+import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
 import { openParsedDefinitions, type ParsedDefinitions } from "./parsed-definitions.ts";
 
 /** One toolkit's files as they are on disk. `folder` is the name of its folder, `tools` is keyed by file name without .yaml. */

@@ -1,7 +1,8 @@
 import { type KeyId, type ProjectId, parseId } from "../ids/id.ts";
 import type { Quotas } from "../quotas/quota.ts";
+import type { AgentToolGroup } from "./agent-tools.ts";
 import type { Binding } from "./binding.ts";
-import type { AgentToolGroup, ConfirmRule } from "./confirm.ts";
+import type { ConfirmRule } from "./confirm.ts";
 
 /** The role of a project's key; an approver may do everything a member may. */
 export type Role = "member" | "approver";

@@ -6,9 +6,9 @@ import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { addProject, addSubscription, claimRequest, eventOf, fillLane, nowMs } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import { enqueueDeliveries } from "./enqueue.ts";
+import { expireDeliveries } from "./expire.ts";
 import { releaseDeliveries } from "./queue.ts";
 import { deliveriesForProject } from "./repo.ts";
-import { expireDeliveries } from "./try-now.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);

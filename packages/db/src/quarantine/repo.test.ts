@@ -2,7 +2,7 @@ import { createId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { nowMs } from "../test-rows.ts";
-import { findQuarantinedIds, listHeldQuarantinedPosts } from "./held.ts";
+import { findQuarantinedIds, listHeldQuarantinedPosts } from "./list.ts";
 import {
   findQuarantinedPost,
   markQuarantinedPostReleased,

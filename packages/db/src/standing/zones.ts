@@ -1,4 +1,4 @@
-import { idOfUuid, isoTime, type StandingProgramId, uuidOfId } from "@svc/core";
+import { idOfUuid, type StandingProgramId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { dueTasks, standingPrograms } from "../schema/standing.ts";
 import { fieldsOf, type ValuesOf } from "../sql/codec.ts";
@@ -71,69 +71,4 @@ const rearm = compose(
 /** Moves the next times of locked programs, and their tasks with them. */
 export async function rearmStandingSchedules(tx: Executor, moved: readonly RearmedSchedule[]): Promise<void> {
   if (moved.length > 0) await rearm(tx, { moved });
-}
-
-/** By standing_runs_ended: what is over, the oldest first, with the events of windows by standing_run_events_run. */
-const sweepRuns = statement<{ id: string }>(
-  "sweep_standing_runs",
-  `with gone as materialized (
-     select id from standing_runs where ended_at < $1::timestamptz and ended_at is not null order by ended_at limit $2::int4
-   ), events as (
-     delete from standing_run_events where run_id = any(array(select id from gone))
-   )
-   delete from standing_runs where id = any(array(select id from gone)) returning id`,
-);
-
-/** Removes a batch of runs that ended before a time; answers how many. */
-export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepRuns(db, [isoTime(beforeMs), limit])).length;
-}
-
-/**
- * By standing_programs_deleted, the runs of each by standing_runs_program and the ids it remembers by their key: one that has any still is
- * left alone.
- */
-const sweepPrograms = statement<{ id: string }>(
-  "sweep_standing_programs",
-  `with gone as materialized (
-     select id from standing_programs p where deleted_at < $1::timestamptz and deleted_at is not null
-       and not exists (select from standing_runs r where r.program_id = p.id offset 0)
-       and not exists (select from standing_seen s where s.program_id = p.id offset 0)
-     order by deleted_at limit $2::int4 for update of p skip locked
-   ), versions as (
-     delete from standing_versions where program_id = any(array(select id from gone))
-   ), polled as (
-     delete from standing_polls where program_id = any(array(select id from gone))
-   ), heard as (
-     delete from standing_listeners where program_id = any(array(select id from gone))
-   ), seen as (
-     delete from standing_dedupe where program_id = any(array(select id from gone))
-   ), told as (
-     delete from standing_notices where program_id = any(array(select id from gone))
-   ), used as (
-     delete from standing_usage where program_id = any(array(select id from gone))
-   )
-   delete from standing_programs where id = any(array(select id from gone)) returning id`,
-);
-
-/** Removes a batch of programs that were deleted before a time and whose runs are gone; answers how many. */
-export async function sweepStandingPrograms(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
-}
-
-/** By standing_programs_armed and the key of tasks. */
-const armLost = statement<{ id: string }>(
-  "arm_lost_standing_programs",
-  `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
-   select p.id, case p.source_kind when 'poll' then 'poll' else 'fire' end, '', p.project_id, p.next_at from standing_programs p
-   where p.state = 'active' and p.next_at is not null and p.next_at < $1::timestamptz
-     and not exists (select from due_tasks t where t.owner_id = p.id
-       and t.kind = case p.source_kind when 'poll' then 'poll' else 'fire' end and t.subject = '' offset 0)
-   order by p.next_at limit $2::int4
-   on conflict do nothing returning owner_id as id`,
-);
-
-/** Arms active schedules and polls that are past due and that no task stands for, by whatever fault; answers how many. */
-export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
-  return (await armLost(db, [isoTime(dueBeforeMs), limit])).length;
 }

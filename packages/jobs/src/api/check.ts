@@ -1,7 +1,7 @@
 import type { CatalogView } from "@svc/catalog";
 import type { Binding, ProjectId } from "@svc/core";
 import { contactsForProject } from "@svc/db/contacts/repo";
-import { readHttpHosts } from "@svc/db/projects/quotas";
+import { readHttpHosts } from "@svc/db/projects/http-hosts";
 import { secretsForProject } from "@svc/db/secrets/repo";
 import { skillsForProject } from "@svc/db/skills/repo";
 import {
@@ -12,7 +12,7 @@ import {
   type ProgramFault,
   readProgram,
 } from "@svc/program";
-import { openReadable } from "../drive/store/row-blocks.ts";
+import { openReadable } from "../drive/store/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
 /** A program of a project; `isStored` where it was accepted before, as that of a skill. */

@@ -1,10 +1,8 @@
-import type { ServiceImpl } from "@connectrpc/connect";
 import { type ConfirmRule, confirmingRule, type Fault, type KeyId, type ProjectId, type Role } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { contactsForProject } from "@svc/db/contacts/repo";
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy";
-import type { AdminService } from "@svc/gen/admin";
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
@@ -61,6 +59,3 @@ export async function checkApproval(
   const asked = escalation.length === 0 ? await contacts.listApprovers() : await contacts.findMany(escalation);
   return asked.some(({ isApprover }) => isApprover) || jobFaults.APPROVER_MISSING();
 }
-
-/** The methods of AdminService about jobs. */
-export type JobAdministration = Pick<ServiceImpl<typeof AdminService>, "parkJob" | "releaseJob">;

@@ -4,7 +4,7 @@ import type { AccountAccess } from "@svc/connections";
 import { type Clock, coreFaults, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { JobEngine } from "../drive/engine.ts";
-import type { ProgramCache } from "../drive/store/row-blocks.ts";
+import type { ProgramCache } from "../drive/store/stored-program.ts";
 import type { JobHints } from "./notes.ts";
 
 /** What the methods of JobsService share. */

@@ -8,7 +8,7 @@ import type { JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { Job } from "@svc/gen/jobs";
 import type { JsonObject, Program } from "@svc/program";
-import { openProgram } from "../drive/store/row-blocks.ts";
+import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 

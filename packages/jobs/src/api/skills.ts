@@ -5,7 +5,7 @@ import { projectList, requireId, requireProject } from "@svc/core";
 import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { type JobsService, type Skill, SkillSchema } from "@svc/gen/jobs";
 import { parseCheckedProgram } from "@svc/program";
-import { openProgram } from "../drive/store/row-blocks.ts";
+import { openProgram } from "../drive/store/stored-program.ts";
 import { jobFaults } from "../errors.ts";
 import { promoteJob } from "../skills/promote.ts";
 import { skillToolSlug } from "../skills/toolkit.ts";

@@ -10,7 +10,7 @@ import type { JobState } from "../state/job.ts";
 import type { EngineObserver, OnFaultPoint } from "./observer.ts";
 import type { JobCalls } from "./run/calls.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
-import type { ProgramCache } from "./store/row-blocks.ts";
+import type { ProgramCache } from "./store/stored-program.ts";
 
 /** Bounds of the engine; times in milliseconds. */
 export type EngineLimits = {

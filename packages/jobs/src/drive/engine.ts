@@ -40,7 +40,7 @@ import { type Paused, pauseJob, resumeJob } from "./schedule/pause-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./schedule/worker.ts";
 import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./start/retry-job.ts";
 import { takeJob } from "./store/open.ts";
-import type { ProgramCache } from "./store/row-blocks.ts";
+import type { ProgramCache } from "./store/stored-program.ts";
 
 /** The bounds that hold where nothing else is said. */
 const defaultEngineLimits: EngineLimits = {

@@ -8,7 +8,7 @@ import { type NewSkill, skillsForProject } from "@svc/db/skills/repo";
 import { canonicalJson, type JsonValue, parseCheckedProgram, runsOf } from "@svc/program";
 import { youngerFaults } from "../api/check.ts";
 import type { JobsContext } from "../api/context.ts";
-import { openReadable } from "../drive/store/row-blocks.ts";
+import { openReadable } from "../drive/store/stored-program.ts";
 import { jobFaults } from "../errors.ts";
 import { skillToolSlug } from "./toolkit.ts";
 

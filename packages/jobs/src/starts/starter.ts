@@ -10,9 +10,9 @@ import {
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { EstimateDocument } from "@svc/db/documents/programs";
+import { putJobPrograms } from "@svc/db/jobs/children";
 import { type JobProgramName, loadJobProgram } from "@svc/db/jobs/load";
 import type { NewJob } from "@svc/db/jobs/new-job";
-import { putJobPrograms } from "@svc/db/jobs/room";
 import { readPlanApproval } from "@svc/db/projects/plan-policy";
 import {
   type JsonObject,
@@ -29,7 +29,7 @@ import type { JobsContext } from "../api/context.ts";
 import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
 import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/start/new-jobs.ts";
-import { sealProgram } from "../drive/store/row-blocks.ts";
+import { sealProgram } from "../drive/store/stored-program.ts";
 import { createDriftReader } from "./drift.ts";
 
 /** A program that was checked to be started again and again. */

@@ -9,12 +9,13 @@ import type { JobUndoChange } from "@svc/db/jobs/undo";
 import type { JsonObject, JsonValue, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
 import type { Edit, LogNote, MappedRow, NewChild, RetriedChild, UndoOf } from "./change.ts";
-import { addError, noRows, sumCalls, withWrites } from "./counts.ts";
+import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, type Flow, stepOf } from "./flow.ts";
 import type { Following, JobState, StepEntry, StoredState } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
+import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
 /** A row that a step fetched or made; numbered from 1 over all sets of the job. */

@@ -7,8 +7,8 @@ import type { DecisionDocument, SagaDocument } from "@svc/db/documents/programs"
 import type { StepState } from "@svc/db/documents/step-receipt";
 import type { JsonObject, JsonValue, PinnedSkill, Program, RowState, Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import type { UnsentWrites } from "./counts.ts";
 import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgress } from "./progress.ts";
+import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */

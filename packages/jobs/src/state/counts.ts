@@ -25,6 +25,7 @@ export function sumCalls(counts: readonly CallCounts[]): CallCounts {
 }
 
 const errorsMax = 10;
+
 const sampleMax = 500;
 
 /** The errors of a step with one more occurrence; at most 10 codes, the most frequent first. */
@@ -42,50 +43,4 @@ export function addError(
             : error,
         );
   return next.sort((a, b) => b.count - a.count).slice(0, errorsMax);
-}
-
-/** A write that a simulation did not send. `argumentsJson`: what it would have sent, as people may see it; empty where that is too long. */
-export type SimulatedCall = {
-  readonly callId: string;
-  /** Of the row; 0 for a step without rows. */
-  readonly ordinal: number;
-  readonly toolSlug: string;
-  readonly entityId: string;
-  readonly argumentsJson: string;
-};
-
-/** The writes of a simulation by step: how many there are, and the first of them. */
-export type SimulatedCalls = Readonly<
-  Record<string, { readonly count: number; readonly first: readonly SimulatedCall[] }>
->;
-
-/** Writes of an act that were not sent: how many, and those of them that may be shown. */
-export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
-
-/** Shown of each call of a step, and characters of all arguments of a job. */
-const callsMax = 10;
-const charactersMax = 65_536;
-
-/** Whether another write of a call is shown. */
-export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
-  const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];
-  return shown.length < callsMax;
-}
-
-/** The writes with others of a step, of which the first of each call are shown, in the order of their rows. */
-export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
-  const { count: before = 0, first = [] } = simulated[stepId] ?? {};
-  let shown: SimulatedCalls = { ...simulated, [stepId]: { count: before + count, first } };
-  let characters = 0;
-  for (const step of Object.values(simulated)) {
-    for (const { argumentsJson } of step.first) characters += argumentsJson.length;
-  }
-  for (const call of calls) {
-    const step = shown[stepId];
-    characters += call.argumentsJson.length;
-    if (step === undefined || characters > charactersMax) break;
-    if (showsMore(shown, stepId, call.callId))
-      shown = { ...shown, [stepId]: { ...step, first: [...step.first, call] } };
-  }
-  return shown;
 }

@@ -3,9 +3,9 @@ import type { ChildDocument, ParkDocument, UsedDocument } from "@svc/db/document
 import type { EstimateDocument, SagaDocument } from "@svc/db/documents/programs";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import type { JsonObject, JsonValue, PinnedSkills, PinnedTools, Program, RunScope } from "@svc/program";
-import type { SimulatedCalls } from "./counts.ts";
 import type { Flow } from "./flow.ts";
 import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progress.ts";
+import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** A program ready to run, with the definitions it is pinned to by tool slug. */

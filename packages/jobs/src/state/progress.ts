@@ -1,7 +1,7 @@
 import type { Id, JsonNumber, KeyId } from "@svc/core";
 import type { ParkDocument } from "@svc/db/documents/jobs";
 import type { JsonValue, Step } from "@svc/program";
-import type { SimulatedCalls } from "./counts.ts";
+import type { SimulatedCalls } from "./simulated.ts";
 
 /** A call that is tried again: attempts made so far, and when the next one is due (epoch milliseconds). */
 export type RetryProgress = { readonly attempts: number; readonly dueAt: number };

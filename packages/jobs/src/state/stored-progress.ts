@@ -1,6 +1,5 @@
 import type { SagaDocument } from "@svc/db/documents/programs";
 import type { JsonValue, Step } from "@svc/program";
-import type { SimulatedCalls } from "./counts.ts";
 import type { Flow } from "./flow.ts";
 import {
   type BegunPosition,
@@ -13,6 +12,7 @@ import {
   type Total,
   type UndoProgress,
 } from "./progress.ts";
+import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
 /** Progress as it is sealed in `jobs.progress`; of version 0.1, `LegacyProgress`. */

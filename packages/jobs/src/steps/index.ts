@@ -1,16 +1,24 @@
 import type { Step } from "@svc/program";
 import { callKind } from "./call.ts";
-import { computeKind, filterKind, reduceKind } from "./compute.ts";
-import { failKind, ifKind, waitKind } from "./fail.ts";
-import { distinctKind, flattenKind, groupKind } from "./group.ts";
+import { computeKind } from "./compute.ts";
+import { distinctKind } from "./distinct.ts";
+import { failKind } from "./fail.ts";
+import { filterKind } from "./filter.ts";
+import { flattenKind } from "./flatten.ts";
+import { groupKind } from "./group.ts";
+import { ifKind } from "./if.ts";
 import { joinKind } from "./join.ts";
 import { judgeKind } from "./judge.ts";
+import { limitKind } from "./limit.ts";
 import { mapKind } from "./map.ts";
 import { parallelKind } from "./parallel.ts";
+import { reduceKind } from "./reduce.ts";
 import { runKind } from "./run.ts";
+import { sortKind } from "./sort.ts";
 import type { StepKind } from "./step-kind.ts";
-import { limitKind, sortKind, takeKind } from "./take.ts";
+import { takeKind } from "./take.ts";
 import { untilKind } from "./until.ts";
+import { waitKind } from "./wait.ts";
 
 /** Every kind of step, as the driver runs it. */
 export const stepKinds: {

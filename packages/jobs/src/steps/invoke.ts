@@ -5,7 +5,7 @@ import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { Attempted, Invocation, StepEffects, TakeRecord } from "./effects.ts";
-import { sampleOf } from "./take.ts";
+import { sampleOf } from "./sample.ts";
 
 /** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
 export type CallFault = {

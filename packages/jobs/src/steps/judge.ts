@@ -1,7 +1,7 @@
 import { rerunOf } from "@svc/program";
 import type { Change, Edit } from "../state/change.ts";
 import { type Flow, type StepInstruction, stepOf } from "../state/flow.ts";
-import { overrideEdits } from "./fail.ts";
+import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 

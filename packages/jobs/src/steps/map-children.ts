@@ -3,8 +3,6 @@ import type { RowStep } from "@svc/program";
 import type { ChildStanding, Edit, NewChild, RetriedChild } from "../state/change.ts";
 import { isEnd } from "../state/statuses.ts";
 import { fillCall } from "./arguments.ts";
-import type { Child, StepEffects } from "./effects.ts";
-import type { MapAt, RowEnd, RowWork } from "./map-row.ts";
 import {
   awaited,
   childFault,
@@ -19,7 +17,9 @@ import {
   undoOfChild,
   withinMost,
   withUsed,
-} from "./parallel.ts";
+} from "./children.ts";
+import type { Child, StepEffects } from "./effects.ts";
+import type { MapAt, RowEnd, RowWork } from "./map-row.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;

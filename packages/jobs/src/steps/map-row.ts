@@ -10,12 +10,12 @@ import {
   valueAt,
 } from "@svc/program";
 import type { MappedRow, UndoOf } from "../state/change.ts";
-import type { UnsentWrites } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf, RetryProgress } from "../state/progress.ts";
+import type { UnsentWrites } from "../state/simulated.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
-import { faultOfExpression } from "./fail.ts";
+import { faultOfExpression } from "./expression-fault.ts";
 import { type CallFault, invoke, type Tally } from "./invoke.ts";
 import { type MapMemory, memoryOf } from "./map-memory.ts";
 import { passingBytesMax } from "./set-memory.ts";

@@ -5,15 +5,15 @@ import type { Change, Edit, Next } from "../state/change.ts";
 import { noRows, sumCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
+import { countChild, standWith } from "./children.ts";
 import type { StepEffects } from "./effects.ts";
-import { overrideEdits } from "./fail.ts";
 import { toolOf } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
 import { MapMemory } from "./map-memory.ts";
 import { type MapAt, mappedRow } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow, settleDoubt, undoesDoubt } from "./map-window.ts";
-import { countChild, standWith } from "./parallel.ts";
+import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 

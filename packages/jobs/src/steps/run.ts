@@ -3,8 +3,6 @@ import type { Change, Edit } from "../state/change.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import { isEnd } from "../state/statuses.ts";
 import { fillCall } from "./arguments.ts";
-import type { Child, StepEffects } from "./effects.ts";
-import type { CallFault } from "./invoke.ts";
 import {
   awaited,
   childFault,
@@ -21,7 +19,9 @@ import {
   undoOfChild,
   withinMost,
   withUsed,
-} from "./parallel.ts";
+} from "./children.ts";
+import type { Child, StepEffects } from "./effects.ts";
+import type { CallFault } from "./invoke.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
 /** Runs a skill as a job of its own: begins it, is left until that ends, and takes what it came to. */

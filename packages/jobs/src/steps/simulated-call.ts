@@ -1,10 +1,10 @@
 import { isJsonObject, isRawJson } from "@svc/core";
 import { isCall, type JsonObject, type JsonValue, type MapCall, type SecretSlot } from "@svc/program";
 import { createRedactor, mask, maskArguments, maskedTexts, readHttpAddress } from "@svc/tools";
-import { type SimulatedCall, showsMore, type UnsentWrites } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
 import { isSensitiveField } from "../state/sensitive-rows.ts";
 import { shownOf } from "../state/shown.ts";
+import { type SimulatedCall, showsMore, type UnsentWrites } from "../state/simulated.ts";
 import type { CallPlace } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";

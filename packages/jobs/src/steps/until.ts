@@ -1,7 +1,7 @@
 import type { Change, Edit } from "../state/change.ts";
 import type { AgainInstruction } from "../state/flow.ts";
 import type { StepEffects } from "./effects.ts";
-import { expressionFailed } from "./fail.ts";
+import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
 /** Does its steps again, after a pause, until its expression holds. A simulated job does them once. */

@@ -1,6 +1,5 @@
 import { formatValue } from "@svc/core";
 import { checkComputed } from "../check/expression.ts";
-import { pathOf } from "../json.ts";
 import { readExpression } from "../read/expression.ts";
 import { ref } from "../read/form.ts";
 import { idForm } from "../read/name.ts";
@@ -8,7 +7,6 @@ import type { ShapeNode, ShapeReader } from "../read/shape.ts";
 import type { Expression } from "../template.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { checkReductions, type Reductions, readReductions, reductionsSchema } from "./parts/reductions.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
@@ -84,45 +82,3 @@ function readComputed(node: ShapeNode, reader: ShapeReader): ComputeStep["fields
     return expression === undefined ? [] : [[name, expression] as const];
   });
 }
-
-/** Values over a set, by name. */
-export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
-
-/** The language of `reduce`. */
-export const reduceLanguage: StepLanguage<ReduceStep> = {
-  form: {
-    description: "Values over a set, read as steps.<id>.<name>.",
-    required: { reduce: sourceSchema("remind"), as: reductionsSchema },
-    optional: sourceOptions,
-    examples: [
-      { id: "sum", reduce: "remind", as: { sent: "count ok", failed: "count failed" } },
-      {
-        id: "digest",
-        reduce: "deals",
-        as: { lines: { text: { of: "- {row.title}", max: 50, more: "and {more} others" } } },
-      },
-    ],
-  },
-  formInMap: undefined,
-  refusedInItself: undefined,
-  definitions: {},
-  named: { value: "reduces", set: undefined, row: { place: "the texts of a reduce or a group", isExpression: false } },
-
-  read(base, fields, { reader }) {
-    const source = readSource(fields, "reduce", reader);
-    const as = readReductions(fields.at("as"), reader);
-    return source === undefined ? undefined : { kind: "reduce", ...base, ...source, as };
-  },
-
-  check(step, { scope, check }) {
-    const row = checkSource({ step, field: "reduce" }, scope, check);
-    const properties = checkReductions(step.as, row, { path: [...pathOf(step.pointer), "as"], scope }, check);
-    const type = check.faults.has(`${step.pointer}/as`) ? undefined : { type: "object", properties };
-    return { own: { ...nothing, value: { type } }, inner: [] };
-  },
-
-  lists: () => [],
-  calls: () => [],
-  asks: () => [],
-  estimate: () => noUse,
-};

@@ -1,42 +1,10 @@
 import { checkTexts } from "../check/references.ts";
 import { pathOf } from "../json.ts";
-import { idForm, nameSchema } from "../read/name.ts";
-import { pointExample } from "../read/points.ts";
 import { readText } from "../read/value.ts";
 import { referencesOf, type TextTemplate } from "../template.ts";
 import { nothing, resolveType } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
-
-/** Asks a point. */
-export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
-
-/** The language of `judge`. */
-export const judgeLanguage: StepLanguage<JudgeStep> = {
-  form: {
-    description: "Asks a point and goes on as the answer says; with when false it is skipped.",
-    required: { judge: nameSchema("The point.", "many") },
-    optional: {},
-    examples: [{ id: "gate", judge: "many", when: "rows.open > 50" }],
-  },
-  formInMap: undefined,
-  refusedInItself: undefined,
-  definitions: {},
-  named: { value: undefined, set: undefined, row: undefined },
-
-  read(base, fields, { reader }) {
-    const hint = `write the name of a point that points declares, as "points": {"many": ${pointExample}}`;
-    const point = reader.text(fields.at("judge"), { ...idForm, hint });
-    return point === undefined ? undefined : { kind: "judge", ...base, point };
-  },
-
-  check: () => ({ own: nothing, inner: [] }),
-
-  lists: () => [],
-  calls: () => [],
-  asks: ({ point }) => [{ point, about: "step", field: ["judge"], isCertain: true }],
-  estimate: () => noUse,
-};
 
 /** Ends the job as failed with a text. `pauses`: the standing program that started the job is paused, with the text as its reason. */
 export type FailStep = AnyStep & { readonly kind: "fail"; readonly text: TextTemplate; readonly pauses: boolean };

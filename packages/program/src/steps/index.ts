@@ -2,27 +2,25 @@ import type { Point } from "../point.ts";
 import { type ObjectForm, ref } from "../read/form.ts";
 import type { ErrorRule } from "../read/on-error.ts";
 import { type CallStep, callLanguage } from "./call.ts";
-import { type ComputeStep, computeLanguage, type ReduceStep, reduceLanguage } from "./compute.ts";
-import { type FailStep, failLanguage, type JudgeStep, judgeLanguage } from "./fail.ts";
-import {
-  type DistinctStep,
-  distinctLanguage,
-  type FilterStep,
-  filterLanguage,
-  type LimitStep,
-  limitLanguage,
-} from "./filter.ts";
+import { type ComputeStep, computeLanguage } from "./compute.ts";
+import { type DistinctStep, distinctLanguage } from "./distinct.ts";
+import { type FailStep, failLanguage } from "./fail.ts";
+import { type FilterStep, filterLanguage } from "./filter.ts";
 import { type FlattenStep, flattenLanguage } from "./flatten.ts";
 import { type GroupStep, groupLanguage } from "./group.ts";
 import { type HttpStep, httpLanguage } from "./http.ts";
 import { type IfStepOf, ifLanguage } from "./if.ts";
 import { type JoinStep, joinLanguage } from "./join.ts";
+import { type JudgeStep, judgeLanguage } from "./judge.ts";
 import type { StepLanguage, StepPlace, StepPoint } from "./language.ts";
+import { type LimitStep, limitLanguage } from "./limit.ts";
 import { type MapStep, mapLanguage } from "./map.ts";
 import { type ParallelStepOf, parallelLanguage } from "./parallel.ts";
 import type { StepCall } from "./parts/tool-call.ts";
+import { type ReduceStep, reduceLanguage } from "./reduce.ts";
 import { type RunStep, runLanguage } from "./run.ts";
-import { type SortStep, sortLanguage, type TakeStep, takeLanguage } from "./sort.ts";
+import { type SortStep, sortLanguage } from "./sort.ts";
+import { type TakeStep, takeLanguage } from "./take.ts";
 import { type UntilStepOf, untilLanguage } from "./until.ts";
 import { type WaitStep, waitLanguage } from "./wait.ts";
 

@@ -1,7 +1,7 @@
 import { catalogFaults } from "@svc/catalog";
 import { openPageToken, pageSizeOf, parseId, type QuarantineId, requireId, sealPageToken, timeRange } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { findQuarantinedIds, type HeldPostFilter, listHeldQuarantinedPosts } from "@svc/db/quarantine/held";
+import { findQuarantinedIds, type HeldPostFilter, listHeldQuarantinedPosts } from "@svc/db/quarantine/list";
 import type { ReleaseQuarantinedPostsRequest } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { probeWrites } from "@svc/db/database-time";
+import { probeWrites } from "@svc/db/probe-writes";
 
 /**
  * Whether the node takes traffic: `draining` once it is told to stop, `store_unavailable` while the store does not answer or

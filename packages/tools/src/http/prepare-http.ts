@@ -2,7 +2,7 @@ import type { Action } from "@svc/catalog";
 import type { AppAnswer, AppTransport, SecretVault } from "@svc/connections";
 import { readForeignText } from "@svc/core";
 import type { Database } from "@svc/db/connect";
-import { readHttpHosts } from "@svc/db/projects/quotas";
+import { readHttpHosts } from "@svc/db/projects/http-hosts";
 import { withKeyHeader } from "../call/gate/idempotency.ts";
 import { describeFaults } from "../call/prepare/check-arguments.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "../call/prepare/prepared-call.ts";

@@ -1,7 +1,7 @@
 import type { Catalog } from "@svc/catalog";
 import { isObject, openPageToken, sealPageToken } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
-import { expireDeliveries } from "@svc/db/deliveries/try-now";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { agentSubscriptionsForProject } from "@svc/db/subscriptions/agent-subscriptions";
 import {
   complete,

@@ -1,6 +1,6 @@
 import { batches, type Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { armLostReplays, expirePausedReplays, sweepReplays } from "@svc/db/replays/record";
+import { armLostReplays, expirePausedReplays, sweepReplays } from "@svc/db/replays/sweep";
 
 /** What the sweep is made of; times in milliseconds. */
 export type ReplaySweepOptions = {

@@ -11,8 +11,8 @@ import {
   requireProject,
 } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
+import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { readEndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
-import { expireDeliveries } from "@svc/db/deliveries/try-now";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { signingSecretContext } from "@svc/delivery";

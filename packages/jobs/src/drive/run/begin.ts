@@ -5,7 +5,7 @@ import type { Change, Edit } from "../../state/change.ts";
 import { type AgainInstruction, stepOf } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { StepEffects } from "../../steps/effects.ts";
-import { expressionFailed } from "../../steps/fail.ts";
+import { expressionFailed } from "../../steps/expression-fault.ts";
 import { stepKinds } from "../../steps/index.ts";
 import type { FirstCall, PartialCommit, StepAt, StepKind } from "../../steps/step-kind.ts";
 import type { Driver, Port, ReadyAttempt } from "../port.ts";

@@ -1,12 +1,12 @@
 import { type Executor, withTransaction } from "@svc/db/connect";
+import { type ChildRecord, lockChildJobs, readChildJobs } from "@svc/db/jobs/children";
 import { requestJobCancel } from "@svc/db/jobs/hold";
 import { loadJob } from "@svc/db/jobs/load";
-import { type ChildRecord, lockChildJobs, readChildJobs } from "@svc/db/jobs/room";
 import type { Change, ChildStanding, Edit } from "../../state/change.ts";
 import type { JobState } from "../../state/job.ts";
 import { isEnd } from "../../state/statuses.ts";
+import { awaited, countChild, standingOf, standWith, undoOfChild } from "../../steps/children.ts";
 import type { Child, StepEffects } from "../../steps/effects.ts";
-import { awaited, countChild, standingOf, standWith, undoOfChild } from "../../steps/parallel.ts";
 import type { Port } from "../port.ts";
 import type { CommitContext, Commits } from "../store/commit.ts";
 

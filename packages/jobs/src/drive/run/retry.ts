@@ -5,9 +5,9 @@ import type { Edit } from "../../state/change.ts";
 import { type Instruction, stepAt, stepOf } from "../../state/flow.ts";
 import type { JobState, Position } from "../../state/job.ts";
 import type { ProgressOf } from "../../state/progress.ts";
-import { overrideEdits } from "../../steps/fail.ts";
 import { stepKinds } from "../../steps/index.ts";
 import { toolOf } from "../../steps/invoke.ts";
+import { overrideEdits } from "../../steps/overrides.ts";
 import type { StepKind } from "../../steps/step-kind.ts";
 
 /** How a job is to be taken on: from which step, empty for where it stopped; with which params; whether writes in doubt are sent again. */

@@ -10,8 +10,8 @@ import { type Beginning, beginJob } from "../run/begin.ts";
 import { createDriver, drive } from "../run/loop.ts";
 import { changeOf } from "../store/commit.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob } from "../store/open.ts";
-import type { CheckedRecord } from "../store/row-blocks.ts";
 import { jobSeals } from "../store/seals.ts";
+import type { CheckedRecord } from "../store/stored-program.ts";
 import { type Held, HeldTasks, Places } from "./held-tasks.ts";
 
 /** Does the work of one task of another kind than `run`, and settles it under its lease. */

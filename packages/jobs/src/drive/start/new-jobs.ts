@@ -11,8 +11,8 @@ import {
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { EstimateDocument, SagaDocument } from "@svc/db/documents/programs";
+import { putJobPrograms } from "@svc/db/jobs/children";
 import type { NewJob } from "@svc/db/jobs/new-job";
-import { putJobPrograms } from "@svc/db/jobs/room";
 import type { JobMode } from "@svc/db/schema/words";
 import { type JsonObject, type Pins, type Program, programDigest, readPins } from "@svc/program";
 import type { JobQuestion } from "../../state/change.ts";
@@ -24,8 +24,8 @@ import { storedProgress } from "../../state/stored-progress.ts";
 import { destructiveOf } from "../../steps/plan-text.ts";
 import { confirmQuestion, planQuestion } from "../../steps/questions.ts";
 import { parkOn } from "../ask/put-question.ts";
-import { sealProgram } from "../store/row-blocks.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
+import { sealProgram } from "../store/stored-program.ts";
 
 /** A checked program that is to become a job. */
 export type JobSubmission = {

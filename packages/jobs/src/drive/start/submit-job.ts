@@ -7,7 +7,7 @@ import type { QuotaReached } from "@svc/db/projects/quotas";
 import { programDigest } from "@svc/program";
 import type { JobEngine } from "../engine.ts";
 import type { PlannedJob } from "../store/open.ts";
-import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/row-blocks.ts";
+import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
 
 /** What storing new jobs works with. */

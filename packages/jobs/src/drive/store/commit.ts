@@ -1,10 +1,10 @@
 import { parseId } from "@svc/core";
 import { afterCommit, type Executor } from "@svc/db/connect";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
+import { insertChildJobs } from "@svc/db/jobs/children";
 import { commitRun, type RunChange } from "@svc/db/jobs/commit";
 import type { RunLease } from "@svc/db/jobs/commit-job";
 import { loadJob } from "@svc/db/jobs/load";
-import { insertChildJobs } from "@svc/db/jobs/room";
 import { setJobRowStates } from "@svc/db/jobs/rows";
 import { writeJobUndo } from "@svc/db/jobs/undo";
 import { type EndedStandingRun, endStandingRun } from "@svc/db/standing/end";
@@ -17,8 +17,9 @@ import type { EndedJob, EngineObserver } from "../observer.ts";
 import { type CommitParts, type Committed, LeaseLostError, type Port } from "../port.ts";
 import { isHoldReason } from "../schedule/park.ts";
 import { childJob } from "../start/child-job.ts";
-import { saveRecords, sealRows } from "./row-blocks.ts";
+import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
+import { saveRecords } from "./stored-program.ts";
 
 /** What commits are made with. */
 export type CommitContext = {

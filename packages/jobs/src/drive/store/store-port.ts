@@ -8,16 +8,17 @@ import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo";
 import { type JsonObject, readSkillName } from "@svc/program";
 import type { WorkingJob as JobWork } from "../../state/apply.ts";
 import type { JobState } from "../../state/job.ts";
+import { undoneJob } from "../../steps/children.ts";
 import type { Child, ChunkRange, OpenedRows, SetChunk } from "../../steps/effects.ts";
-import { undoneJob } from "../../steps/parallel.ts";
 import { isScattered } from "../../steps/row-fields.ts";
 import type { InnerUndo, Port, Twin, UndoEntry } from "../port.ts";
 import { createChildPort } from "../run/children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import { openRows } from "./open-rows.ts";
-import { openedFactor, saveRecords } from "./row-blocks.ts";
+import { openedFactor } from "./row-blocks.ts";
 import { readSetRows } from "./rows.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
+import { saveRecords } from "./stored-program.ts";
 
 /**
  * Rows of a chunk at most. Where they stand anywhere in the job, as those of a sorted set do, a chunk of few would open a block for each

@@ -1,6 +1,6 @@
 import { createRedactor } from "@svc/tools";
 import { expect, test } from "vitest";
-import { sampleOf } from "./take.ts";
+import { sampleOf } from "./sample.ts";
 
 test("what a simulated write answers has other texts where they are sensitive: masking those leaves the rest to be read", () => {
   const text = { type: "string" };

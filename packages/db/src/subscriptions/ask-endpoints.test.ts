@@ -6,7 +6,7 @@ import { findEventMatches } from "../events/follow.ts";
 import { recordEvents } from "../events/record.ts";
 import { eventsForProject, uuidAfterEvent, uuidOfEvent } from "../events/repo.ts";
 import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";
-import { askEndpointsForProject } from "./read-progress.ts";
+import { askEndpointsForProject } from "./ask-endpoints.ts";
 import { subscriptionsForProject } from "./repo.ts";
 import { readProjectRouting } from "./routing.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBatcher } from "./sweep.ts";
+import { createBatcher } from "./batch.ts";
 
 test("items that arrive while a batch is under way share the next one", async () => {
   const batches: number[][] = [];

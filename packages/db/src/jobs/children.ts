@@ -1,0 +1,89 @@
+import { type Id, uuidOfId } from "@svc/core";
+import { eq } from "drizzle-orm";
+import type { Executor } from "../connect.ts";
+import type { ChildDocument } from "../documents/jobs.ts";
+import { putJobTasks } from "../job-tasks/queue.ts";
+import { jobEvents, jobPrograms, jobs } from "../schema/jobs.ts";
+import type { Row } from "../sql/codec.ts";
+import { type RawRow, selectList } from "../sql/select-list.ts";
+import { arrayLiteral, statement } from "../sql/statement.ts";
+import { logRowsOf } from "./log.ts";
+import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
+import { storedChain } from "./principals.ts";
+
+/** What is read of a child by the job that runs it. */
+export type ChildRecord = Readonly<Row<typeof jobs, (typeof names)[number]>>;
+
+const names = [
+  "id",
+  "status",
+  "park",
+  "deadlineAt",
+  "cancelRequestedAt",
+  "used",
+  "child",
+  "saga",
+  "lastError",
+  "receipt",
+  "finishedAt",
+] as const;
+
+const columns = selectList(jobs, names, "j");
+
+const standing = selectList(jobs, ["id", "status", "park"], "j");
+
+/** By primary key. */
+const selectChildren = statement<RawRow<ChildRecord>>(
+  "read_child_jobs",
+  `select ${columns.text} from jobs j where j.id = any($1::uuid[])`,
+);
+
+/** By primary key, in the order of ids. */
+const lockChildren = statement<RawRow<Pick<ChildRecord, "id" | "status" | "park">>>(
+  "lock_child_jobs",
+  `select ${standing.text} from jobs j where j.id = any($1::uuid[]) order by j.id for no key update`,
+);
+
+/** Jobs as those that run them see them; one that is gone is not among them. */
+export async function readChildJobs(db: Executor, ids: readonly Id<"job">[]): Promise<ChildRecord[]> {
+  return (await selectChildren(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
+}
+
+/** Where jobs stand, their rows locked for the rest of the transaction. Lock them before the job that runs them. */
+export async function lockChildJobs(
+  tx: Executor,
+  ids: readonly Id<"job">[],
+): Promise<Pick<ChildRecord, "id" | "status" | "park">[]> {
+  return (await lockChildren(tx, [arrayLiteral(ids.map(uuidOfId))])).map((row) => standing.read(row));
+}
+
+/**
+ * Stores jobs that another runs, in the transaction that notes them there. They are a part of a job that was accepted, and count towards
+ * no quota. Of two for the same place of the same job the second is refused.
+ */
+export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], nowMs: number): Promise<void> {
+  if (newJobs.length === 0) return;
+  await tx.orm
+    .insert(jobs)
+    .values(newJobs.map(({ job, events }) => ({ ...job, principalChain: storedChain(job), lastSeq: events.length })));
+  const entries = newJobs.flatMap(({ job, events }) => {
+    return logRowsOf(events).map(({ principalChain, ...row }) => {
+      return { ...row, jobId: job.id, at: nowMs, principalChain: principalChain && [...principalChain] };
+    });
+  });
+  await tx.orm.insert(jobEvents).values(entries);
+  await putJobTasks(
+    tx,
+    newJobs.flatMap(({ tasks }) => tasks),
+  );
+}
+
+/** Sets where a job stands in the one that runs it, and what it may use of that one's limits. */
+export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDocument): Promise<void> {
+  await tx.orm.update(jobs).set({ child }).where(eq(jobs.id, jobId));
+}
+
+/** Stores programs, unless they are there. */
+export async function putJobPrograms(tx: Executor, programs: readonly NewJobProgram[]): Promise<void> {
+  if (programs.length > 0) await tx.orm.insert(jobPrograms).values(inOrderOfKeys(programs)).onConflictDoNothing();
+}

@@ -1,0 +1,69 @@
+import type { Change, Edit, Next } from "../state/change.ts";
+import type { ProgressOf } from "../state/progress.ts";
+import type { SetChunk, StepEffects } from "./effects.ts";
+import { passingBytesMax, SetMemory } from "./set-memory.ts";
+import type { StepAt, StepKind } from "./step-kind.ts";
+
+type ChunkedKind = "filter" | "compute" | "reduce";
+
+/** What a step makes of a chunk of its rows, or why it fails at one of them. */
+export type MadeOfChunk =
+  | { readonly failed: Next }
+  | {
+      readonly edits: readonly Edit[];
+      /** How many of the rows it came to: of a chunk that takes long the rest is read again. */
+      readonly looked: number;
+      /** What is to be known of the step, beside the place, where it goes on. */
+      readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
+    };
+
+/** How a kind takes the rows of its set: a chunk an act. */
+type Chunked<Kind extends ChunkedKind> = {
+  make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
+};
+
+/** The acts of a kind that goes through a set: a chunk an act, or less of it where the rows take long. */
+export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepKind<Kind>["advance"] {
+  return (at, effects) => advanceByChunk(at, effects, chunked);
+}
+
+/** `given`: the chunk, where there was to be room for it first. */
+async function advanceByChunk<Kind extends ChunkedKind>(
+  at: StepAt<Kind>,
+  effects: StepEffects,
+  chunked: Chunked<Kind>,
+  given?: SetChunk,
+): Promise<Change> {
+  const { state, step, instruction, progress } = at;
+  const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
+  const { source: setId, states } = step;
+  const done: ProgressOf<ChunkedKind> | undefined = progress;
+  const range = { setId, states, fromOrdinal: done?.next ?? 0, withData: needsFields(step) };
+  const chunk = given ?? (await effects.readChunk(state, range));
+  const { rows, next, bytes } = chunk;
+  if (given === undefined && bytes > passingBytesMax) {
+    const act = () => advanceByChunk(at, effects, chunked, chunk);
+    return SetMemory.whilePassing(at, effects, { bytes, begun, act });
+  }
+  const made = await chunked.make(at, chunk, effects);
+  if ("failed" in made) return { edits: begun, next: made.failed };
+  const from = made.looked === rows.length ? next : rows[made.looked]?.ordinal;
+  if (from === undefined) {
+    const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
+    return { edits: [...begun, ...made.edits, finish], next: { kind: "on" } };
+  }
+  return {
+    edits: [
+      ...begun,
+      ...made.edits,
+      { kind: "progress", progress: { kind: step.kind, stepId: step.id, next: from, ...made.kept } },
+      { kind: "logProgress", stepId: step.id },
+    ],
+    next: { kind: "commit" },
+  };
+}
+
+/** Of rows that are only counted the fields stay sealed. */
+function needsFields(step: StepAt<ChunkedKind>["step"]): boolean {
+  return step.kind !== "reduce" || step.as.some(([, { kind }]) => kind !== "count");
+}

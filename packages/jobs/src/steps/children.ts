@@ -1,0 +1,184 @@
+import { createTenantValidators, fitInput, type JsonSchema, type SchemaValidator } from "@svc/catalog";
+import { parseExactJson } from "@svc/core";
+import type { ChildDocument } from "@svc/db/documents/jobs";
+import type { JsonObject, JsonValue, Limits, PinnedSkill } from "@svc/program";
+import type { ChildStanding, Edit, LimitName, NewChild, UndoOf } from "../state/change.ts";
+import { noCalls } from "../state/counts.ts";
+import type { JobState, LoadedProgram } from "../state/job.ts";
+import { isEnd, type JobStatus } from "../state/statuses.ts";
+import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
+import type { CallFault } from "./invoke.ts";
+import type { ChildLimits } from "./shared-limits.ts";
+
+/** Where a child stands, as far as the job that runs it goes by that. */
+export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
+  if (status === "parked") return `parked/${parkReason}`;
+  return isEnd(status) ? status : "under way";
+}
+
+/** What is looked at of a child until it stands elsewhere. */
+export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): ChildStanding {
+  return { id: child.id, standing: standingOf(child) };
+}
+
+/** Whether a child goes on when a person does something, and not before. */
+export function waitsForPerson({ status, parkReason }: Child): boolean {
+  return status === "parked" && parkReason !== "wait";
+}
+
+/**
+ * Parks a job whose children under way all wait for people, with a reason that names the first, and takes it back once one of them goes
+ * on. The clock of its deadline stands still while theirs do. One whose branches are at work is parked by its driver, when none goes on.
+ */
+export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
+  if (state.positions.length > 1) return [];
+  const isParked = state.status === "parked";
+  const [first] = open;
+  if (first === undefined || !open.every(waitsForPerson)) return isParked ? goesOn : [];
+  if (isParked && open.some(({ id }) => id === state.park?.childJobId)) return [];
+  const stops = open.every(({ isClockStopped }) => isClockStopped);
+  return [
+    ...(isParked ? goesOn : []),
+    { kind: "move", to: "parked", reason: "child" },
+    { kind: "park", park: { reason: "child", stepId, since: nowMs, childJobId: first.id } },
+    ...(stops ? [{ kind: "deadline", clock: "stops" } as const] : []),
+  ];
+}
+
+/** A parked job goes on, for a child of it does. */
+export const goesOn: Edit[] = [
+  { kind: "move", to: "running", reason: "child" },
+  { kind: "deadline", clock: "runs" },
+];
+
+/** What a job has left of its limits. */
+export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
+  const { limits } = program;
+  const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
+  return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
+}
+
+/** A keyed write that is lost with its node is repeated, three times at most, whatever its retry says. */
+const timesMax = 4;
+
+/** What a skill may use at most. */
+export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): ChildLimits {
+  return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
+}
+
+/** Whether less is left than may be used. */
+export function isTight(room: ChildLimits, most: ChildLimits): boolean {
+  return limitNames.some((name) => room[name] < most[name]);
+}
+
+/** What may be used, and what was used before. */
+export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
+  const sum = (name: LimitName) => room[name] + used[name];
+  return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
+}
+
+/** What is left, as far as it may be used: the rest is for others. */
+export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
+  const within = (name: LimitName) => Math.min(room[name], most[name]);
+  return { toolCalls: within("toolCalls"), writes: within("writes"), rows: within("rows"), asks: within("asks") };
+}
+
+const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
+
+/** The limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
+export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): ChildDocument["limits"] {
+  const within = (name: LimitName) => Math.min(own[name], room[name]);
+  return {
+    toolCalls: within("toolCalls"),
+    writes: within("writes"),
+    rows: within("rows"),
+    asks: within("asks"),
+    concurrency: Math.max(1, Math.min(own.concurrency, concurrency)),
+  };
+}
+
+const validators = new WeakMap<JsonSchema, SchemaValidator>();
+
+/** The input of a skill with its defaults, or why it does not take it. */
+export function skillInput(
+  { program }: Pick<LoadedProgram, "program">,
+  given: JsonObject,
+): { readonly input: JsonObject } | { readonly fault: CallFault } {
+  const { inputSchema } = program;
+  if (inputSchema === undefined) return { input: given };
+  let validate = validators.get(inputSchema);
+  if (validate === undefined) {
+    validate = createTenantValidators()(inputSchema);
+    validators.set(inputSchema, validate);
+  }
+  const { value, faults } = fitInput(inputSchema, validate, given);
+  if (faults.length === 0) return { input: value as JsonObject };
+  const plain = faults.map(({ pointer, message }) => `${pointer === "" ? "the input" : pointer} ${message}`).join("; ");
+  return { fault: { code: "invalid_arguments", message: plain, plain } };
+}
+
+/** A job that is to run a skill. */
+export function newChild(
+  state: JobState,
+  { name, skill, loaded }: LoadedSkill & { readonly name: string },
+  parts: { readonly id: NewChild["id"]; readonly place: CallPlace; readonly input: JsonObject } & Pick<
+    NewChild,
+    "limits"
+  >,
+): NewChild {
+  return { name, skill, program: loaded.program, generation: state.generation, ...parts };
+}
+
+/** What the job that ran it counts of a child that has ended. */
+export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
+  return [
+    { kind: "use", used },
+    { kind: "calls", stepId, calls },
+  ];
+}
+
+/** Takes that back: a child that goes on where it stopped counts whole at its next end. */
+export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
+  return countChild(stepId, { used: negated(used), calls: negated(calls) });
+}
+
+function negated<Counts extends Readonly<Record<keyof Counts, number>>>(counts: Counts): Counts {
+  return Object.fromEntries(Object.entries<number>(counts).map(([name, count]) => [name, 0 - count])) as Counts;
+}
+
+/** How a child that ended well is undone with the job that ran it; undefined where nothing of it is to be. */
+export function undoOfChild(
+  state: JobState,
+  child: Child,
+  { stepId, ordinal, name }: { readonly stepId: string; readonly ordinal: number; readonly name: string },
+): UndoOf | undefined {
+  if (!child.isUndoable || state.isSimulated || state.loaded.program.sagaOn.length === 0) return undefined;
+  return { stepId, ordinal, toolSlug: name, entityId: "", args: { [undoneJob]: child.id } };
+}
+
+/** The argument of an undo entry that stands for all those of a child. No tool is a skill, so no entry of a call has such a slug. */
+export const undoneJob = "job_id";
+
+/** What a child that ended well answers. */
+export function childValue({ resultJson }: Child): JsonValue {
+  return resultJson === "" ? {} : (parseExactJson(resultJson) as JsonValue);
+}
+
+const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
+  aborted: "CHILD_ABORTED",
+  cancelled: "CHILD_CANCELLED",
+  expired: "CHILD_EXPIRED",
+};
+
+/** Why a child did not end well; undefined where it did. One that did its work and cannot give its declared result did not. */
+export function childFault(child: Child, name: string): CallFault | undefined {
+  const { id, status, lastError, resultJson } = child;
+  if (status === "succeeded") {
+    if (lastError === "" || resultJson !== "") return undefined;
+    const plain = `${name} (${id}) did its work, and its result could not be computed`;
+    return { code: "CHILD_RESULT_FAILED", message: `${plain}: ${lastError}`, plain };
+  }
+  const plain = `${name} (${id}) ${status === "failed" || status === "expired" ? "has" : "was"} ${status}`;
+  const message = lastError === "" ? plain : `${plain}: ${lastError}`;
+  return { code: endCodes[status] ?? "CHILD_FAILED", message, plain };
+}

@@ -1,0 +1,22 @@
+import type { CelOutcome } from "@svc/program";
+import type { Next } from "../state/change.ts";
+import type { CallFault } from "./invoke.ts";
+
+/** A row fails for the condition of a call that has no answer. */
+export function faultOfExpression(callId: string, outcome: Extract<CelOutcome, { error: string }>): CallFault {
+  const message = `when of ${callId} ${outcome.error}`;
+  return { code: codeOf(outcome), message, plain: message };
+}
+
+/** A step fails for an expression that has no answer. `what` names it, and `where` its row. */
+export function expressionFailed(
+  stepId: string,
+  outcome: Extract<CelOutcome, { error: string }>,
+  { what, where = "" }: { readonly what: string; readonly where?: string },
+): Next {
+  return { kind: "fail", stepId, code: codeOf(outcome), message: `${what} ${outcome.error}${where}` };
+}
+
+function codeOf({ isTooExpensive = false }: Extract<CelOutcome, { error: string }>): string {
+  return isTooExpensive ? "EXPRESSION_TOO_EXPENSIVE" : "EXPRESSION_FAILED";
+}

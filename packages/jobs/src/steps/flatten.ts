@@ -1,0 +1,64 @@
+import { type JsonObject, type JsonValue, valueAt } from "@svc/program";
+import type { Change } from "../state/change.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
+import { SetMemory } from "./set-memory.ts";
+import { eachChunk } from "./set-source.ts";
+import { SetWriter } from "./set-writer.ts";
+import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+
+/** The items of a list that rows have in a field, as rows of their own. */
+export const flattenKind: StepKind<"flatten"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceFlatten,
+  retried: "anew",
+  answer: undefined,
+};
+
+function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, effects, keep);
+    let isFull = false;
+    const take = async (rows: readonly ReadRow[]) => {
+      isFull = await effects.inTurns(flattened(step, rows, writer));
+      return !isFull;
+    };
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: false, take });
+    if (isFull) return writer.fail({ kind: "limit", stepId: step.id, limit: "rows" });
+    return isRead ? writer.finish() : memory.stop(writer);
+  });
+}
+
+/** Rows that are made before they are stored. */
+const rowsAtOnce = 500;
+
+/** Makes a row of each item; true where the set has no room for them. */
+function* flattened(
+  step: StepAt<"flatten">["step"],
+  rows: readonly ReadRow[],
+  writer: SetWriter,
+): Generator<Promise<void> | undefined, boolean> {
+  let made: JsonObject[] = [];
+  let looked = 0;
+  for (const { data } of rows) {
+    looked++;
+    const { [step.field]: list, ...others } = data;
+    const items: readonly JsonValue[] = Array.isArray(list) ? list : [];
+    for (const item of items) {
+      if (writer.isFull(made.length + 1)) return true;
+      made.push({ ...others, ...keptOf(step, item) });
+      if (made.length < rowsAtOnce) continue;
+      yield writer.make(made, looked);
+      made = [];
+      looked = 0;
+    }
+    yield undefined;
+  }
+  yield writer.make(made, looked);
+  return false;
+}
+
+function keptOf({ keep }: StepAt<"flatten">["step"], item: JsonValue): JsonObject {
+  return Object.fromEntries(keep.map(([name, path]) => [name, valueAt(item, path) ?? null]));
+}

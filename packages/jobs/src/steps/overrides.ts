@@ -1,0 +1,29 @@
+import { readJsonObject } from "@svc/core";
+import type { OverrideTarget } from "@svc/program";
+import type { Edit } from "../state/change.ts";
+
+/** Names of changed values that a log entry tells. */
+const namesMax = 50;
+
+/** What a `retry-with` answer changes: params, or the arguments of one step. It was checked when it was given. */
+export function overrideEdits(
+  stepId: string,
+  target: OverrideTarget | undefined,
+  overridesJson: string,
+  chain: readonly string[],
+): Edit[] {
+  if (target === undefined || overridesJson === "") return [];
+  const overrides = readJsonObject(overridesJson, "an answer's overrides");
+  const names = Object.keys(overrides);
+  if (names.length === 0) return [];
+  const changed: Edit =
+    target.kind === "params"
+      ? { kind: "params", params: overrides }
+      : { kind: "stepArgs", stepId: target.step, args: overrides };
+  const payload = {
+    target: target.kind,
+    ...(target.kind === "args" && { step: target.step }),
+    names: names.slice(0, namesMax),
+  };
+  return [changed, { kind: "note", note: { type: "overrides-applied", stepId, payload, chain } }];
+}

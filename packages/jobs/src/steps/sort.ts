@@ -1,0 +1,62 @@
+import type { Step } from "@svc/program";
+import type { Change } from "../state/change.ts";
+import type { JobState } from "../state/job.ts";
+import type { ReadRow, StepEffects } from "./effects.ts";
+import { isScattered, OrderedRows } from "./row-fields.ts";
+import { SetMemory } from "./set-memory.ts";
+import { eachChunk } from "./set-source.ts";
+import { SetWriter } from "./set-writer.ts";
+import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
+import { writeInOrder } from "./write-in-order.ts";
+
+/** The rows of a set in another order. What they are ordered by is held in memory, and nothing else of them. */
+export const sortKind: StepKind<"sort"> = {
+  needs: "rows",
+  set: "ok",
+  advance: advanceSort,
+  retried: "anew",
+  answer: undefined,
+};
+
+/** Of fewer rows whoever reads them opens each block once, wherever they stand. */
+const scatteredMin = 2_000;
+
+function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
+  return SetMemory.during(at, effects, async (memory) => {
+    const { state, step } = at;
+    const writer = new SetWriter(at, effects, keep);
+    const held = new OrderedRows(step.by);
+    let bytes = 0;
+    function* hold(rows: readonly ReadRow[]) {
+      for (const { rowNumber, data } of rows) {
+        memory.add(held.add(rowNumber, data));
+        yield undefined;
+      }
+      return true;
+    }
+    const take = (rows: readonly ReadRow[], chunkBytes: number) => {
+      bytes += chunkBytes;
+      return effects.inTurns(hold(rows));
+    };
+    const isRead = await eachChunk(state, sourceOf(step), effects, { memory, holds: true, take });
+    if (!isRead) return memory.stop(writer);
+    const numbers = await effects.inTurns(held.numbersInOrder());
+    if (numbers.length <= scatteredMin || !isReadWhole(state, step.id) || !isScattered(numbers)) {
+      await writer.choose(numbers, numbers.length);
+      return writer.finish();
+    }
+    const isWritten = await writeInOrder({ state, numbers, bytes }, effects, { memory, writer });
+    return isWritten ? writer.finish() : writer.giveUp();
+  });
+}
+
+/** Whether a step reads all rows of a set. If none does, as where the first ones are taken alone, they need not stand in its order. */
+function isReadWhole({ loaded }: JobState, setId: string): boolean {
+  return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));
+}
+
+function readsWhole(step: Step, setId: string): boolean {
+  if ("right" in step && step.right === setId) return true;
+  if (!("source" in step) || step.source !== setId) return false;
+  return step.kind !== "limit" || step.max > scatteredMin;
+}

@@ -1,0 +1,58 @@
+import type { Path } from "../json.ts";
+import { nothing, withoutStates } from "../types/scope.ts";
+import type { AnyStep, StepLanguage } from "./language.ts";
+import { checkField, fieldPathSchema, readFieldPath } from "./parts/field.ts";
+import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { noUse } from "./use.ts";
+
+/** The first row of a set for each value of some fields. */
+export type DistinctStep = AnyStep & RowSource & { readonly kind: "distinct"; readonly by: readonly Path[] };
+
+const fieldCount = { min: 1, max: 10 };
+
+/** The language of `distinct`. */
+export const distinctLanguage: StepLanguage<DistinctStep> = {
+  form: {
+    description: "Of the rows of a set that are alike in some fields the first one each, as a new set.",
+    required: {
+      distinct: sourceSchema("contacts"),
+      by: {
+        description: "Fields in which rows are alike. What is absent is null, and null is like null.",
+        type: "array",
+        minItems: fieldCount.min,
+        maxItems: fieldCount.max,
+        items: fieldPathSchema("email"),
+        examples: [["email"]],
+      },
+    },
+    optional: sourceOptions,
+    examples: [{ id: "people", distinct: "contacts", by: ["email"] }],
+  },
+  formInMap: undefined,
+  refusedInItself: undefined,
+  definitions: {},
+  named: { value: undefined, set: "a distinct", row: undefined },
+
+  read(base, fields, { reader }) {
+    const source = readSource(fields, "distinct", reader);
+    const by = reader.items(fields.at("by"), fieldCount, ["email"])?.flatMap((item) => {
+      const field = readFieldPath(item, reader);
+      return field === undefined ? [] : [field];
+    });
+    return source === undefined || by === undefined ? undefined : { kind: "distinct", ...base, ...source, by };
+  },
+
+  check(step, { scope, check }) {
+    const row = checkSource({ step, field: "distinct" }, scope, check);
+    for (const [index, field] of step.by.entries()) {
+      checkField(row, { field, pointer: step.pointer, place: ["by", index] }, check);
+    }
+    return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
+  },
+
+  lists: () => [],
+  calls: () => [],
+  asks: () => [],
+  estimate: () => noUse,
+  setSize: ({ source }, { sizeOf }) => sizeOf(source),
+};

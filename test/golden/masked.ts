@@ -11,10 +11,10 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=#link=|#|state=)[\w-]{40,}/g, "SECRET"],
   [/\d+(?= of them arrive twice)/g, "N"],
   [/(?<="waitingReason":")(?:turn|retry)(?=")/g, "TURN"],
-  // How far a job is when the answer is made.
-  [/(?<="status":"JOB_STATUS_)(?:QUEUED|RUNNING|PARKED)(?=")/g, "UNDER_WAY"],
-  [/(?<="stepReceipts":)\[.*?\](?=,"lastError")/g, "[]"],
-  [/"park":\{.*?\},(?="(?:stepReceipts|planApprovalId)")/g, ""],
+  // How far a job is that only waits: it may be queued, running or parked when the answer is made.
+  [/(?<="status":")JOB_STATUS_(?:QUEUED|RUNNING|PARKED)(?=","programJson":"(?:[^"\\]|\\.)*?\\"wait\\")/g, "UNDER_WAY"],
+  [/(?<="stepReceipts":)\[\{"stepId":"\w+","kind":"wait"[^[]*"errors":\[\]\}\](?=,"lastError")/g, "[]"],
+  [/"park":\{"reason":"wait"[^}]*\},/g, ""],
   [/(?<="health":)\{[^}]*\}/g, "{}"],
   [/(.)\1{50,}/g, "$1…$1"],
 ];

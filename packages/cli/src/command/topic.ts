@@ -124,8 +124,8 @@ type ListDeclaration<
   readonly isLines?: true;
   /** Rows of a page, 500 unless stated. */
   readonly pageSize?: number;
-  /** Makes a remark on the list, such as why it is empty. */
-  readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => Promise<void>;
+  /** Notes a remark on the list after it, such as why it is empty. */
+  readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => void | Promise<void>;
 };
 
 /** Declares a command that lists what a method answers; an option `--limit` ends the list. */
@@ -153,11 +153,11 @@ export function list<
       return { items: answer[declared.rows] as readonly Row[], nextPageToken };
     }, limit);
     const rows = found.filter((row) => declared.keeps?.(row, run.values) ?? true);
-    await declared.remark?.(rows, run);
     const messages = rows as MessageShape<typeof schema>[];
     if (run.asJson && declared.isLines) for (const message of messages) context.print(messageLine(schema, message));
     else if (run.asJson) context.print(messageListText(schema, messages));
     else for (const line of await tableOf(declared.table, rows, run)) context.print(line);
+    await declared.remark?.(rows, run);
   });
 }
 

@@ -79,9 +79,9 @@ export const addDeliveriesCommand = topic({
       says: "list every attempt of a delivery, the latest first: what was dialled and what came back",
       takes: { "<id>": [idHelp, { fills: "deliveryId" }] },
       rows: "attempts",
-      table: (attempts, { context }) => {
-        if (attempts.length === 0) context.note("No attempt was made yet.");
-        return attemptTable(attempts);
+      table: attemptTable,
+      remark: (attempts, { asJson, context }) => {
+        if (!asJson && attempts.length === 0) context.note("No attempt was made yet.");
       },
       json: "the attempts with the answers' headers and bodies as a JSON list",
       examples: [

@@ -14,13 +14,15 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
   says: "list where providers post events to, and which of those the deployment holds a secret for",
   rows: "endpoints",
   table: (endpoints, { values, context }: Run<AddressedServer>) => {
-    if (endpoints.some(({ secretSet }) => !secretSet))
-      context.note("Posts to a path whose secret is not set are refused: set its variable for the server.");
     const base = serverUrl(values, context);
     const rows = endpoints.map(({ toolkitSlug, path, scheme, secretEnv, secretSet }) => {
       return [toolkitSlug, scheme, secretEnv, secretSet ? "yes" : "no", `${base}${path}`];
     });
     return tableLines(["TOOLKIT", "SCHEME", "SECRET", "SET", "URL"], rows);
+  },
+  remark: (endpoints, { asJson, context }) => {
+    if (!asJson && endpoints.some(({ secretSet }) => !secretSet))
+      context.note("Posts to a path whose secret is not set are refused: set its variable for the server.");
   },
   json: "the inbound paths as a JSON list",
   examples: ["svc endpoints", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],

@@ -243,8 +243,11 @@ test("a job that never asked is not answered either", async () => {
 test("150 wrong answers leave 100 entries, and all of them in the count", async () => {
   const { id } = await askedJob(plain);
   for (let batch = 0; batch < 3; batch++) {
+    const node = batch % 2 ? second : server;
+    // Large bodies at once under a key that the node has yet to look up are refused if the store takes long for it.
+    await readJob(node, id);
     const refused = await Promise.all(
-      Array.from({ length: 50 }, () => answer(batch % 2 ? second : server, id, { principalId: "x".repeat(100_000) })),
+      Array.from({ length: 50 }, () => answer(node, id, { principalId: "x".repeat(100_000) })),
     );
     expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(["PRINCIPAL_NOT_REACHED"]));
   }

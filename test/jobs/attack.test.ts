@@ -146,6 +146,8 @@ test("programs of 256 KiB at once are taken, and calls of others are answered me
   const params = Object.fromEntries(Array.from({ length: 6_000 }, (_, index) => [`p${index}`, "x".repeat(25)]));
   const program = { params, steps: [{ id: "pause", wait: "1s" }] };
   expect(JSON.stringify(program).length).toBeGreaterThan(200_000);
+  // The node knows the key: large bodies at once under one that it has yet to look up are refused if the store takes long for it.
+  await server.call(jobs("ListAsks"), {});
   const many = Promise.all(Array.from({ length: 12 }, () => trySubmit(server, program)));
   const started = performance.now();
   expect((await server.call(jobs("ListAsks"), {}, { bearer: small.member })).code).toBe("ok");

@@ -35,6 +35,7 @@ const checks = [
   ["buf lint", () => run("buf", ["lint"]), ["proto", "buf.yaml"]],
   ["buf format", () => run("buf", ["format", "-d", "--exit-code"]), ["proto", "buf.yaml"]],
   ["size of the house", () => script("count-house.mjs", "--check"), ["packages"]],
+  ["plain words", () => script("check-words.mjs"), everything],
   ["lockfile names no host", checkLockfile],
   ["the console within its budgets", () => script("check-console.mjs")],
 ];

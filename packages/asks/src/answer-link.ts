@@ -9,34 +9,37 @@ import { askFaults } from "./errors.ts";
 import { isOwnConfirmation } from "./task-subject.ts";
 import type { AnswerRequest } from "./types.ts";
 
-/** How long a link to an answer may live, milliseconds. */
+/** Lifetime of an answer link, in milliseconds. */
 export const answerLinkLifeMs: number = 30 * 86_400_000;
 
-/** So far the clocks of two nodes may be apart. */
+/** Largest difference between the clocks of two nodes, in milliseconds. */
 const clocksApartMs = 2_000;
 
-/** Which answer a link is for, and until when: epoch milliseconds. An empty requestId means the job's pending ask. */
+/** The answer that a link is for, and when the link expires, in epoch milliseconds. An empty requestId means the job's pending ask. */
 export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {
   readonly expiresAt: number;
 };
 
-/** An answer that came by a link. */
+/** An answer given through a link. */
 export type LinkedAnswer = Pick<AnswerRequest, "continuation" | "overridesJson" | "note">;
 
-/** A link that is good, as far as its own row tells, and the role of the key that vouches for it. */
+/** A link whose own row is valid, and the role of the key that made it. */
 export type OpenedLink = { readonly link: ConsoleLink; readonly role: Role };
 
-/** Links by which contacts without a key answer. */
+/** Links through which contacts without a key answer. */
 export type AnswerLinks = {
-  /** Makes one. Rejects with the refusals of CreateAnswerLink. */
+  /** Creates a link. Rejects with the refusals of CreateAnswerLink. */
   create(principal: ProjectPrincipal, request: NewAnswerLink): Promise<{ readonly url: string }>;
-  /** What its page shows; undefined where its ask or its contact is gone. Changes nothing. */
+  /** Returns the content of the link's page, or undefined if its ask or contact no longer exists. Changes nothing. */
   show(link: ConsoleLink): Promise<JsonObject | undefined>;
-  /** Settles its ask by the engine of AnswerAsk, with the refusals of that. False where ask or contact is gone. */
+  /**
+   * Settles the ask through the same engine and with the same refusals as AnswerAsk. Returns false if the ask or the contact no longer
+   * exists.
+   */
   answer(opened: OpenedLink, answer: LinkedAnswer): Promise<boolean>;
 };
 
-/** Makes what makes and opens them. */
+/** Creates the part that creates and opens answer links. */
 export function createAnswerLinks(context: AskContext): AnswerLinks {
   const { db, clock, consoleUrl } = context;
   return {
@@ -94,7 +97,7 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
     contactsForProject(db, projectId).find(answer.principalId),
   ]);
   if (ask?.projectId !== projectId || contact === undefined) return undefined;
-  // Another of the same name, made after the one that the link was for was deleted.
+  // False if the contact was deleted and a new one with the same name was created after the link.
   const isSame =
     answer.contactCreatedAt === undefined
       ? contact.createdAt <= createdAt + clocksApartMs
@@ -103,7 +106,7 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
   return { ask, principalId: answer.principalId, contactName: contact.name };
 }
 
-/** The question and nothing else of its job; of one that is settled, how and by whom. */
+/** Returns the question and nothing else of its job. For a settled ask it adds the answer and the contact who gave it. */
 function shownAsk(ask: AskRecord, contactName: string, { target, expiresAt }: ConsoleLink): JsonObject {
   const { state, decision } = ask;
   const principalId = target.answer?.principalId ?? "";

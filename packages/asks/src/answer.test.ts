@@ -12,7 +12,7 @@ afterAll(drop);
 const bench = await createAskBench(db);
 const { clock, projectId, keyId } = bench;
 
-/** In the order of the contract: each answer also breaks every rule behind its own, as far as it can. */
+/** In the order of the contract: each answer also breaks as many of the later rules as it can. */
 const bad = {
   requestId: "ask_01h455vb4pex5vsknk084sn02q",
   principalId: "head",

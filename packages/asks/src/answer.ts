@@ -18,21 +18,24 @@ import { settle } from "./settle.ts";
 import { isOwnConfirmation } from "./task-subject.ts";
 import type { AnswerRequest } from "./types.ts";
 
-/** A refused answer on its way to the log. */
+/** A refused answer that is about to be logged. */
 type RefusalRecord = {
   readonly refusal: Fault;
-  /** The ask that the answer was for, as far as it is known. */
+  /** The ask that the answer was for, if it is known. */
   readonly ask: AskRecord | undefined;
   readonly job: JobUnderLock;
   readonly request: AnswerRequest;
   readonly nowMs: number;
 };
 
-/** Of an ask so many refusals are logged, each; beyond them entries say how many there are. */
+/** Number of refusals that are logged one by one for each ask. Later entries give the count only. */
 const loggedMax = 100;
 const excerptMax = 100;
 
-/** Counts a refused answer under the job's lock, and logs it where it is told. One that names no ask of the job counts towards its present or last ask. */
+/**
+ * Counts a refused answer under the job's lock, and logs it if `isLogged` says so. An answer that names no ask of the job counts for its
+ * present or last ask.
+ */
 async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
   const { job, request, nowMs } = record;
   const ask = record.ask ?? (await findPendingAsk(tx, job.id)) ?? (await listJobAsks(tx, job.id)).at(-1);
@@ -40,7 +43,7 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
   if (!isLogged(count)) return;
   const payload = {
     reason: record.refusal.details[0]?.reason ?? "",
-    // As they came: whoever reads the log sees what was tried, in bounded length.
+    // The values as they came, shortened: a reader of the log sees what was tried.
     principalId: excerpt(request.principalId),
     continuation: excerpt(request.continuation),
     ...(request.requestId !== "" && { named: excerpt(request.requestId) }),
@@ -54,7 +57,7 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
   await appendJobEvents(tx, job.id, [event], nowMs);
 }
 
-/** Each of the first, and then one whenever there are twice as many. */
+/** True for each of the first refusals, and then each time the count has doubled. */
 function isLogged(count: number): boolean {
   return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
 }
@@ -63,14 +66,14 @@ function excerpt(text: string): string {
   return storableText(text.slice(0, excerptMax));
 }
 
-/** A refused answer, with the ask it was for as far as one is known. */
-type Refused = { readonly refusal: Fault; readonly ask: AskRecord | undefined };
+/** A refused answer, with its ask if one was found. */
+type RefusedAnswer = { readonly refusal: Fault; readonly ask: AskRecord | undefined };
 
 const noteCharactersMax = 2_000;
 
 /**
- * Settles the pending ask of a job with an answer, or throws the first of the refusals of AnswerAsk, in its order. A refusal that
- * knows the job is on its log by then, and has moved nothing else. The job's lock makes answers to it wait for each other.
+ * Settles the pending ask of a job, or throws the first refusal that applies, in the order of AnswerAsk. If the job is known, the refusal
+ * is logged and nothing else changes. The job's lock makes concurrent answers wait for one another.
  */
 export async function answerAsk(context: AskContext, request: AnswerRequest): Promise<void> {
   const outcome = await withTransaction(context.db, async (tx) => {
@@ -91,7 +94,7 @@ async function trySettle(
   tx: Executor,
   job: JobUnderLock,
   request: AnswerRequest,
-): Promise<Refused | { readonly settled: AskObservation }> {
+): Promise<RefusedAnswer | { readonly settled: AskObservation }> {
   const named = await findNamed(tx, request);
   if ("refusal" in named) return named;
   const { ask } = named;
@@ -116,8 +119,11 @@ async function trySettle(
     : { refusal: askFaults.ASK_SETTLED(request.requestId), ask };
 }
 
-/** The pending ask that the answer is for: the one it names, or else the job's. */
-async function findNamed(tx: Executor, { jobId, requestId }: AnswerRequest): Promise<{ ask: AskRecord } | Refused> {
+/** Returns the pending ask that the answer names, or the job's pending ask if it names none. */
+async function findNamed(
+  tx: Executor,
+  { jobId, requestId }: AnswerRequest,
+): Promise<{ ask: AskRecord } | RefusedAnswer> {
   if (requestId === "") {
     const ask = await findPendingAsk(tx, jobId);
     return ask === undefined ? { refusal: askFaults.ASK_SETTLED(requestId), ask } : { ask };
@@ -128,7 +134,7 @@ async function findNamed(tx: Executor, { jobId, requestId }: AnswerRequest): Pro
   return ask.state === "pending" ? { ask } : { refusal: askFaults.ASK_SETTLED(requestId), ask };
 }
 
-/** The continuation that an answer picks, or why it does not fit the ask; in the order of the contract. */
+/** Returns the continuation that the answer chooses, or the first reason why it does not fit the ask, in the order of the contract. */
 async function checkAnswer(
   tx: Executor,
   { job, ask }: { readonly job: JobUnderLock; readonly ask: AskRecord },
@@ -151,25 +157,28 @@ async function checkAnswer(
   return verdict === true ? { continuation } : { refusal: verdict };
 }
 
-/** The delivery the answer came back on, if it is one of this ask's: whatever else is named refuses nothing and proves nothing. */
+/**
+ * Returns the delivery that the answer refers to, if it is a delivery of this ask. Any other id is ignored: it neither refuses nor proves
+ * anything.
+ */
 async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }: AnswerRequest): Promise<string> {
   const id = parseId("dlv", deliveryId);
   const delivery = id && (await deliveriesForProject(tx, projectId).find(id));
   return delivery !== undefined && ask.eventIds.includes(delivery.eventId) ? delivery.id : "api";
 }
 
-/** Who presents an answer to an approval, for which contact. */
+/** The key that presents an answer to an approval, and the contact it answers for. */
 type Decider = {
   readonly keyId: KeyId;
   readonly role: Role;
   readonly principalId: string;
-  /** The contact as it is now; undefined when there is none of that name any more. */
+  /** The contact as it is now, or undefined if it no longer exists. */
   readonly contact: Pick<Contact, "isApprover"> | undefined;
 };
 
 /**
- * The policy of approvals: true when the answer may decide, else why it may not. The key is an approver's, it is the one whose plan
- * parked there, and the contact, which the ask has reached, is marked approver.
+ * Returns true if the answer may decide an approval, or the reason why not. The key must be an approver's and must be the key whose plan is
+ * waiting. The ask must have reached the contact, and the contact must be marked as approver.
  */
 function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
   if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();
@@ -178,12 +187,12 @@ function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Faul
   return true;
 }
 
-/** What of a point decides whether overrides fit. */
+/** The fields of a judgment point that decide if overrides fit. */
 type OverridesRule = { readonly answerSchemaJson: string; readonly continuation: string };
 
 /**
- * What is wrong with the overrides of an answer; undefined when nothing is, as with none. They come with `retry-with` alone, are an
- * object by the answer schema, and hold only texts that can be stored and sent on.
+ * Returns the first problem of an answer's overrides, or undefined if there is none. Overrides are allowed only with `retry-with`. They
+ * must match the answer schema, and their texts must be storable.
  */
 function faultOfOverrides(
   overridesJson: string,
@@ -202,8 +211,8 @@ function faultOfOverrides(
 }
 
 /**
- * The overrides of an answer as they are shown: what the ask's answer schema marks as sensitive is `***`. The text itself where it
- * marks nothing of them. They were checked against the schema.
+ * Returns the overrides for display: fields that the answer schema marks as sensitive are `***`. Without such fields it returns the text
+ * unchanged. The overrides must have been checked against the schema.
  */
 function shownOverrides(ask: Pick<AskRecord, "answerSchema">, overridesJson: string): string {
   if (overridesJson === "" || ask.answerSchema === "") return overridesJson;

@@ -1,10 +1,10 @@
 import type { Id } from "@svc/core";
 import type { NewJobEvent } from "@svc/db/jobs/record";
 
-/** What of an ask its log entries name. */
+/** The ids of an ask that its log entries contain. */
 export type AskName = { readonly id: Id<"ask">; readonly stepId: string; readonly pointId: string };
 
-/** An entry of the log about an ask. Its payload names the ask; it carries no text of the question: that may hold what a step read. */
+/** Returns a log entry about an ask. Its payload has the ask's ids only, because the question may contain data that a step has read. */
 export function askEvent(
   type: string,
   ask: AskName,

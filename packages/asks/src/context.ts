@@ -12,7 +12,7 @@ import { prepareAsk } from "./raise.ts";
 import { openOverrides } from "./read-json.ts";
 import type { AskPort, AskView } from "./types.ts";
 
-/** What asks work with. */
+/** Dependencies of asks. */
 export type AskContext = {
   readonly db: Database;
   readonly clock: Clock;
@@ -22,20 +22,20 @@ export type AskContext = {
   readonly caller: ToolCaller;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
   /**
-   * Moves a job as its settled ask says, in the transaction that settled it, under the job's lock: the engine's `settled`. Without
-   * it the run task is made due, and whoever claims that moves the job.
+   * Applies a settled ask to its job, in the transaction that settled it and under the job's lock (the engine's `settled`). If absent, the
+   * run task becomes due and the worker that claims it moves the job.
    */
   readonly moveJob?: ((tx: Executor, jobId: Id<"job">) => Promise<void>) | undefined;
-  /** The address of the console, with a slash at its end; undefined where none is served. */
+  /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
   readonly observer?: AskObserver;
-  /** Told after a commit that tasks are due: the engine's `wake`. */
+  /** Called after a commit that made tasks due: the engine's `wake`. */
   readonly onDue: () => void;
-  /** Told after a commit that a job's log may have grown. */
+  /** Called after a commit that may have added to a job's log. */
   readonly onLogged: (jobId: Id<"job">) => void;
 };
 
-/** What the engine has of asks. */
+/** The functions of asks that the engine uses. */
 export const askPort: AskPort = {
   prepare: prepareAsk,
   async find(db, jobId, askId, sealer) {

@@ -20,19 +20,19 @@ const states = {
   withdrawn: AskState.WITHDRAWN,
 } as const satisfies Readonly<Record<AskRecord["state"], AskState>>;
 
-/** The state that a list filter names; undefined for every state. */
+/** Returns the state that a list filter names, or undefined for every state. */
 export function stateOfFilter(state: AskState): AskRecord["state"] | undefined {
   return (Object.keys(states) as AskRecord["state"][]).find((name) => states[name] === state);
 }
 
-/** What the read surface shows beyond the ask's row. */
+/** Data of an ask's API message that is not in the ask's row. */
 export type AskSurroundings = {
   readonly delivery: AskDelivery;
-  /** Of a plan's approval: the receipt of the simulation that came before. */
+  /** For the approval of a plan: the receipt of its simulation run. */
   readonly simulationReceipt?: Receipt | undefined;
 };
 
-/** An ask as ListAsks, GetAsk and its publication show it. */
+/** Returns the message of an ask for ListAsks, GetAsk and publications. */
 export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskSurroundings): Ask {
   const { decision } = ask;
   return create(AskSchema, {
@@ -53,7 +53,7 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
   });
 }
 
-/** An ask as it stands on its job: without the read surface, whose question is on park.judgment. */
+/** Returns the message of a job's pending ask. Its question is in park.judgment, so the read fields are absent. */
 export function pendingAskMessage(ask: AskRecord): Ask {
   return create(AskSchema, {
     pointId: ask.pointId,
@@ -71,14 +71,14 @@ export function pendingAskMessage(ask: AskRecord): Ask {
   });
 }
 
-/** A decision as asks and receipts show it. */
+/** Returns the message of a decision for asks and receipts. */
 export function decisionMessage(decision: DecisionDocument): AskDecision {
   const { continuation, principalId, keyId, surface, note, overridesJson, at, linkId } = decision;
   const shown = { continuation, principalId, keyId, surface, note, overridesJson, ...(linkId && { linkId }) };
   return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
 }
 
-/** The JSON text of what is posted of an ask, behind the event's id and type. */
+/** Returns the JSON body of an ask's publication, without the event's id and type. */
 export function publicationOf(ask: AskRecord): string {
   const text = toJsonString(AskSchema, askMessage(ask, { delivery: "pending" }), { alwaysEmitImplicit: true });
   return `{"jobId":"${ask.jobId}","ask":${text}}`;

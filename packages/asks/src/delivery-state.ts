@@ -7,18 +7,18 @@ import { subjectText } from "./task-subject.ts";
 
 const fates = ["", "pending", "delivered", "dead-letter"] as const;
 
-/** Fate of an ask's publication to endpoints; empty when it was published to none. */
+/** State of an ask's publication to endpoints. Empty if it was not published. */
 export type AskDelivery = (typeof fates)[number];
 
-/** An ask as far as its publication goes. */
+/** The fields of an ask that its publication needs. */
 export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 
-/** The fate of a publication now, and the earliest time at which it may change by itself; undefined when it is settled. */
+/** The current state of a publication, and the earliest time it can change by itself, in epoch milliseconds. Undefined if it is final. */
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
 
 /**
- * How the publications of asks stand, in their order, also while one is still to be made: an ask that has an endpoint is `pending` from
- * the commit that raises it.
+ * Returns the publication states of asks, in the order of the asks. An ask that has an endpoint is `pending` from the commit that raises
+ * it.
  */
 export async function readAskFates(
   db: Executor,
@@ -40,8 +40,8 @@ export async function readAskFates(
 }
 
 /**
- * How the publications of asks stand, in their order, computed from their deliveries: `dead-letter` if any is dead, else `pending`
- * if any is, else `delivered`. Of an ask whose deliveries are past their retention the log tells.
+ * Returns the publication states of asks, in the order of the asks, computed from their deliveries: `dead-letter` if any delivery is dead,
+ * else `pending` if any is pending, else `delivered`. If the deliveries are past their retention, the state comes from the log.
  */
 export async function readAskDeliveries(
   db: Executor,

@@ -5,12 +5,12 @@ import { runPublish, runWatch } from "./publish.ts";
 import { runReach } from "./reach.ts";
 import { readSubject } from "./task-subject.ts";
 
-/** Who does the tasks that asks make, by kind. */
+/** Handlers of the tasks of asks, by kind. */
 export type AskHandlers = Readonly<Record<"hop" | "reach" | "publish", (task: ClaimedJobTask) => Promise<void>>>;
 
 /**
- * Makes what does the tasks of asks under their leases; each ends or moves its task, and writes nothing once the lease is lost. They
- * reject when the store, or what a tool call needs, is away: the task is then to be given back.
+ * Creates the handlers of ask tasks. Each handler ends or moves its task under the task's lease, and writes nothing after the lease is
+ * lost. A handler rejects if the database or a tool call's dependency is unavailable; the caller then gives the task back.
  */
 export function createAskHandlers(context: AskContext): AskHandlers {
   const handle = async (task: ClaimedJobTask) => {

@@ -3,36 +3,36 @@ import type { AskRecord } from "@svc/db/asks/repo";
 import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { AskKind } from "@svc/db/schema/words";
 
-/** An ask as it was settled, for logs and metrics. Who was asked what is not among it; the job's log has that. */
+/** A settled ask, for logs and metrics. It has no names and no question; those are in the job's log. */
 export type AskObservation = {
   readonly askId: Id<"ask">;
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
-  /** Empty for the plan as a whole. */
+  /** Empty if the ask is about the whole plan. */
   readonly stepId: string;
   readonly kind: AskKind;
-  /** By a person, or by the clock. */
+  /** `answered` by a person, or `defaulted` by the clock. */
   readonly state: "answered" | "defaulted";
   readonly continuation: string;
   /** `api`, the delivery that the answer came back on, or `timeout`. */
   readonly surface: string;
-  /** The key that presented the answer; empty for the clock. */
+  /** The key that presented the answer. Empty for the clock. */
   readonly keyId: string;
-  /** How often the question was passed on. */
+  /** Number of times the question went to another contact. */
   readonly hops: number;
-  /** Answers that were refused before. */
+  /** Number of answers refused before. */
   readonly refusedAnswers: number;
-  /** From the question to its settlement. */
+  /** Milliseconds from the question to its settlement. */
   readonly waitMs: number;
 };
 
-/** Who watches asks; packages/server turns it into log lines and metrics. */
+/** Receiver of observations about asks. packages/server turns them into log lines and metrics. */
 export type AskObserver = {
-  /** An ask was settled, and that is committed. Withdrawals are the job's, and are not told. */
+  /** Called after a settled ask is committed. Withdrawn asks are not reported here; the job reports them. */
   settled(ask: AskObservation): void;
 };
 
-/** What is told of an ask that a decision has settled. */
+/** Returns the observation of an ask that a decision has settled. */
 export function observationOf(ask: AskRecord, decision: DecisionDocument): AskObservation {
   return {
     askId: ask.id,

@@ -16,7 +16,7 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 const second = 1_000;
 
-/** A bench with a running delivery engine, which tries twice. */
+/** Returns a bench whose delivery engine is running and makes two attempts. */
 async function publishing(): Promise<AskBench & AsyncDisposable & { readonly dispatcher: Dispatcher }> {
   const limits = { deliveries: { endpointConcurrency: 4, retryScheduleMs: [second] } };
   const bench = await createAskBench(db, { limits, engines: ["deliveries"] });
@@ -37,7 +37,7 @@ async function deliveryOf(bench: AskBench, jobId: Awaited<ReturnType<AskBench["j
   return (await readAskFates(bench.db, bench.projectId, [ask]))[0];
 }
 
-/** Until no delivery of the endpoint is pending, with time passing. */
+/** Waits until the endpoint has no pending delivery, and moves the clock meanwhile. */
 async function settled(bench: AskBench, endpoint: SubscriptionId): Promise<void> {
   await untilMoved(async () => {
     bench.clock.advance(100);
@@ -62,7 +62,7 @@ test("every hop is published once, signed, with the ask as it is then; the fate 
   const { id: endpoint, secret } = await register(bench, receiver.url);
   const jobId = await bench.job();
   const id = await bench.raise(jobId);
-  // From the commit that raised it on, before any task of it was done.
+  // From the commit that raised the ask, before any of its tasks has run.
   expect(await deliveryOf(bench, jobId, id)).toBe("pending");
   expect(await bench.work()).toEqual(["publish"]);
   expect(["pending", "delivered"]).toContain(await deliveryOf(bench, jobId, id));
@@ -130,7 +130,7 @@ test("one dead endpoint makes a publication a dead letter, and keeps nobody from
   expect(await changes(bench, jobId)).toEqual([">pending", "pending>dead-letter"]);
   expect(await bench.tasks(jobId)).toEqual(["hop"]);
   await bench.answer(jobId);
-  // Past their retention the log alone knows.
+  // After the retention of deliveries only the log has the state.
   await db.sql`delete from deliveries`;
   expect(await deliveryOf(bench, jobId, id)).toBe("dead-letter");
 });

@@ -17,8 +17,8 @@ const watchMinMs = 1_000;
 const watchMaxMs = 3_600_000;
 
 /**
- * Publishes an ask, as it is now, to the project's active ask endpoints: event, deliveries and the end of the task are one
- * transaction, so that each hop is published once, whatever ends where. The delivery engine does the rest.
+ * Publishes an ask in its current state to the project's active ask endpoints. The event, its deliveries and the end of the task are one
+ * transaction, so that each hop is published exactly once. The delivery engine sends them.
  */
 export async function runPublish(context: AskContext, task: ClaimedJobTask, { askId }: PublishSubject): Promise<void> {
   const isPublished = await withTransaction(context.db, async (tx) => {
@@ -32,7 +32,7 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
   if (isPublished) context.dispatcher.wake();
 }
 
-/** False when there is no endpoint to publish to. */
+/** Returns false if the project has no active ask endpoint. */
 async function publish(context: AskContext, tx: Executor, job: JobUnderLock, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
   const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive("ask_raised");
@@ -60,7 +60,10 @@ async function publish(context: AskContext, tx: Executor, job: JobUnderLock, ask
   return true;
 }
 
-/** Logs the fate of a publication where it is another than the log says. Returns when it may change next; undefined for never. */
+/**
+ * Logs a publication's state if it differs from the last one logged. Returns the time of the next possible change, or undefined if there is
+ * none.
+ */
 async function logDelivery(
   tx: Executor,
   job: JobUnderLock,
@@ -78,8 +81,8 @@ async function logDelivery(
 }
 
 /**
- * Looks how the deliveries of an ask went, shortly after each was due, and logs when their fate has changed. It ends with the last
- * of them; one look costs a read.
+ * Reads the state of an ask's deliveries shortly after each is due, and logs a change. The task ends when all deliveries are final. One run
+ * costs one read.
  */
 export async function runWatch(context: AskContext, task: ClaimedJobTask, { askId }: WatchSubject): Promise<void> {
   await withTransaction(context.db, async (tx) => {
@@ -93,7 +96,7 @@ export async function runWatch(context: AskContext, task: ClaimedJobTask, { askI
   });
 }
 
-/** A delivery that is due already is under way, or its endpoint backs off: looked at ever more seldom. */
+/** A delivery past its due time is in flight, or its endpoint is failing: the pauses become longer. */
 function watchPauseMs(untilNextMs: number, attempt: number): number {
   const pauseMs = untilNextMs > 0 ? untilNextMs + watchMinMs : watchMinMs * 2 ** Math.min(attempt, 6);
   return Math.min(Math.max(pauseMs, watchMinMs), watchMaxMs);

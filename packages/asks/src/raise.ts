@@ -9,8 +9,8 @@ import { subjectText, type TaskSubject, type WatchSubject } from "./task-subject
 import type { AskInput, PreparedAsk } from "./types.ts";
 
 /**
- * Readies a question for the transaction that parks its job. A declared ladder is addressed to its first hop; what has none, that
- * is approvals and the service's own points, at once to everyone in `approvers`, or else to every approver of the project.
+ * Prepares a question for the transaction that parks its job. A question with an escalation goes to the contact of its first hop. Approvals
+ * and svc's own questions have none: they go to everyone in `approvers`, or else to every approver of the project.
  */
 export async function prepareAsk(db: Executor, input: AskInput): Promise<PreparedAsk> {
   const ask = askOf(input, await addresseesOf(db, input));
@@ -55,7 +55,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
     stepId: input.stepId,
     pointId: input.pointId,
     kind: input.kind,
-    // The store keeps no U+0000, and what is posted must be valid UTF-8.
+    // The store cannot hold U+0000, and a post must be valid UTF-8.
     question: storableText(input.question),
     continuations: [...input.continuations],
     answerSchema: input.answerSchemaJson,
@@ -63,7 +63,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
       principalId: hop.principal,
       timeoutSeconds: Math.ceil((hop.timeoutMs ?? 0) / 1000),
     })),
-    // No clock decides what has no ladder.
+    // A question without an escalation has no default.
     defaultContinuation: escalation.length > 0 ? (input.defaultContinuation ?? "") : "",
     counts: input.counts ?? null,
     hopIndex: 0,
@@ -77,7 +77,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
   };
 }
 
-/** An ask that has come to a hop, with who was addressed by that. */
+/** An ask that has reached a hop, with the contacts that the hop addresses. */
 export type HopReached = {
   readonly id: Id<"ask">;
   readonly jobId: Id<"job">;
@@ -88,7 +88,10 @@ export type HopReached = {
   readonly nowMs: number;
 };
 
-/** The work that a hop brings: its end, a call for each contact that can be reached, and the publication where there is an endpoint. */
+/**
+ * Returns the tasks of a hop: its end, a call for each contact with a contact channel, and the publication if the project has an ask
+ * endpoint.
+ */
 export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobTask[]> {
   const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;
   const contacts = await contactsForProject(db, projectId).findMany(hop.addressed);

@@ -10,7 +10,7 @@ import { type AskBench, createAskBench } from "./test-asks.ts";
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** A bench whose contact `lead` was put by a key of a role, and is told where to answer. */
+/** Returns a bench whose contact `lead` was created by a key of the given role and receives an answer link. */
 async function linked(role: ApiKey["role"] = "approver"): Promise<{ bench: AskBench; keyId: KeyId }> {
   const bench = await createAskBench(db);
   const { projectId } = bench;
@@ -23,7 +23,7 @@ async function linked(role: ApiKey["role"] = "approver"): Promise<{ bench: AskBe
   return { bench, keyId };
 }
 
-/** What the contact was told, one text a call. */
+/** Texts that the contact received, one for each call. */
 const told = (bench: AskBench) => bench.world.seen.map(({ body }) => String((body as { text: string }).text));
 
 const answerUrl = /^Continue\? https:\/\/svc\.example\.com\/console\/answer#([\w-]{43})$/;

@@ -99,7 +99,7 @@ test("a node that takes the task over learns from the ledger that the contact wa
   const jobId = await bench.job();
   const id = await bench.raise(jobId);
   const [lost] = await bench.claim();
-  // Another node claims it, its lease having run out, while the first has just made the call.
+  // Another node claims the task after its lease has expired, just after the first node made the call.
   bench.clock.advance(10);
   const [taken] = await bench.claim();
   await lost?.run();

@@ -20,21 +20,24 @@ import { isOfCauser, isOwnConfirmation, type ReachSubject, subjectText } from ".
 
 type Reach = NonNullable<Contact["reach"]>;
 
-/** Waits before the second, third and fourth try. */
+/** Waits before the second, third and fourth attempt, in milliseconds. */
 const retryWaitsMs = [10_000, 60_000, 300_000];
-/** How soon a call that may still run on another node is asked for again. */
+/** Pause before a call that may still run on another node is looked up again, in milliseconds. */
 const inProgressPollMs = 2_000;
 
-/** What came of a try. `doubt`: it may have been executed, and is not sent again. `waiting`: it still runs elsewhere, or a call limit holds it. */
-type Tried =
+/**
+ * Result of an attempt. `doubt`: the call may have been executed and is not sent again. `waiting`: the call is still running elsewhere, or
+ * a call limit delays it.
+ */
+type ReachAttempt =
   | { readonly kind: "reached"; readonly callId: string }
   | { readonly kind: "failed"; readonly code: string; readonly retryAfterMs: number; readonly isFinal?: true }
   | { readonly kind: "doubt"; readonly code: string }
   | { readonly kind: "waiting"; readonly waitMs: number };
 
 /**
- * Tells a contact of an ask with the contact's own tool. The call is in the ledger before it is sent, under a key of its own for
- * every try: a node that takes over learns what came of it. Whatever becomes of it keeps nobody from answering.
+ * Sends a question to a contact with the tool that the contact chose. The call is in the ledger before it is sent, with its own key for
+ * each attempt, so that a node that takes over finds its result. A failure does not prevent anyone from answering.
  */
 export async function runReach(context: AskContext, task: ClaimedJobTask, subject: ReachSubject): Promise<void> {
   const { db } = context;
@@ -45,17 +48,17 @@ export async function runReach(context: AskContext, task: ClaimedJobTask, subjec
     return;
   }
   const { reach } = contact;
-  const tried = await tryToReach(context, ask, subject, { ...contact, reach });
+  const attempt = await tryToReach(context, ask, subject, { ...contact, reach });
   const nowMs = context.clock.now();
-  if (tried.kind === "waiting") {
-    await moveJobTask(db, task, nowMs + tried.waitMs);
+  if (attempt.kind === "waiting") {
+    await moveJobTask(db, task, nowMs + attempt.waitMs);
     return;
   }
   await withTransaction(db, async (tx) => {
     const job = await lockJobOfAsk(tx, task.jobId);
     if (job === undefined || !(await holdJobTask(tx, task))) return;
     await endJobTask(tx, task);
-    await conclude(tx, { job, ask, subject, reach, tried, nowMs });
+    await conclude(tx, { job, ask, subject, reach, attempt, nowMs });
   });
 }
 
@@ -64,7 +67,7 @@ async function tryToReach(
   ask: AskRecord,
   subject: ReachSubject,
   contact: Contact & { readonly reach: Reach },
-): Promise<Tried> {
+): Promise<ReachAttempt> {
   const { reach } = contact;
   const { projectId, keyId, jobId, stepId } = ask;
   const key = callKey(ask, subject);
@@ -79,7 +82,7 @@ async function tryToReach(
   const called = await context.caller.call({
     caller: { projectId, keyId, job: { id: jobId, stepId }, ...(confirm && { confirm }) },
     toolSlug: reach.toolSlug,
-    // A link is new with each try: what makes two tries the same call has its name in its place.
+    // Each attempt has a new link. The placeholder in its place keeps two attempts the same call.
     args: argsOf("{link}"),
     ...(namesLink(reach.args) && { late }),
     entityId: reach.entityId,
@@ -89,12 +92,12 @@ async function tryToReach(
     isDryRun: false,
     limitWaitMs: 0,
   });
-  return triedBy(called);
+  return attemptOf(called);
 }
 
 /**
- * By which rules the call is held: those of the ask's causers, unless a key of another hand put the contact, and so confirmed that it is
- * told this way. Undefined for none.
+ * Returns the confirmation rules for the call: those of the keys that caused the ask. Returns undefined if a key of another person created
+ * the contact, because that key has agreed to the message.
  */
 async function rulesOfReach(
   { db }: AskContext,
@@ -110,20 +113,20 @@ async function rulesOfReach(
   return isOther ? undefined : rules;
 }
 
-function triedBy(called: Called): Tried {
+function attemptOf(called: Called): ReachAttempt {
   switch (called.outcome) {
     case "answered":
     case "held":
-      return triedByAnswer(called.answer);
+      return attemptOfAnswer(called.answer);
     case "in_progress":
       return { kind: "waiting", waitMs: inProgressPollMs };
     case "limited":
       return { kind: "waiting", waitMs: called.retryAfterMs };
     case "key_reused":
-      // The contact was changed between the call and a repeat of it: what came of the first is in the ledger.
+      // The contact was changed between the call and its repeat. The ledger has the result of the first call.
       return { kind: "doubt", code: "outcome_unknown" };
     case "refused":
-      // The service reaches contacts as nobody who is bound.
+      // svc calls contacts without a scope, so this is an error of svc.
       throw called.refusal;
     case "no_such_tool":
       return { kind: "failed", code: "tool_not_found", retryAfterMs: 0 };
@@ -132,10 +135,10 @@ function triedBy(called: Called): Tried {
   }
 }
 
-function triedByAnswer({ result, callId }: CallAnswer): Tried {
+function attemptOfAnswer({ result, callId }: CallAnswer): ReachAttempt {
   if (result.outcome === "ok") return { kind: "reached", callId: callId ?? "" };
   if (result.outcome === "outcome_unknown") return { kind: "doubt", code: result.outcome };
-  // Nobody releases it: to try again would be the same.
+  // No one confirms this call, so another attempt would have the same result.
   if (result.outcome === "held") return { kind: "failed", code: result.outcome, isFinal: true, retryAfterMs: 0 };
   return { kind: "failed", code: result.outcome, retryAfterMs: result.retryAfterMs ?? 0 };
 }
@@ -145,30 +148,30 @@ type ReachEnd = {
   readonly ask: AskRecord;
   readonly subject: ReachSubject;
   readonly reach: Reach;
-  readonly tried: Exclude<Tried, { kind: "waiting" }>;
+  readonly attempt: Exclude<ReachAttempt, { kind: "waiting" }>;
   readonly nowMs: number;
 };
 
-async function conclude(tx: Executor, { job, ask, subject, reach, tried, nowMs }: ReachEnd): Promise<void> {
+async function conclude(tx: Executor, { job, ask, subject, reach, attempt, nowMs }: ReachEnd): Promise<void> {
   const { principalId, hopIndex, tries } = subject;
   const { toolSlug, entityId } = reach;
-  const told = { via: "tool", principalId, toolSlug };
+  const payloadStart = { via: "tool", principalId, toolSlug };
   const log = (type: string, payload: object) =>
-    appendJobEvents(tx, job.id, [askEvent(type, ask, { ...told, ...payload }, job.principalChain)], nowMs);
-  if (tried.kind === "reached") {
-    const toolCallId = tried.callId;
+    appendJobEvents(tx, job.id, [askEvent(type, ask, { ...payloadStart, ...payload }, job.principalChain)], nowMs);
+  if (attempt.kind === "reached") {
+    const toolCallId = attempt.callId;
     await noteAskReached(tx, ask.id, { principalId, hopIndex, toolSlug, entityId, toolCallId, deliveredAt: nowMs });
     await log("ask-delivery-changed", { from: "", to: "delivered", toolCallId });
     return;
   }
-  const { code } = tried;
-  const waitMs = tried.kind === "failed" && tried.isFinal !== true ? retryWaitsMs[tries] : undefined;
-  if (tried.kind === "doubt") await log("call-in-doubt", { code });
+  const { code } = attempt;
+  const waitMs = attempt.kind === "failed" && attempt.isFinal !== true ? retryWaitsMs[tries] : undefined;
+  if (attempt.kind === "doubt") await log("call-in-doubt", { code });
   else if (waitMs === undefined) await log("ask-delivery-changed", { from: "", to: "failed", code });
   else {
     await log("call-retried", { code, attempt: tries + 1 });
     const again = subjectText({ ...subject, tries: tries + 1 });
-    const dueAt = nowMs + Math.max(waitMs, tried.kind === "failed" ? tried.retryAfterMs : 0);
+    const dueAt = nowMs + Math.max(waitMs, attempt.kind === "failed" ? attempt.retryAfterMs : 0);
     await putJobTasks(tx, [{ jobId: job.id, projectId: job.projectId, kind: "reach", subject: again, dueAt }]);
   }
 }
@@ -180,9 +183,9 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
 }
 
 /**
- * Where a contact that is told of a question answers it: by a link of its own, where the approver's key that put the contact vouches for
- * it. An approval, a call that the same key made and is to be confirmed, and a contact that no such key stands behind, has the console's
- * page of the question, for who can sign in.
+ * Returns the address for the contact's answer. It is a link of its own if the key that created the contact is an approver's. It is the
+ * console's page of the question in three cases: for an approval, for a call of that same key that needs confirmation, and if no such key
+ * exists.
  */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,
@@ -206,7 +209,7 @@ async function reachLink(
   return { url: `${consoleUrl()}answer#${token}`, secrets: [token] };
 }
 
-/** Whether the arguments tell where the question is answered. */
+/** True if the arguments contain the answer address. */
 function namesLink(args: ReachArguments): boolean {
   return JSON.stringify(args).includes("{link}");
 }

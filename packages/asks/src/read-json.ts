@@ -3,21 +3,21 @@ import type { AskRecord } from "@svc/db/asks/repo";
 
 const depthMax = 32;
 
-/** The value of a JSON text, with all digits of its numbers; undefined when it is none. */
+/** Returns the value of a JSON text with all digits of its numbers, or undefined if the text is not JSON. */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseExactJson(text) };
   } catch {
-    // Whatever the parser says of it: it is no JSON.
+    // The parser's message does not matter here.
     return undefined;
   }
 }
 
-/** What a value that `isStorable` refuses is, for messages. */
+/** Description, for messages, of a value that `isStorable` refuses. */
 export const unstorable =
   "nests too deep, holds U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or an exponent beyond 999";
 
-/** Whether a value can be stored and sent on: of at most 32 levels, its numbers short enough, and without U+0000 and lone surrogates in its texts. */
+/** True if a value can be stored and sent: at most 32 levels, numbers of a storable length, no U+0000 and no lone surrogates. */
 export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");
   if (typeof value !== "object" || value === null) return true;
@@ -26,19 +26,19 @@ export function isStorable(value: unknown, depth = 0): boolean {
   return Object.entries(value).every(([name, item]) => isStorable(name) && isStorable(item, depth + 1));
 }
 
-/** The store keeps decimals, of 131,072 digits before the point and 16,383 behind it. */
+/** PostgreSQL stores decimals of up to 131,072 digits before the point and 16,383 after it. */
 function isStorableNumber(text: string): boolean {
   return text.length <= 1_000 && !/[eE][+-]?0*[1-9]\d{3}/.test(text);
 }
 
 type Sealed = Pick<AskRecord, "id" | "projectId">;
 
-/** Seals overrides as they were answered, for their ask. */
+/** Seals the overrides of an answer for their ask. */
 export function sealOverrides(sealer: Sealer, ask: Sealed, overridesJson: string): Buffer {
   return sealer.seal(Buffer.from(overridesJson, "utf8"), contextOf(ask));
 }
 
-/** The overrides of a settled ask as they were answered. Throws SealError. */
+/** Returns the overrides of a settled ask as they were given. Throws SealError. */
 export function openOverrides(sealer: Sealer, ask: Sealed, sealed: Uint8Array): string {
   return sealer.open(sealed, contextOf(ask)).toString("utf8");
 }

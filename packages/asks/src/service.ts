@@ -25,11 +25,11 @@ import { readAskFates } from "./delivery-state.ts";
 import { askFaults } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
-/** What the methods about asks need beside what asks work with. */
+/** Dependencies of the ask methods beyond AskContext. */
 export type AskServiceContext = AskContext & {
-  /** The job as GetJob shows it, just after an answer. */
+  /** Returns the job as GetJob returns it, just after an answer. */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;
-  /** A receipt, from the document its job keeps. */
+  /** Returns the message of the receipt document that a job keeps. */
   readonly receiptMessage: (receipt: ReceiptDocument) => Receipt;
 };
 
@@ -44,7 +44,7 @@ type Methods = Pick<
   | "deleteAskEndpoint"
 >;
 
-/** AnswerAsk, ListAsks, GetAsk, and the calls about ask endpoints. */
+/** Returns AnswerAsk, ListAsks, GetAsk and the calls about ask endpoints. */
 export function askMethods(context: AskServiceContext): Methods {
   const { db, sealer } = context;
   const links = createAnswerLinks(context);
@@ -94,7 +94,7 @@ export function askMethods(context: AskServiceContext): Methods {
   };
 }
 
-/** The store takes no U+0000, and holds none: with another character in its place the filter matches nothing, as it should. */
+/** The store has no text with U+0000. With the character replaced, the filter matches nothing, as it should. */
 function textFilter(text: string): string | undefined {
   return text === "" ? undefined : storableText(text);
 }

@@ -21,7 +21,7 @@ test(`${rounds} times, of ${answersMax} answers and the clock at once exactly on
     const id = await bench.raise(jobId, { escalation, defaultContinuation: "abort" });
     bench.clock.advance(60_000);
     const [clock] = await bench.claim();
-    // The clock comes at another place of each round.
+    // The clock acts at a different point of each round.
     let clocked: Promise<void> | undefined;
     const answers = Array.from({ length: answersMax }, (_, index) => {
       if (index === round % 6) clocked = clock?.run();
@@ -42,7 +42,7 @@ test(`${rounds} times, of ${answersMax} answers and the clock at once exactly on
     expect(await bench.tasks(jobId)).toEqual(["run"]);
     await db.sql`delete from job_tasks`;
   }
-  // Else the race was none.
+  // Otherwise there was no race.
   expect(byClock).toBeGreaterThan(0);
   expect(byClock).toBeLessThan(rounds);
 });

@@ -8,20 +8,20 @@ import { appendJobEvents } from "@svc/db/jobs/log";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 
-/** A settlement that is tried: of a person, or, where the decision names none, of the clock. */
+/** An attempt to settle an ask: by a person, or by the clock if the decision names no person. */
 export type Settlement = {
   readonly job: JobUnderLock;
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
-  /** As it is shown. */
+  /** The decision as callers see it. */
   readonly decision: DecisionDocument;
-  /** The overrides as they were answered, sealed, where the decision shows them masked. */
+  /** The answered overrides, sealed. Present if the decision shows them masked. */
   readonly overrides?: Uint8Array | undefined;
 };
 
 /**
- * Settles an ask for a person and for the clock alike, in the transaction of the caller, who has locked the job. One conditional
- * update decides: of any number of settlements one finds the ask pending. The winner logs it, ends what was under way for the ask
- * and makes the job go on; for any other this answers false, and nothing is written.
+ * Settles an ask for a person or for the clock, in the caller's transaction, which holds the job's lock. One conditional update decides, so
+ * exactly one of several settlements finds the ask pending. It logs the decision, ends the ask's open tasks and continues the job. Returns
+ * false for every other settlement, and writes nothing.
  */
 export async function settle(
   context: AskContext,
@@ -41,7 +41,7 @@ export async function settle(
   return true;
 }
 
-/** Who caused a settlement, after those who caused the job: the key that presented the answer, and the contact it spoke for. */
+/** Returns the causes of a settlement: those of the job, then the key that presented the answer and its contact. */
 function settlementChain(jobChain: readonly string[], { principalId, keyId }: DecisionDocument): string[] {
   if (principalId === "") return [...jobChain, "clock"];
   const key = `key:${keyId}`;

@@ -5,19 +5,19 @@ import type { Executor } from "@svc/db/connect";
 import type { ClaimedJobTask } from "@svc/db/job-tasks/queue";
 import type { JobRecord } from "@svc/db/jobs/record";
 
-/** What a task of kind hop, reach or publish is about. */
+/** Subject of a task of kind hop, reach or publish. */
 export type TaskSubject = HopSubject | PublishSubject | WatchSubject | ReachSubject;
 
-/** The end of a hop of an ask's ladder. */
+/** Subject of the task that ends a hop. */
 export type HopSubject = { readonly kind: "hop"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** The publication of an ask at one of its hops. */
+/** Subject of the task that publishes an ask at a hop. */
 export type PublishSubject = { readonly kind: "publish"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** What becomes of an ask's publications; a task of kind publish. */
+/** Subject of the task that follows an ask's publications. It has the kind publish. */
 export type WatchSubject = { readonly kind: "watch"; readonly askId: Id<"ask"> };
 
-/** A call that tells a contact of an ask; `tries` were made before. */
+/** Subject of the call that sends an ask to a contact. `tries` counts the attempts before it. */
 export type ReachSubject = {
   readonly kind: "reach";
   readonly askId: Id<"ask">;
@@ -28,14 +28,14 @@ export type ReachSubject = {
 
 const watch = "watch";
 
-/** The text of a subject: it starts with the ask's id and a slash, so that the tasks of an ask are found together. */
+/** Returns the text of a subject. It starts with the ask's id and a slash, so that all tasks of an ask are found together. */
 export function subjectText(subject: TaskSubject): string {
   if (subject.kind === "watch") return `${subject.askId}/${watch}`;
   if (subject.kind !== "reach") return `${subject.askId}/${subject.hopIndex}`;
   return `${subject.askId}/${subject.hopIndex}/${subject.tries}/${subject.principalId}`;
 }
 
-/** Reads the subject of a task. Throws an Error for a text that no version wrote. */
+/** Returns the subject of a task. Throws an Error if no version of svc wrote this text. */
 export function readSubject({ kind, subject: text }: Pick<ClaimedJobTask, "kind" | "subject">): TaskSubject {
   const [id = "", hop = "", tries = "", ...principal] = text.split("/");
   const askId = parseId("ask", id);
@@ -46,15 +46,15 @@ export function readSubject({ kind, subject: text }: Pick<ClaimedJobTask, "kind"
   return { kind: "reach", askId, hopIndex, tries: Number(tries), principalId: principal.join("/") };
 }
 
-/** An ask and the job that it is about. */
+/** An ask and its job. */
 type AskOfJob = {
   readonly ask: Pick<AskRecord, "kind" | "keyId" | "jobId">;
   readonly job: Pick<JobRecord, "principalChain">;
 };
 
 /**
- * True if a key is of one hand with a key that caused what a job does: the keys of the job and of its attempts, and those whose answers
- * changed what it sends.
+ * True if a key belongs to the same person as a key that caused the job's calls: the keys of the job and its attempts, and those whose
+ * answers changed what it sends.
  */
 export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: KeyId): Promise<boolean> {
   const asks = await listJobAsks(db, ask.jobId);
@@ -65,7 +65,7 @@ export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: Ke
   return isOneHand(db, { jobId: ask.jobId, keyIds }, keyId);
 }
 
-/** True if an ask confirms what the hand of a key caused: then the key may neither answer nor vouch for who does. */
+/** True if the ask confirms what the key's person caused. Such a key may neither answer nor create links for others to answer. */
 export async function isOwnConfirmation(db: Executor, asked: AskOfJob, keyId: KeyId): Promise<boolean> {
   return asked.ask.kind === "confirm" && (await isOfCauser(db, asked, keyId));
 }

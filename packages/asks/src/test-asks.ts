@@ -19,7 +19,7 @@ import { createAskHandlers } from "./handlers.ts";
 import { prepareAsk } from "./raise.ts";
 import type { AnswerRequest, AskInput } from "./types.ts";
 
-/** Asks over one database: jobs that wait, without an engine to move them. */
+/** Asks over one database, with jobs that wait and no engine that moves them. */
 export type AskBench = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -29,25 +29,25 @@ export type AskBench = {
   readonly world: World;
   readonly node: TestNode;
   readonly context: AskContext;
-  /** Stores a job that waits for a person, of this project unless another is named. */
+  /** Stores a job that waits for a person, in this project unless another is given. */
   job(projectId?: ProjectId): Promise<Id<"job">>;
-  /** Puts a question to `lead` for an hour and then to `head` for good, unless the changes say otherwise. */
+  /** Raises a question to `lead` for an hour and then to `head` without end, unless the changes differ. */
   raise(jobId: Id<"job">, changes?: Partial<AskInput>): Promise<Id<"ask">>;
-  /** Answers for `lead` with an approver's key, the one whose job it is, unless the changes say otherwise. */
+  /** Answers for `lead` with the approver's key that the job belongs to, unless the changes differ. */
   answer(jobId: Id<"job">, changes?: Partial<AnswerRequest>): Promise<void>;
   ask(jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord>;
   log(jobId: Id<"job">): Promise<JobEventRecord[]>;
-  /** Claims the tasks of asks that are due. */
+  /** Claims the due tasks of asks. */
   claim(): Promise<{ readonly kind: string; run(): Promise<void> }[]>;
-  /** Does the tasks of asks that are due, one after the other, until none is; returns their kinds. */
+  /** Runs the due tasks of asks one after the other until none is left. Returns their kinds. */
   work(): Promise<string[]>;
-  /** Kinds of the tasks of a job, sorted. */
+  /** Returns the kinds of a job's tasks, sorted. */
   tasks(jobId: Id<"job">): Promise<string[]>;
 };
 
 /**
- * Makes a bench with a project of its own, whose contacts are `owner` (an approver), and accounts of the entity `ops`, on a node
- * over the desk that runs no engine unless `changes` name one.
+ * Creates a bench with its own project, the approver contact `owner`, and accounts of the entity `ops`. Its node runs no engine unless
+ * `changes` name one.
  */
 export async function createAskBench(db: Database, changes: TestParts = {}): Promise<AskBench> {
   const world = createWorld();
@@ -60,7 +60,7 @@ export async function createAskBench(db: Database, changes: TestParts = {}): Pro
   const projectId = await addProject(db, nowMs);
   const keyId = createId("key", nowMs);
   await connectDesk(db, sealer, projectId, nowMs);
-  // Without `moveJob`: what an answer does to its job is told by the task that becomes due.
+  // Without `moveJob`, the due task shows what an answer does to its job.
   const context: AskContext = {
     ...{ db, clock, sealer, guard, nodeId, dispatcher },
     caller: node.apps.caller,
@@ -192,7 +192,7 @@ export async function createAskBench(db: Database, changes: TestParts = {}): Pro
   return bench;
 }
 
-/** What the answers of `raise` may change. */
+/** The fields that answers to `raise` may change. */
 const answerSchema = {
   type: "object",
   additionalProperties: false,
@@ -204,7 +204,7 @@ export async function addProject(db: Database, nowMs: number): Promise<ProjectId
   return (await createProject(db, `other-${createId("evt", nowMs)}`, nowMs)).id;
 }
 
-/** How a call was refused, once it was; empty when it was not. */
+/** Returns code and reason of a call's refusal, or empty texts if it succeeded. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ code: string; reason: string }> {
   const error = await call.then(
     () => undefined,

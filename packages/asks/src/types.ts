@@ -8,33 +8,33 @@ import type { NewJobEvent } from "@svc/db/jobs/record";
 import type { AskKind } from "@svc/db/schema/words";
 import type { Continuation, Hop } from "@svc/program";
 
-/** A question that the engine wants put. */
+/** A question that the engine raises. */
 export type AskInput = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
-  /** The key whose plan it is. */
+  /** The key whose plan asks. */
   readonly keyId: KeyId;
-  /** Empty for the plan as a whole. */
+  /** Empty if the question is about the whole plan. */
   readonly stepId: string;
   readonly pointId: string;
   readonly kind: AskKind;
   readonly question: string;
   readonly continuations: readonly Continuation[];
-  /** JSON text; empty when the point takes no overrides. */
+  /** JSON text. Empty if the point accepts no overrides. */
   readonly answerSchemaJson: string;
-  /** The declared ladder; empty for approvals and the service's own points, which go to `approvers`, or else to all approvers. */
+  /** The declared escalation. Empty for approvals and svc's own questions, which go to `approvers`, or else to all approvers. */
   readonly escalation: readonly Hop[];
   /** `approval.escalation` of the program. */
   readonly approvers: readonly string[];
   readonly defaultContinuation: Continuation | undefined;
-  /** Where the question is about rows. */
+  /** Set if the question is about rows. */
   readonly counts: RowCounts | undefined;
   readonly standingProgramId: string;
   readonly principalChain: readonly string[];
   readonly nowMs: number;
 };
 
-/** A question ready to be put: its parts are committed together with the job's parking. */
+/** A question that is ready to be raised. Its parts are committed together with the job's parking. */
 export type PreparedAsk = {
   readonly id: Id<"ask">;
   /** Set for approvals, else empty. */
@@ -57,23 +57,23 @@ export type AskView = {
   readonly approvalId: string;
   readonly refusedAnswers: number;
   readonly decision: DecisionDocument | undefined;
-  /** Who caused the settlement, in causal order; empty while pending. */
+  /** The causes of the settlement, in order. Empty while pending. */
   readonly principalChain: readonly string[];
 };
 
-/** An ask with the overrides as they were answered, of which its decision shows those that are not sensitive. Empty for none. */
+/** An ask with its overrides as they were answered. Its decision shows only those that are not sensitive. Empty if there are none. */
 export type AnsweredAsk = AskView & { readonly overridesJson: string };
 
-/** What the engine needs of asks. asks/port.ts makes it. */
+/** The functions of asks that the engine needs. asks/context.ts implements them. */
 export type AskPort = {
-  /** Readies a question. Reads contacts; writes nothing. */
+  /** Prepares a question. Reads contacts and writes nothing. */
   prepare(db: Executor, input: AskInput): Promise<PreparedAsk>;
   find(db: Executor, jobId: Id<"job">, askId: Id<"ask">, sealer: Sealer): Promise<AnsweredAsk | undefined>;
-  /** Every ask of a job in the order they were raised, for its receipt. */
+  /** Returns every ask of a job in the order they were raised, for its receipt. */
   list(db: Executor, jobId: Id<"job">): Promise<AskView[]>;
   /**
-   * Withdraws the pending ask, if there is one, because the job ends otherwise, and removes its tasks. Answers the events
-   * (`ask-withdrawn`) to log. Runs in the transaction of the job's end, the job's row being locked.
+   * Withdraws the pending ask, if any, because the job ends for another reason, and removes its tasks. Returns the `ask-withdrawn` events
+   * to log. Runs in the transaction that ends the job, with the job's row locked.
    */
   withdraw(
     tx: Executor,
@@ -81,7 +81,7 @@ export type AskPort = {
   ): Promise<NewJobEvent[]>;
 };
 
-/** An answer as it is presented, by a key. Texts are as they came. */
+/** An answer as a key presents it, with its texts unchanged. */
 export type AnswerRequest = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -93,6 +93,6 @@ export type AnswerRequest = {
   readonly overridesJson: string;
   readonly note: string;
   readonly deliveryId: string;
-  /** The link that it came by; undefined for none. */
+  /** The link that the answer came through, or undefined if none. */
   readonly linkId?: LinkId | undefined;
 };

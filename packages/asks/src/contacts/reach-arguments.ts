@@ -1,7 +1,7 @@
 import { isRawJson } from "@svc/core";
 import type { ReachDocument } from "@svc/db/documents/asks";
 
-/** What of an ask a contact may be told. `link`: where it is answered. */
+/** The values of an ask that a message to a contact may contain. `link` is the address of the answer page. */
 export type ReachValues = {
   readonly question: string;
   readonly jobId: string;
@@ -9,13 +9,16 @@ export type ReachValues = {
   readonly link: string;
 };
 
-/** Arguments of a tool, in whose texts placeholders stand. */
+/** Arguments of a tool whose texts may contain placeholders. */
 export type ReachArguments = ReachDocument["args"];
 
 const placeholder = /\{\{|\{([^{}]*)\}/g;
 const names = ["question", "jobId", "requestId", "link"] as const satisfies readonly (keyof ReachValues)[];
 
-/** The arguments with `{question}`, `{jobId}`, `{requestId}` and `{link}` filled in; `{{` is a brace. Other placeholders stay as they are. */
+/**
+ * Returns the arguments with `{question}`, `{jobId}`, `{requestId}` and `{link}` replaced. `{{` becomes a brace. Other placeholders stay
+ * unchanged.
+ */
 export function fillReachArguments(args: ReachArguments, values: ReachValues): Record<string, unknown> {
   return fill(args, values) as Record<string, unknown>;
 }
@@ -35,7 +38,7 @@ function fillText(text: string, values: ReachValues): string {
   });
 }
 
-/** The first placeholder in a template that stands for nothing; undefined when there is none. */
+/** Returns the first unknown placeholder of a template, or undefined if there is none. */
 export function unknownPlaceholder(value: unknown): string | undefined {
   if (typeof value === "string") {
     const found = [...value.matchAll(placeholder)].map(([, name]) => name);

@@ -23,7 +23,7 @@ import { fillReachArguments, type ReachArguments, unknownPlaceholder } from "./r
 const charactersMax = 200;
 const argsBytesMax = 16_384;
 
-/** A contact as PutContact is given it. */
+/** The contact in a PutContact request. */
 type GivenContact = {
   readonly principalId: string;
   readonly name: string;
@@ -33,14 +33,14 @@ type GivenContact = {
 
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
-/** What a contact is checked by: the project's view of its tools, and which calls of the key that puts it a person confirms. */
+/** The context that a contact is checked against: the project's tools, and the calls of this key that a person must confirm. */
 type ContactCheck = {
   readonly view: CatalogView;
   readonly confirm: readonly ConfirmRule[] | undefined;
   readonly nowMs: number;
 };
 
-/** Returns a contact as it is to be stored. Throws the first of the faults that PutContact names. */
+/** Returns the contact to store. Throws the first error that PutContact names. */
 function checkContact(
   { view, confirm, nowMs }: ContactCheck,
   given: GivenContact | undefined,
@@ -90,7 +90,7 @@ function checkReach(
   return { toolSlug, entityId, args };
 }
 
-/** Stands for those of an ask that is to come. */
+/** Sample values in place of a real ask's, to check the arguments. */
 const sampleValues = {
   question: "Continue?",
   jobId: "job_00000000000000000000000000",
@@ -106,7 +106,7 @@ function readArguments(argsJson: string): ReachArguments {
   return args as ReachArguments;
 }
 
-/** What ContactsService works with. */
+/** Dependencies of ContactsService. */
 export type ContactsContext = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -117,7 +117,7 @@ export type ContactsContext = {
 
 const contactsMax = 1_000;
 
-/** Makes the implementation of ContactsService. */
+/** Creates the implementation of ContactsService. */
 export function createContactsService({
   db,
   clock,
@@ -144,7 +144,7 @@ export function createContactsService({
 
     async deleteContact(req, ctx) {
       const { projectId } = requireProject(ctx);
-      // No contact has a name that the store cannot hold.
+      // The store cannot hold such a name, so no contact has it.
       const { principalId } = req;
       if (principalId.includes("\0")) throw askFaults.CONTACT_NOT_FOUND(principalId);
       const outcome = await contactsForProject(db, projectId).delete(principalId);

@@ -24,10 +24,13 @@ import { askFaults } from "../errors.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
 
-/** Deliveries ended together with their endpoint; what is beyond ends in batches right after. */
+/** Deliveries that end in the same transaction as their endpoint. The rest end in batches after it. */
 const expireMax = 20_000;
 
-/** CreateAskEndpoint, ListAskEndpoints, DeleteAskEndpoint. An endpoint is a subscription's row, whose id callers see under another prefix. */
+/**
+ * Returns CreateAskEndpoint, ListAskEndpoints and DeleteAskEndpoint. An ask endpoint is stored as a subscription; callers see its id with
+ * another prefix.
+ */
 export function askEndpointMethods(context: AskContext): Methods {
   const { db, clock, sealer, guard, dispatcher } = context;
   return {
@@ -76,7 +79,7 @@ function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
   return [...new Set(types)];
 }
 
-/** An ask endpoint as callers read it: without its secret. */
+/** Returns an ask endpoint for callers, without its secret. */
 function askEndpointMessage(row: Subscription): AskEndpoint {
   return create(AskEndpointSchema, {
     id: idOfUuid("aep", uuidOfId(row.id)),

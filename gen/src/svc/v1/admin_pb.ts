@@ -19,7 +19,7 @@ export const file_svc_v1_admin: GenFile = /*@__PURE__*/
   fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSKfAwoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgxub3Rfc2VhcmNoZWQYCyADKAsyFy5zdmMudjEuVW5zZWFyY2hlZFBsYWNlEiYKB3NhbXBsZXMYDCADKAsyFS5zdmMudjEuRXJhc3VyZVNhbXBsZRIPCgdwYXJ0aWFsGA0gASgIGi0KC0NvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMAoPVW5zZWFyY2hlZFBsYWNlEg0KBXBsYWNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIrCg1FcmFzdXJlU2FtcGxlEg0KBXRhYmxlGAEgASgJEgsKA2lkcxgCIAMoCSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kirgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAUgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiWgoNQ29uZmlybVBvbGljeRIOCgZwZXJzb24YASABKAkSDwoHY29udGFjdBgCIAEoCRIYCgtlbGljaXRhdGlvbhgDIAEoCEgAiAEBQg4KDF9lbGljaXRhdGlvbiIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIs4BCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAEiagoKUXVvdGFVc2FnZRIMCgRuYW1lGAEgASgJEgwKBHVzZWQYAiABKAESDAoEbW9zdBgDIAEoARISCgppc19kZWZhdWx0GAQgASgIEg0KBXNjb3BlGAUgASgJEg8KB3JlZnVzZWQYBiABKA0itwMKBkFwaUtleRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEhoKBHJvbGUYAyABKA4yDC5zdmMudjEuUm9sZRIMCgRuYW1lGAQgASgJEgwKBGhpbnQYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYCiABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCyADKAkSFQoNdG9vbGtpdF9zbHVncxgMIAMoCRITCgthZ2VudF90b29scxgOIAMoCRImCgdjb25maXJtGA0gASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kSFAoMbWFrZXJfa2V5X2lkGA8gASgJIpEDCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiggIKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCRITCgthZ2VudF90b29scxgJIAMoCRImCgdjb25maXJtGAggASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJIk8KEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlAKE0xpc3RBcGlLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIhChNSZXZva2VBcGlLZXlSZXF1ZXN0EgoKAmlkGAEgASgJIjcKFFJldm9rZUFwaUtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5IswBChdTZXRQcm9qZWN0UG9saWN5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXBsYW5fYXBwcm92YWwYAiABKAkSFQoNcmVkaXJlY3RfdXJscxgDIAMoCRIlCgZxdW90YXMYBCABKAsyFS5zdmMudjEuUHJvamVjdFF1b3RhcxIgCgRodHRwGAUgASgLMhIuc3ZjLnYxLkh0dHBQb2xpY3kSJgoHY29uZmlybRgGIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjwKGFNldFByb2plY3RQb2xpY3lSZXNwb25zZRIgCgdwcm9qZWN0GAEgASgLMg8uc3ZjLnYxLlByb2plY3QiLAoWR2V0UHJvamVjdFVzYWdlUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIoIBChdHZXRQcm9qZWN0VXNhZ2VSZXNwb25zZRIiCgZxdW90YXMYASADKAsyEi5zdmMudjEuUXVvdGFVc2FnZRINCgVjYWxscxgCIAEoDRINCgVwb3N0cxgDIAEoDRIUCgxwb3N0c19iZXlvbmQYBCABKA0SDwoHbm9kZV9pZBgFIAEoCSKEAQobTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIOCgZyZWFzb24YAiABKAkSGAoQaW5jbHVkZV9yZWxlYXNlZBgDIAEoCBIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCSJfChxMaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlEiYKBXBvc3RzGAEgAygLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJwoZR2V0UXVhcmFudGluZWRQb3N0UmVxdWVzdBIKCgJpZBgBIAEoCSJRChpHZXRRdWFyYW50aW5lZFBvc3RSZXNwb25zZRIlCgRwb3N0GAEgASgLMhcuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdBIMCgRib2R5GAIgASgMItEBCh5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QSCwoDaWRzGAEgAygJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2RyeV9ydW4YBSABKAgSEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiZgofUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRIqCgdyZXN1bHRzGAEgAygLMhkuc3ZjLnYxLlF1YXJhbnRpbmVSZWxlYXNlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg5QYXJrSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIrCg9QYXJrSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiI3ChFSZWxlYXNlSm9iUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSIuChJSZWxlYXNlSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiKGAgoNVmF1bHRSb3RhdGlvbhIOCgZudW1iZXIYASABKA0SDQoFc3RhdGUYAiABKAkSEQoJdG9fa2V5X2lkGAMgASgJEhQKDGZyb21fa2V5X2lkcxgEIAMoCRIQCghyZXNlYWxlZBgFIAEoARIMCgRwYXNzGAYgASgNEgwKBHNlZW4YByABKAESDQoFdG90YWwYCCABKAESDwoHcHJvYmxlbRgJIAEoCRIuCgpzdGFydGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFAoSUm90YXRlVmF1bHRSZXF1ZXN0Ij4KE1JvdGF0ZVZhdWx0UmVzcG9uc2USJwoIcm90YXRpb24YASABKAsyFS5zdmMudjEuVmF1bHRSb3RhdGlvbiLXAQoHUmVzdG9yZRIyCg5iYWNrdXBfZW5kc19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVzdG9yZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJlc3VtZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDW5vdGhpbmdfc2luY2UYBCABKAgSEgoKZGVsaXZlcmllcxgFIAEoARIMCgRqb2JzGAYgASgBIhMKEUdldFJlc3RvcmVSZXF1ZXN0IjYKEkdldFJlc3RvcmVSZXNwb25zZRIgCgdyZXN0b3JlGAEgASgLMg8uc3ZjLnYxLlJlc3RvcmUiLgoVUmVzdW1lUmVzdG9yZWRSZXF1ZXN0EhUKDW5vdGhpbmdfc2luY2UYASABKAgiOgoWUmVzdW1lUmVzdG9yZWRSZXNwb25zZRIgCgdyZXN0b3JlGAEgASgLMg8uc3ZjLnYxLlJlc3RvcmUiGQoXR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QiQwoYR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24igAEKEERlcGxveW1lbnRTZWNyZXQSDAoEbmFtZRgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI5ChpQdXREZXBsb3ltZW50U2VjcmV0UmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIkcKG1B1dERlcGxveW1lbnRTZWNyZXRSZXNwb25zZRIoCgZzZWNyZXQYASABKAsyGC5zdmMudjEuRGVwbG95bWVudFNlY3JldCItCh1EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVxdWVzdBIMCgRuYW1lGAEgASgJIiAKHkRlbGV0ZURlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIeChxMaXN0RGVwbG95bWVudFNlY3JldHNSZXF1ZXN0IkoKHUxpc3REZXBsb3ltZW50U2VjcmV0c1Jlc3BvbnNlEikKB3NlY3JldHMYASADKAsyGC5zdmMudjEuRGVwbG95bWVudFNlY3JldCLUAQoKQXVkaXRFdmVudBIKCgJpZBgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcHJvamVjdF9pZBgDIAEoCRINCgVhY3RvchgEIAEoCRIOCgZhY3Rpb24YBSABKAkSDwoHc3ViamVjdBgGIAEoCRIVCg1lbnRpdHlfZGlnZXN0GAcgASgJEg8KB291dGNvbWUYCCABKAkSEAoIcG9zaXRpb24YCSABKA0SFAoMdG9vbF9jYWxsX2lkGAogASgJIsgBChZMaXN0QXVkaXRFdmVudHNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDQoFYWN0b3IYAiABKAkSDgoGYWN0aW9uGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGFnZV9zaXplGAYgASgFEhIKCnBhZ2VfdG9rZW4YByABKAkiVgoXTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2USIgoGZXZlbnRzGAEgAygLMhIuc3ZjLnYxLkF1ZGl0RXZlbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImMKCkF1ZGl0RmF1bHQSEgoKcHJvamVjdF9pZBgBIAEoCRIQCghwb3NpdGlvbhgCIAEoDRIQCghldmVudF9pZBgDIAEoCRIMCgRraW5kGAQgASgJEg8KB21lc3NhZ2UYBSABKAkiPQoJQXVkaXRIZWFkEhIKCnByb2plY3RfaWQYASABKAkSDgoGbGVuZ3RoGAIgASgNEgwKBGhhc2gYAyABKAkiKwoVVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0EhIKCnBhZ2VfdG9rZW4YASABKAkiiAEKFlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2USDwoHY2hlY2tlZBgBIAEoDRIiCgZmYXVsdHMYAiADKAsyEi5zdmMudjEuQXVkaXRGYXVsdBIgCgVoZWFkcxgDIAMoCzIRLnN2Yy52MS5BdWRpdEhlYWQSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIkwKEkVyYXNlRW50aXR5UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCWVudGl0eV9pZBgCIAEoCRIPCgdkcnlfcnVuGAMgASgIIjcKE0VyYXNlRW50aXR5UmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIioKFERlbGV0ZVByb2plY3RSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkiOQoVRGVsZXRlUHJvamVjdFJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIfChFHZXRFcmFzdXJlUmVxdWVzdBIKCgJpZBgBIAEoCSI2ChJHZXRFcmFzdXJlUmVzcG9uc2USIAoHZXJhc3VyZRgBIAEoCzIPLnN2Yy52MS5FcmFzdXJlIjwKE0V4cG9ydEVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkiJQoURXhwb3J0RW50aXR5UmVzcG9uc2USDQoFbGluZXMYASADKAkyixQKDEFkbWluU2VydmljZRJoCg1DcmVhdGVQcm9qZWN0Ehwuc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXF1ZXN0Gh0uc3ZjLnYxLkNyZWF0ZVByb2plY3RSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCnByb2plY3QuaWQSVwoMTGlzdFByb2plY3RzEhsuc3ZjLnYxLkxpc3RQcm9qZWN0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFByb2plY3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJyCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWTSuxgJZW50aXR5X2lkElQKC0xpc3RBcGlLZXlzEhouc3ZjLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESZQoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GAphcGlfa2V5LmlkEnEKEFNldFByb2plY3RQb2xpY3kSHy5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlcXVlc3QaIC5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlIhqouxgDsLsYAri7GALCuxgKcHJvamVjdF9pZBJgCg9HZXRQcm9qZWN0VXNhZ2USHi5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVxdWVzdBofLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESaQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ4ChdSZWxlYXNlUXVhcmFudGluZWRQb3N0cxImLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJy5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgCElIKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElsKClJlbGVhc2VKb2ISGS5zdmMudjEuUmVsZWFzZUpvYlJlcXVlc3QaGi5zdmMudjEuUmVsZWFzZUpvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElQKC1JvdGF0ZVZhdWx0Ehouc3ZjLnYxLlJvdGF0ZVZhdWx0UmVxdWVzdBobLnN2Yy52MS5Sb3RhdGVWYXVsdFJlc3BvbnNlIgyouxgDsLsYAri7GAISYwoQR2V0VmF1bHRSb3RhdGlvbhIfLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVxdWVzdBogLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ0ChNQdXREZXBsb3ltZW50U2VjcmV0EiIuc3ZjLnYxLlB1dERlcGxveW1lbnRTZWNyZXRSZXF1ZXN0GiMuc3ZjLnYxLlB1dERlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIUqLsYA7C7GAK4uxgCwrsYBG5hbWUSfQoWRGVsZXRlRGVwbG95bWVudFNlY3JldBIlLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVxdWVzdBomLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiFKi7GAOwuxgCuLsYAsK7GARuYW1lEnIKFUxpc3REZXBsb3ltZW50U2VjcmV0cxIkLnN2Yy52MS5MaXN0RGVwbG95bWVudFNlY3JldHNSZXF1ZXN0GiUuc3ZjLnYxLkxpc3REZXBsb3ltZW50U2VjcmV0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESUQoKR2V0UmVzdG9yZRIZLnN2Yy52MS5HZXRSZXN0b3JlUmVxdWVzdBoaLnN2Yy52MS5HZXRSZXN0b3JlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5SZXN1bWVSZXN0b3JlZBIdLnN2Yy52MS5SZXN1bWVSZXN0b3JlZFJlcXVlc3QaHi5zdmMudjEuUmVzdW1lUmVzdG9yZWRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmAKD0xpc3RBdWRpdEV2ZW50cxIeLnN2Yy52MS5MaXN0QXVkaXRFdmVudHNSZXF1ZXN0Gh8uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESXQoOVmVyaWZ5QXVkaXRMb2cSHS5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0Gh4uc3ZjLnYxLlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvCgtFcmFzZUVudGl0eRIaLnN2Yy52MS5FcmFzZUVudGl0eVJlcXVlc3QaGy5zdmMudjEuRXJhc2VFbnRpdHlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmVyYXN1cmUuaWTSuxgJZW50aXR5X2lkEmgKDURlbGV0ZVByb2plY3QSHC5zdmMudjEuRGVsZXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZBJmCgxFeHBvcnRFbnRpdHkSGy5zdmMudjEuRXhwb3J0RW50aXR5UmVxdWVzdBocLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXNwb25zZSIZqLsYA7C7GAK4uxgC0rsYCWVudGl0eV9pZDABElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
- * The erasure of an entity, or of a project.
+ * The erasure of an entity or of a project.
  *
  * @generated from message svc.v1.Erasure
  */
@@ -32,84 +32,85 @@ export type Erasure = Message<"svc.v1.Erasure"> & {
   id: string;
 
   /**
-   * Id of the project, also once that is deleted.
+   * Id of the project. It stays after the project is deleted.
    *
    * @generated from field: string project_id = 2;
    */
   projectId: string;
 
   /**
-   * `entity` or `project`.
+   * Kind of erasure: `entity` or `project`.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * The entity, while it is erased. If empty, it is done, or all of the project is erased.
+   * Id of the entity while its erasure is in progress. Empty after the end, and for the erasure of a project.
    *
    * @generated from field: string entity_id = 4;
    */
   entityId: string;
 
   /**
-   * `running`, `waiting` (for jobs to end, or for the last pass) or `done`; `dry_run` of a dry run, which has no id.
+   * State of the erasure: `running`, `waiting` (for jobs to end, or for the last pass), `done`, or `dry_run`. A dry run
+   * has no id.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * Rows that were deleted, or would be, by the table they are in.
+   * Number of rows deleted, or that would be deleted, by table.
    *
    * @generated from field: map<string, uint32> counts = 6;
    */
   counts: { [key: string]: number };
 
   /**
-   * How often the tables were gone through, the present time included.
+   * Number of passes over the tables, including the current pass.
    *
    * @generated from field: uint32 pass = 7;
    */
   pass: number;
 
   /**
-   * Jobs that have not ended yet, which it waits for.
+   * Number of jobs that have not ended and that the erasure waits for.
    *
    * @generated from field: uint32 jobs_left = 8;
    */
   jobsLeft: number;
 
   /**
-   * When it began.
+   * Time at which the erasure started.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 9;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was done. If unset, it is not.
+   * Time at which the erasure was complete. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 10;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Places that may still have something of the entity or project, because an erasure does not search them.
+   * Places that the erasure does not search, and that may still contain data of the entity or the project.
    *
    * @generated from field: repeated svc.v1.UnsearchedPlace not_searched = 11;
    */
   notSearched: UnsearchedPlace[];
 
   /**
-   * Ids of some rows that a dry run counted, at most 5 of each table. Empty unless state is `dry_run`.
+   * Ids of some rows that a dry run counted, at most 5 per table. Empty unless `state` is `dry_run`.
    *
    * @generated from field: repeated svc.v1.ErasureSample samples = 12;
    */
   samples: ErasureSample[];
 
   /**
-   * True if a dry run ended after 20 seconds: counts are of what it had looked at by then.
+   * True if a dry run stopped after 20 seconds. Its counts then include only the rows scanned until then.
    *
    * @generated from field: bool partial = 13;
    */
@@ -130,14 +131,15 @@ export const ErasureSchema: GenMessage<Erasure> = /*@__PURE__*/
  */
 export type UnsearchedPlace = Message<"svc.v1.UnsearchedPlace"> & {
   /**
-   * Name of the place: a table of the store, such as `quarantined_posts`, or `log`, `backups`, `wal`, `texts`, `receivers`.
+   * Name of the place: a table of the database, such as `quarantined_posts`, or `log`, `backups`, `wal`, `texts`,
+   * `receivers`.
    *
    * @generated from field: string place = 1;
    */
   place: string;
 
   /**
-   * Reason why it is not searched, and what to do.
+   * Reason that the place is not searched, and how to remove the data there.
    *
    * @generated from field: string reason = 2;
    */
@@ -152,7 +154,7 @@ export const UnsearchedPlaceSchema: GenMessage<UnsearchedPlace> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 1);
 
 /**
- * Some of the rows of a table that an erasure would delete.
+ * Samples of the rows of one table that an erasure would delete.
  *
  * @generated from message svc.v1.ErasureSample
  */
@@ -165,7 +167,7 @@ export type ErasureSample = Message<"svc.v1.ErasureSample"> & {
   table: string;
 
   /**
-   * Ids of the rows; parts of a key are joined by `/`.
+   * Ids of the rows. Parts of a composite key are joined by `/`.
    *
    * @generated from field: repeated string ids = 2;
    */
@@ -180,7 +182,7 @@ export const ErasureSampleSchema: GenMessage<ErasureSample> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 2);
 
 /**
- * A tenant of the deployment: the owner of keys, subscriptions, events and jobs.
+ * A tenant of the deployment. It owns keys, subscriptions, events and jobs.
  *
  * @generated from message svc.v1.Project
  */
@@ -193,21 +195,21 @@ export type Project = Message<"svc.v1.Project"> & {
   id: string;
 
   /**
-   * Name, unique in the deployment.
+   * Name of the project, unique in the deployment.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * When it was created.
+   * Time at which the project was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * What its keys are allowed and held to.
+   * Policy for the project's keys.
    *
    * @generated from field: svc.v1.ProjectPolicy policy = 4;
    */
@@ -222,42 +224,42 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 3);
 
 /**
- * What the deployment allows a project and holds it to.
+ * Permissions and limits that the deployment sets for a project.
  *
  * @generated from message svc.v1.ProjectPolicy
  */
 export type ProjectPolicy = Message<"svc.v1.ProjectPolicy"> & {
   /**
-   * The least approval its job plans need, whatever a program declares: `never` (the default: the
-   * program's own word counts), `destructive` (a plan with a destructive call) or `always`.
+   * Minimum approval that job plans of the project need, even if a program declares less: `never` (default; only the
+   * program's own declaration counts), `destructive` (plans with a destructive call need approval) or `always`.
    *
    * @generated from field: string plan_approval = 1;
    */
   planApproval: string;
 
   /**
-   * Where a person may be sent after connecting an account. Loopback addresses are always allowed.
+   * URLs to which a person may be sent after connecting an account. Loopback addresses are always allowed.
    *
    * @generated from field: repeated string redirect_urls = 2;
    */
   redirectUrls: string[];
 
   /**
-   * How much of the service the project may use. A quota of 0 has its default.
+   * Quotas of the project. A quota of 0 means its default.
    *
    * @generated from field: svc.v1.ProjectQuotas quotas = 3;
    */
   quotas?: ProjectQuotas | undefined;
 
   /**
-   * Where http steps of its programs may send requests.
+   * Hosts to which http steps of the project's programs may send requests.
    *
    * @generated from field: svc.v1.HttpPolicy http = 4;
    */
   http?: HttpPolicy | undefined;
 
   /**
-   * Which calls of its keys a person confirms.
+   * Calls of the project's keys that a person must confirm.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 5;
    */
@@ -272,38 +274,40 @@ export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 4);
 
 /**
- * Which calls of a key, or of all keys of a project, a person confirms before they are sent. Such a call is held whatever its
- * arguments say: it becomes a job that asks the contact, with proceed or abort to choose from, and is sent
- * once where the answer is proceed. A program with such calls is asked about once, as a whole, before it
- * begins. No answer within ten minutes is abort.
+ * Rule for tool calls of a key, or of all keys of a project, that a person must confirm before svc sends them. Such a
+ * call needs confirmation whatever its arguments are. It becomes a job that asks the contact to choose proceed or
+ * abort. After proceed, svc sends the call once. A program with such calls is confirmed once, as a whole, before it
+ * starts. No answer within ten minutes means abort.
  *
- * The hand that made the call may not answer: the key of the call, the keys and grants that it comes from or
- * that come from it or from the same key, and the sessions, links and clients of all of these. A confirmation
- * covers the parameters and arguments that were shown. If an answer changes them, or if a job waits or is
- * paused when the policy comes, the contact is asked before the job sends its next call.
+ * The caller cannot confirm its own call. svc refuses answers from:
+ * - the key of the call;
+ * - the key or grant that it comes from, and keys and grants that come from it or from the same key;
+ * - the sessions, links and clients of all of these.
+ *
+ * A confirmation covers the parameters and arguments that the contact saw. If an answer changes them, or if the policy
+ * starts to apply while a job waits or is paused, svc asks the contact before the job sends its next call.
  *
  * @generated from message svc.v1.ConfirmPolicy
  */
 export type ConfirmPolicy = Message<"svc.v1.ConfirmPolicy"> & {
   /**
-   * `never` (the default), `destructive` (calls of destructive tools) or `writes` (those of tools of class
-   * write, too).
+   * Calls that need confirmation: `never` (default), `destructive` (calls of destructive tools) or `writes` (calls of
+   * tools of class write, too).
    *
    * @generated from field: string person = 1;
    */
   person: string;
 
   /**
-   * Who is asked: the principalId of a contact of the project. Empty with `never` alone.
+   * Contact to ask: the principalId of a contact of the project. May be empty only with `never`.
    *
    * @generated from field: string contact = 2;
    */
   contact: string;
 
   /**
-   * True if an MCP client that supports elicitation may put the question to its own user instead of the
-   * contact. The client answers that form itself, so allow it only for clients that you trust to ask. If
-   * unset, false.
+   * True if an MCP client that supports elicitation may ask its own user instead of the contact. The client fills in
+   * that form itself, so allow it only for clients that you trust to ask. Default false.
    *
    * @generated from field: optional bool elicitation = 3;
    */
@@ -318,15 +322,15 @@ export const ConfirmPolicySchema: GenMessage<ConfirmPolicy> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 5);
 
 /**
- * Where http steps of a project's programs may send requests. It holds at once: also a job that was
- * submitted before calls no host that is not on the list when it is called.
+ * Hosts to which http steps of a project's programs may send requests. A change applies immediately: a job that was
+ * already submitted cannot call a host that is no longer on the list.
  *
  * @generated from message svc.v1.HttpPolicy
  */
 export type HttpPolicy = Message<"svc.v1.HttpPolicy"> & {
   /**
-   * Hosts, each for itself alone: neither for those below it nor, without a port, for others than 443.
-   * `api.example.com`, `api.example.com:8443`. Answers have them in lower case and ASCII. Empty: none.
+   * Allowed hosts, such as `api.example.com` or `api.example.com:8443`. A host does not include its subdomains, and a
+   * host without a port allows only port 443. Responses have hosts in lower-case ASCII. If empty, no host is allowed.
    *
    * @generated from field: repeated string hosts = 1;
    */
@@ -341,54 +345,54 @@ export const HttpPolicySchema: GenMessage<HttpPolicy> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 6);
 
 /**
- * How much of the service a project may use. For each quota 0 means its default and -1 no bound. What
- * is over one is refused as resource_exhausted, with the reason given here and, where waiting helps,
- * a Retry-After header.
+ * Limits on a project's use of the service. For each quota, 0 means its default and -1 means no limit. A request above
+ * a quota is refused with the code resource_exhausted and the reason given at the quota. If waiting helps, the response
+ * has a Retry-After header.
  *
  * @generated from message svc.v1.ProjectQuotas
  */
 export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   /**
-   * Calls a second, at each node, calls over MCP among them; a second's worth may come at once.
-   * Default 20,000. QUOTA_CALLS.
+   * Calls per second on each node, including MCP calls. Bursts of up to one second's worth are allowed. Default 20,000.
+   * QUOTA_CALLS.
    *
    * @generated from field: int32 calls = 1;
    */
   calls: number;
 
   /**
-   * Calls under way at once, at each node. Default 1,024. QUOTA_CONCURRENT_CALLS.
+   * Calls in progress at the same time on each node. Default 1,024. QUOTA_CONCURRENT_CALLS.
    *
    * @generated from field: int32 concurrent_calls = 2;
    */
   concurrentCalls: number;
 
   /**
-   * Inbound posts a second that the project receives, at each node; a second's worth may come at once.
-   * Default 20,000. A post is refused with QUOTA_POSTS when every project that would receive it is over
-   * a quota; while one has room, all of them receive it, and those that are over owe it.
+   * Webhook posts per second that the project receives on each node. Bursts of up to one second's worth are allowed.
+   * Default 20,000. svc refuses a post with QUOTA_POSTS if every project that would receive it is above a quota. If one
+   * of them is below, all of them receive the post, and it still counts against the quotas of those above.
    *
    * @generated from field: int32 posts = 3;
    */
   posts: number;
 
   /**
-   * Subscriptions, inactive ones included. Default 1,000. QUOTA_SUBSCRIPTIONS.
+   * Subscriptions, including inactive ones. Default 1,000. QUOTA_SUBSCRIPTIONS.
    *
    * @generated from field: int32 subscriptions = 4;
    */
   subscriptions: number;
 
   /**
-   * Deliveries that are neither delivered nor given up, as counted at most some seconds ago. Default
-   * 1,000,000. Posts are refused as for `posts`; replays and test events as QUOTA_PENDING_DELIVERIES.
+   * Deliveries that are neither delivered nor abandoned. The count may be some seconds old. Default 1,000,000. Posts
+   * are refused as for `posts`. Replays and test events are refused with QUOTA_PENDING_DELIVERIES.
    *
    * @generated from field: int32 pending_deliveries = 5;
    */
   pendingDeliveries: number;
 
   /**
-   * Jobs that have not ended: waiting, running and parked ones, and the twins of simulateFirst. Default
+   * Jobs that have not ended: waiting, running and parked jobs, and the simulation runs of simulateFirst. Default
    * 20,000. QUOTA_JOBS.
    *
    * @generated from field: int32 jobs = 6;
@@ -396,7 +400,7 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   jobs: number;
 
   /**
-   * Streams that are open at once, at each node. Default 500. QUOTA_OPEN_STREAMS.
+   * Streams that are open at the same time on each node. Default 500. QUOTA_OPEN_STREAMS.
    *
    * @generated from field: int32 open_streams = 7;
    */
@@ -410,9 +414,8 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   privateToolkits: number;
 
   /**
-   * Bytes of payloads of events, of arguments and results in the ledger, and of rows of jobs, as
-   * measured at most some minutes ago; a whole number. Default: no bound. Posts are refused as for
-   * `posts`. QUOTA_STORED_BYTES.
+   * Stored bytes: event payloads, arguments and results in the ledger, and rows of jobs. A whole number; the
+   * measurement may be some minutes old. Default: no limit. Posts are refused as for `posts`. QUOTA_STORED_BYTES.
    *
    * @generated from field: double stored_bytes = 9;
    */
@@ -427,50 +430,50 @@ export const ProjectQuotasSchema: GenMessage<ProjectQuotas> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 7);
 
 /**
- * What a project uses of one quota.
+ * A project's use of one quota.
  *
  * @generated from message svc.v1.QuotaUsage
  */
 export type QuotaUsage = Message<"svc.v1.QuotaUsage"> & {
   /**
-   * Name of the quota, as ProjectQuotas has it: `concurrentCalls`.
+   * Name of the quota, as in ProjectQuotas: `concurrentCalls`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * How much is used now; of a rate, in the last whole second. -1 for stored bytes that could not be
-   * measured within the time of a statement, 30 s.
+   * Current use. For a rate, the use in the last whole second. For stored bytes, -1 if the measurement did not finish
+   * within the statement timeout of 30 s.
    *
    * @generated from field: double used = 2;
    */
   used: number;
 
   /**
-   * The most there may be. -1 for no bound.
+   * Limit of the quota. -1 means no limit.
    *
    * @generated from field: double most = 3;
    */
   most: number;
 
   /**
-   * Whether most is the default.
+   * True if `most` is the default.
    *
    * @generated from field: bool is_default = 4;
    */
   isDefault: boolean;
 
   /**
-   * `node`: counted by each node for itself, here by the one that answers. `deployment`: what all nodes
-   * hold together.
+   * Scope of the count: `node` (each node counts for itself, and this is the count of the node that answers) or
+   * `deployment` (the total of all nodes).
    *
    * @generated from field: string scope = 5;
    */
   scope: string;
 
   /**
-   * How often this node has refused something for it since it began.
+   * Number of times that this node refused a request because of the quota, since the node started.
    *
    * @generated from field: uint32 refused = 6;
    */
@@ -485,7 +488,7 @@ export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 8);
 
 /**
- * A key of a project, without its text.
+ * An API key of a project, without its text.
  *
  * @generated from message svc.v1.ApiKey
  */
@@ -498,99 +501,101 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
   id: string;
 
   /**
-   * Id of its project.
+   * Id of the key's project.
    *
    * @generated from field: string project_id = 2;
    */
   projectId: string;
 
   /**
-   * ROLE_MEMBER or ROLE_APPROVER.
+   * Role of the key: ROLE_MEMBER or ROLE_APPROVER.
    *
    * @generated from field: svc.v1.Role role = 3;
    */
   role: Role;
 
   /**
-   * What the key is for, in the administrator's words.
+   * Purpose of the key, as the administrator wrote it.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * The beginning of the key's text, enough to tell keys apart (`svc_3fK9`). If empty, the key was
-   * set by the deployment and its text has no such form.
+   * First characters of the key's text, enough to distinguish keys (`svc_3fK9`). Empty for a key that the deployment's
+   * configuration sets and whose text has another form.
    *
    * @generated from field: string hint = 5;
    */
   hint: string;
 
   /**
-   * When it was issued.
+   * Time at which the key was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it stops being valid. If unset, never.
+   * Time at which the key expires. If unset, it does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 7;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked. If unset, it was not.
+   * Time at which the key was revoked. Unset if it was not.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 8;
    */
   revokedAt?: Timestamp | undefined;
 
   /**
-   * When it last made a call, to about a minute. If unset, it has made none.
+   * Time of the key's last call, accurate to about a minute. Unset if it has made none.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 9;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * The one entity whose accounts and rows the key reaches, and which it cannot name another than. If empty, every entity.
+   * The only entity whose accounts and rows the key can access. Its requests cannot name another. Empty if the key can
+   * access all entities.
    *
    * @generated from field: string entity_id = 10;
    */
   entityId: string;
 
   /**
-   * The classes of the tools that it may use: read, write, destructive. If empty, all of them.
+   * Access classes of tools that the key may use: read, write, destructive. Empty if it may use all classes.
    *
    * @generated from field: repeated string access_classes = 11;
    */
   accessClasses: string[];
 
   /**
-   * The toolkits whose tools it may use, by slug. If empty, all of them.
+   * Slugs of the toolkits that the key may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 12;
    */
   toolkitSlugs: string[];
 
   /**
-   * What it is given over MCP beside the tools of apps: programs, connect, operate, repair.
+   * Tool groups that the key has over MCP in addition to the tools of apps: programs, connect, operate, repair.
    *
    * @generated from field: repeated string agent_tools = 14;
    */
   agentTools: string[];
 
   /**
-   * Which of its calls a person confirms, beside those that the project's policy says.
+   * Calls of the key that a person must confirm, in addition to the project's policy.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 13;
    */
   confirm?: ConfirmPolicy | undefined;
 
   /**
-   * Id of the approver's key that made it for an agent, and that it ends with. If empty, the administrator issued it.
+   * Id of the approver's key that created this key for an agent. When that key ends, this key ends too. Empty if the
+   * administrator created this key.
    *
    * @generated from field: string maker_key_id = 15;
    */
@@ -605,7 +610,7 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 9);
 
 /**
- * A verified inbound post that could not become an event.
+ * A verified webhook post that svc could not turn into an event.
  *
  * @generated from message svc.v1.QuarantinedPost
  */
@@ -618,38 +623,39 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   id: string;
 
   /**
-   * Slug of the toolkit whose path it was posted to.
+   * Slug of the toolkit to whose path the post was sent.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Why it is here: `no_trigger` (no trigger of the toolkit matches it), `invalid_payload` (the
-   * normalized body does not satisfy the trigger's output schema) or `no_project` (it names no
-   * account that a project holds).
+   * Reason for the quarantine:
+   * - `no_trigger`: no trigger of the toolkit matches the post.
+   * - `invalid_payload`: the normalized body does not match the trigger's output schema.
+   * - `no_project`: the post names no account of a project.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * What exactly was wrong, in one or two sentences: of `invalid_payload` the trigger and the places
-   * that failed. It quotes no value of the body.
+   * Description of the problem, in one or two sentences. For `invalid_payload`, it names the trigger and the parts of
+   * the body that do not match. It never quotes a value of the body.
    *
    * @generated from field: string detail = 4;
    */
   detail: string;
 
   /**
-   * Headers of the post, names in lower case. Credentials and signatures are removed.
+   * Headers of the post, with names in lower case and without credentials and signatures.
    *
    * @generated from field: map<string, string> headers = 5;
    */
   headers: { [key: string]: string };
 
   /**
-   * Query parameters of the post. The token that verifies the post is removed.
+   * Query parameters of the post, without the token that verifies the post.
    *
    * @generated from field: map<string, string> query = 6;
    */
@@ -663,14 +669,14 @@ export type QuarantinedPost = Message<"svc.v1.QuarantinedPost"> & {
   bodyBytes: number;
 
   /**
-   * When the post was received.
+   * Time at which svc received the post.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 8;
    */
   receivedAt?: Timestamp | undefined;
 
   /**
-   * When it was released. If unset, it is still in quarantine.
+   * Time at which the post was released. Unset while it is in quarantine.
    *
    * @generated from field: google.protobuf.Timestamp released_at = 9;
    */
@@ -685,37 +691,39 @@ export const QuarantinedPostSchema: GenMessage<QuarantinedPost> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 10);
 
 /**
- * What became of one post in a release.
+ * Outcome of one post in a release.
  *
  * @generated from message svc.v1.QuarantineRelease
  */
 export type QuarantineRelease = Message<"svc.v1.QuarantineRelease"> & {
   /**
-   * Id of the post, as asked for or as found.
+   * Id of the post, from the request or from the filters.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * `released` (it became the accepted number of events), `ignored` (the toolkit's definition now
-   * ignores such a post, and it counts as released), `quarantined` (it failed again and stays),
-   * `already_released` (nothing was done) or `missing` (there is no such post). A dry run says what
-   * would become of it.
+   * Outcome of the post. In a dry run, the outcome that a release would have.
+   * - `released`: the post became the number of events in `accepted`.
+   * - `ignored`: the toolkit's definition now ignores such posts. The post counts as released.
+   * - `quarantined`: the post failed again and stays in quarantine.
+   * - `already_released`: nothing was done.
+   * - `missing`: the post does not exist.
    *
    * @generated from field: string outcome = 2;
    */
   outcome: string;
 
   /**
-   * How many events were stored. 0 with `released` when all of them were known already.
+   * Number of events stored. 0 with `released` if all events were already known.
    *
    * @generated from field: int32 accepted = 3;
    */
   accepted: number;
 
   /**
-   * Why it stays, in the words of QuarantinedPost.reason. If empty, it does not stay.
+   * Reason that the post stays in quarantine, as in QuarantinedPost.reason. Empty if it does not stay.
    *
    * @generated from field: string reason = 4;
    */
@@ -736,7 +744,7 @@ export const QuarantineReleaseSchema: GenMessage<QuarantineRelease> = /*@__PURE_
  */
 export type CreateProjectRequest = Message<"svc.v1.CreateProjectRequest"> & {
   /**
-   * Name of the project, 1 to 100 characters, unique in the deployment.
+   * Name of the project: 1 to 100 characters, unique in the deployment.
    *
    * @generated from field: string name = 1;
    */
@@ -778,14 +786,14 @@ export const CreateProjectResponseSchema: GenMessage<CreateProjectResponse> = /*
  */
 export type ListProjectsRequest = Message<"svc.v1.ListProjectsRequest"> & {
   /**
-   * Most projects to return. 0 means 50; above 500 means 500.
+   * Maximum projects per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -813,7 +821,7 @@ export type ListProjectsResponse = Message<"svc.v1.ListProjectsResponse"> & {
   projects: Project[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -834,7 +842,7 @@ export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@_
  */
 export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
   /**
-   * Id of the project the key will belong to.
+   * Id of the key's project.
    *
    * @generated from field: string project_id = 1;
    */
@@ -848,52 +856,56 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
   role: Role;
 
   /**
-   * What the key is for, 1 to 100 characters.
+   * Purpose of the key: 1 to 100 characters.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * When it stops being valid. If unset, never.
+   * Time at which the key expires. If unset, it does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * The one entity whose accounts and rows the key reaches, and which it cannot name another than. If empty, every entity.
+   * The only entity whose accounts and rows the key can access. Its requests cannot name another. If empty, all
+   * entities.
    *
    * @generated from field: string entity_id = 5;
    */
   entityId: string;
 
   /**
-   * The classes of the tools that it may use: read, write, destructive. If empty, all of them.
+   * Access classes of tools that the key may use: read, write, destructive. If empty, all classes.
    *
    * @generated from field: repeated string access_classes = 6;
    */
   accessClasses: string[];
 
   /**
-   * The toolkits whose tools it may use, by slug. If empty, all of them.
+   * Slugs of the toolkits that the key may use. If empty, all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 7;
    */
   toolkitSlugs: string[];
 
   /**
-   * What it is given over MCP beside the tools of apps: `programs` to check and run programs, `connect` to make
-   * links to connections, `operate` to see how events and deliveries stand, `repair` to send deliveries again and
-   * to release quarantined posts. A bound key has no use of the latter two. If empty, none.
+   * Tool groups that the key gets over MCP in addition to the tools of apps. If empty, none. A scoped key cannot use
+   * `operate` and `repair`.
+   * - `programs`: check and run programs.
+   * - `connect`: create links for connecting accounts.
+   * - `operate`: see the state of events and deliveries.
+   * - `repair`: send deliveries again and release quarantined posts.
    *
    * @generated from field: repeated string agent_tools = 9;
    */
   agentTools: string[];
 
   /**
-   * Which of its calls a person confirms, beside those that the project's policy says: the stricter of the two
-   * holds. Where both say it of a call, the policy's contact is asked. If unset, none.
+   * Calls of the key that a person must confirm, in addition to the project's policy: the stricter rule applies. If
+   * both rules cover a call, svc asks the policy's contact. If unset, the key adds no rule.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 8;
    */
@@ -921,8 +933,8 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
   apiKey?: ApiKey | undefined;
 
   /**
-   * The text to present as bearer: `svc_`, 43 base62 characters, `_` and a checksum. Returned here
-   * only.
+   * Text of the key, for the `Authorization: Bearer` header: `svc_`, 43 base62 characters, `_` and a checksum. No other
+   * response contains it.
    *
    * @generated from field: string key = 2;
    */
@@ -950,14 +962,14 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
   projectId: string;
 
   /**
-   * Most keys to return. 0 means 50; above 500 means 500.
+   * Maximum keys per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, for the same project. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same project. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -985,7 +997,7 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
   apiKeys: ApiKey[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1027,7 +1039,7 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__P
  */
 export type RevokeApiKeyResponse = Message<"svc.v1.RevokeApiKeyResponse"> & {
   /**
-   * The key, revoked.
+   * The revoked key.
    *
    * @generated from field: svc.v1.ApiKey api_key = 1;
    */
@@ -1042,8 +1054,8 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
   messageDesc(file_svc_v1_admin, 21);
 
 /**
- * Request of SetProjectPolicy. planApproval and redirectUrls are set as given, what follows where it
- * is sent.
+ * Request of SetProjectPolicy. The call always sets `planApproval` and `redirectUrls`. It sets the other fields only if
+ * they are present.
  *
  * @generated from message svc.v1.SetProjectPolicyRequest
  */
@@ -1056,36 +1068,36 @@ export type SetProjectPolicyRequest = Message<"svc.v1.SetProjectPolicyRequest"> 
   projectId: string;
 
   /**
-   * `never`, `destructive` or `always`; see ProjectPolicy. If empty, `never`.
+   * Minimum approval: `never`, `destructive` or `always`; see ProjectPolicy. If empty, `never`.
    *
    * @generated from field: string plan_approval = 2;
    */
   planApproval: string;
 
   /**
-   * Absolute https URLs a person may be sent to after connecting an account, at most 100. If empty,
-   * only loopback addresses.
+   * Absolute https URLs to which a person may be sent after connecting an account, at most 100. If empty, only loopback
+   * addresses are allowed.
    *
    * @generated from field: repeated string redirect_urls = 3;
    */
   redirectUrls: string[];
 
   /**
-   * The quotas, all of them: one that is 0 returns to its default. If unset, they stay as they are.
+   * All quotas. A quota of 0 is reset to its default. If unset, the quotas do not change.
    *
    * @generated from field: svc.v1.ProjectQuotas quotas = 4;
    */
   quotas?: ProjectQuotas | undefined;
 
   /**
-   * Where http steps may send requests, all of it. If unset, it stays as it is.
+   * All hosts to which http steps may send requests. If unset, the hosts do not change.
    *
    * @generated from field: svc.v1.HttpPolicy http = 5;
    */
   http?: HttpPolicy | undefined;
 
   /**
-   * What a person confirms, all of it. If unset, it stays as it is.
+   * Complete rule for calls that a person must confirm. If unset, the rule does not change.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
    */
@@ -1148,28 +1160,29 @@ export const GetProjectUsageRequestSchema: GenMessage<GetProjectUsageRequest> = 
  */
 export type GetProjectUsageResponse = Message<"svc.v1.GetProjectUsageResponse"> & {
   /**
-   * One entry a quota, in the order of ProjectQuotas.
+   * Use of each quota, in the order of ProjectQuotas.
    *
    * @generated from field: repeated svc.v1.QuotaUsage quotas = 1;
    */
   quotas: QuotaUsage[];
 
   /**
-   * Calls that this node has taken since it began, calls over MCP among them.
+   * Number of calls that this node has received since it started, including MCP calls.
    *
    * @generated from field: uint32 calls = 2;
    */
   calls: number;
 
   /**
-   * Posts that the project received by this node since it began.
+   * Number of posts that the project received through this node since the node started.
    *
    * @generated from field: uint32 posts = 3;
    */
   posts: number;
 
   /**
-   * Of those, how many it received beyond a quota, since another project was to receive them too.
+   * Number of those posts that were above a quota, and that the node accepted because another project also received
+   * them.
    *
    * @generated from field: uint32 posts_beyond = 4;
    */
@@ -1197,35 +1210,35 @@ export const GetProjectUsageResponseSchema: GenMessage<GetProjectUsageResponse> 
  */
 export type ListQuarantinedPostsRequest = Message<"svc.v1.ListQuarantinedPostsRequest"> & {
   /**
-   * Only posts to this toolkit. If empty, to every toolkit.
+   * Toolkit of the posts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Only posts quarantined for this reason. If empty, for any.
+   * Quarantine reason of the posts. If empty, all reasons.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * Whether to list released posts too. If false, only those still in quarantine.
+   * True to include released posts. If false, only posts that are still in quarantine.
    *
    * @generated from field: bool include_released = 3;
    */
   includeReleased: boolean;
 
   /**
-   * Most posts to return. 0 means 50; above 500 means 500.
+   * Maximum posts per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1253,7 +1266,7 @@ export type ListQuarantinedPostsResponse = Message<"svc.v1.ListQuarantinedPostsR
   posts: QuarantinedPost[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1302,7 +1315,7 @@ export type GetQuarantinedPostResponse = Message<"svc.v1.GetQuarantinedPostRespo
   post?: QuarantinedPost | undefined;
 
   /**
-   * Its raw body, byte for byte; base64 in JSON.
+   * Raw body, byte for byte. Base64 in JSON.
    *
    * @generated from field: bytes body = 2;
    */
@@ -1317,56 +1330,56 @@ export const GetQuarantinedPostResponseSchema: GenMessage<GetQuarantinedPostResp
   messageDesc(file_svc_v1_admin, 29);
 
 /**
- * Request of ReleaseQuarantinedPosts. The filters combine; at least one of ids, toolkitSlug, since
- * and until is required.
+ * Request of ReleaseQuarantinedPosts. A post must match all filters that are set. At least one of `ids`, `toolkitSlug`,
+ * `since` and `until` is required.
  *
  * @generated from message svc.v1.ReleaseQuarantinedPostsRequest
  */
 export type ReleaseQuarantinedPostsRequest = Message<"svc.v1.ReleaseQuarantinedPostsRequest"> & {
   /**
-   * Only these posts, at most 500. If empty, every post that the other filters find.
+   * Ids of the posts, at most 500. If empty, all posts that match the other filters.
    *
    * @generated from field: repeated string ids = 1;
    */
   ids: string[];
 
   /**
-   * Only posts to this toolkit. If empty, to every toolkit.
+   * Toolkit of the posts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Only posts received at this time or later. If unset, no lower bound.
+   * Earliest time of receipt, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 3;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only posts received before this time. If unset, no upper bound.
+   * Latest time of receipt, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 4;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Says what would become of each post and changes nothing.
+   * True to report the outcome of each post without changing anything.
    *
    * @generated from field: bool dry_run = 5;
    */
   dryRun: boolean;
 
   /**
-   * Most posts to release in this call. 0 means 50 (with ids: all of them); above 500 means 500.
+   * Maximum posts to release in this call. 0 means 50 (with `ids`: all of them). Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the call before, with the same filters. If empty, from the oldest post on.
+   * `nextPageToken` of the previous call, for the same filters. If empty, the call starts with the oldest post.
    *
    * @generated from field: string page_token = 7;
    */
@@ -1387,14 +1400,14 @@ export const ReleaseQuarantinedPostsRequestSchema: GenMessage<ReleaseQuarantined
  */
 export type ReleaseQuarantinedPostsResponse = Message<"svc.v1.ReleaseQuarantinedPostsResponse"> & {
   /**
-   * What became of each post, the oldest first; posts that are missing stand last.
+   * Outcomes of the posts, oldest post first. Missing posts are last.
    *
    * @generated from field: repeated svc.v1.QuarantineRelease results = 1;
    */
   results: QuarantineRelease[];
 
   /**
-   * Token to go on with. If empty, every post that the filters find was tried.
+   * Token for the next call. Empty when all posts that match the filters were tried.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1415,7 +1428,7 @@ export const ReleaseQuarantinedPostsResponseSchema: GenMessage<ReleaseQuarantine
  */
 export type ParkJobRequest = Message<"svc.v1.ParkJobRequest"> & {
   /**
-   * Id of the project that the job belongs to.
+   * Id of the job's project.
    *
    * @generated from field: string project_id = 1;
    */
@@ -1443,7 +1456,7 @@ export const ParkJobRequestSchema: GenMessage<ParkJobRequest> = /*@__PURE__*/
  */
 export type ParkJobResponse = Message<"svc.v1.ParkJobResponse"> & {
   /**
-   * The job, parked.
+   * The parked job.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -1464,7 +1477,7 @@ export const ParkJobResponseSchema: GenMessage<ParkJobResponse> = /*@__PURE__*/
  */
 export type ReleaseJobRequest = Message<"svc.v1.ReleaseJobRequest"> & {
   /**
-   * Id of the project that the job belongs to.
+   * Id of the job's project.
    *
    * @generated from field: string project_id = 1;
    */
@@ -1492,7 +1505,7 @@ export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE_
  */
 export type ReleaseJobResponse = Message<"svc.v1.ReleaseJobResponse"> & {
   /**
-   * The job as it goes on.
+   * The released job.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -1513,79 +1526,82 @@ export const ReleaseJobResponseSchema: GenMessage<ReleaseJobResponse> = /*@__PUR
  */
 export type VaultRotation = Message<"svc.v1.VaultRotation"> & {
   /**
-   * From 1, one more with each rotation.
+   * Number of the rotation: 1 for the first, then one more each time.
    *
    * @generated from field: uint32 number = 1;
    */
   number: number;
 
   /**
-   * `announced` while its data keys are made, `distributing` until every node that runs has read them,
-   * `resealing` while values are sealed anew, and `done` once the old vault keys are refused.
+   * State of the rotation:
+   * - `announced`: svc creates the new data keys.
+   * - `distributing`: svc waits until every running node has read them.
+   * - `resealing`: svc encrypts values with the new data keys.
+   * - `done`: svc refuses the old vault keys.
    *
    * @generated from field: string state = 2;
    */
   state: string;
 
   /**
-   * Id of the vault key that takes over.
+   * Id of the new vault key.
    *
    * @generated from field: string to_key_id = 3;
    */
   toKeyId: string;
 
   /**
-   * Ids of the vault keys that are refused once it is done.
+   * Ids of the vault keys that svc refuses after the rotation.
    *
    * @generated from field: repeated string from_key_ids = 4;
    */
   fromKeyIds: string[];
 
   /**
-   * Values that were sealed anew so far.
+   * Number of values encrypted with the new keys so far.
    *
    * @generated from field: double resealed = 5;
    */
   resealed: number;
 
   /**
-   * How often the tables are gone through: the last time nothing is found.
+   * Number of passes over the tables. The last pass finds nothing.
    *
    * @generated from field: uint32 pass = 6;
    */
   pass: number;
 
   /**
-   * Rows of this pass that were looked at.
+   * Number of rows scanned in this pass.
    *
    * @generated from field: double seen = 7;
    */
   seen: number;
 
   /**
-   * Rows with sealed values when the rotation began, about.
+   * Approximate number of rows with encrypted values when the rotation started.
    *
    * @generated from field: double total = 8;
    */
   total: number;
 
   /**
-   * What keeps it from going on, or values that do not open, for people. Empty while there is nothing to
-   * tell.
+   * Reason that the rotation is blocked, or values that svc cannot decrypt, as text for people. Empty if there is no
+   * problem.
    *
    * @generated from field: string problem = 9;
    */
   problem: string;
 
   /**
-   * When it began.
+   * Time at which the rotation started.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 10;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it was done; unset before.
+   * Time at which the rotation was complete. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 11;
    */
@@ -1621,7 +1637,7 @@ export const RotateVaultRequestSchema: GenMessage<RotateVaultRequest> = /*@__PUR
  */
 export type RotateVaultResponse = Message<"svc.v1.RotateVaultResponse"> & {
   /**
-   * The rotation that is under way now.
+   * The rotation in progress.
    *
    * @generated from field: svc.v1.VaultRotation rotation = 1;
    */
@@ -1636,48 +1652,48 @@ export const RotateVaultResponseSchema: GenMessage<RotateVaultResponse> = /*@__P
   messageDesc(file_svc_v1_admin, 38);
 
 /**
- * A backup that the store was restored from.
+ * A restore of the database from a backup.
  *
  * @generated from message svc.v1.Restore
  */
 export type Restore = Message<"svc.v1.Restore"> & {
   /**
-   * All that was committed before it is in the store.
+   * End time of the backup. The database has everything that was committed before it.
    *
    * @generated from field: google.protobuf.Timestamp backup_ends_at = 1;
    */
   backupEndsAt?: Timestamp | undefined;
 
   /**
-   * When the restored store was first started.
+   * Time of the first start with the restored database.
    *
    * @generated from field: google.protobuf.Timestamp restored_at = 2;
    */
   restoredAt?: Timestamp | undefined;
 
   /**
-   * When ResumeRestored ended the hold; unset while it is held.
+   * Time at which ResumeRestored ended the hold. Unset during the hold.
    *
    * @generated from field: google.protobuf.Timestamp resumed_at = 3;
    */
   resumedAt?: Timestamp | undefined;
 
   /**
-   * Whether it was resumed as one of which nothing was sent since the backup's end.
+   * True if the hold was ended with `nothingSince`: svc sent nothing after the end of the backup.
    *
    * @generated from field: bool nothing_since = 4;
    */
   nothingSince: boolean;
 
   /**
-   * Deliveries that wait to be sent, while it is held.
+   * Number of deliveries on hold.
    *
    * @generated from field: double deliveries = 5;
    */
   deliveries: number;
 
   /**
-   * Jobs that have not ended, while it is held; parked ones too.
+   * Number of jobs on hold that have not ended, including parked jobs.
    *
    * @generated from field: double jobs = 6;
    */
@@ -1713,7 +1729,7 @@ export const GetRestoreRequestSchema: GenMessage<GetRestoreRequest> = /*@__PURE_
  */
 export type GetRestoreResponse = Message<"svc.v1.GetRestoreResponse"> & {
   /**
-   * The last restore; unset where the store was never restored.
+   * The last restore. Unset if the database was never restored.
    *
    * @generated from field: svc.v1.Restore restore = 1;
    */
@@ -1734,8 +1750,8 @@ export const GetRestoreResponseSchema: GenMessage<GetRestoreResponse> = /*@__PUR
  */
 export type ResumeRestoredRequest = Message<"svc.v1.ResumeRestoredRequest"> & {
   /**
-   * Whether the store that the backup was taken of did nothing after the backup's end, as one that was stopped
-   * before: then writes of jobs are sent, and none of them is in doubt.
+   * True if the original database did nothing after the end of the backup, for example because it was stopped before.
+   * Then svc sends writes of jobs, and none of them is in doubt.
    *
    * @generated from field: bool nothing_since = 1;
    */
@@ -1756,7 +1772,7 @@ export const ResumeRestoredRequestSchema: GenMessage<ResumeRestoredRequest> = /*
  */
 export type ResumeRestoredResponse = Message<"svc.v1.ResumeRestoredResponse"> & {
   /**
-   * The restore, resumed. Its counts are of what waited until then.
+   * The resumed restore. Its counts are those from the end of the hold.
    *
    * @generated from field: svc.v1.Restore restore = 1;
    */
@@ -1792,7 +1808,7 @@ export const GetVaultRotationRequestSchema: GenMessage<GetVaultRotationRequest> 
  */
 export type GetVaultRotationResponse = Message<"svc.v1.GetVaultRotationResponse"> & {
   /**
-   * The last rotation; unset where the vault key was never rotated.
+   * The last rotation. Unset if the vault key was never rotated.
    *
    * @generated from field: svc.v1.VaultRotation rotation = 1;
    */
@@ -1807,27 +1823,27 @@ export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse
   messageDesc(file_svc_v1_admin, 45);
 
 /**
- * A secret of the deployment itself without its value, which nobody reads back.
+ * A secret of the deployment itself, without its value.
  *
  * @generated from message svc.v1.DeploymentSecret
  */
 export type DeploymentSecret = Message<"svc.v1.DeploymentSecret"> & {
   /**
-   * Its name: `embeddings_key`.
+   * Name of the secret: `embeddings_key`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * When it was first put.
+   * Time at which the secret was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was given its present value.
+   * Time at which the secret got its current value.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 3;
    */
@@ -1848,14 +1864,14 @@ export const DeploymentSecretSchema: GenMessage<DeploymentSecret> = /*@__PURE__*
  */
 export type PutDeploymentSecretRequest = Message<"svc.v1.PutDeploymentSecretRequest"> & {
   /**
-   * The secret's name: `embeddings_key`.
+   * Name of the secret: `embeddings_key`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The value, as it is to be sent: 8 to 8,192 characters of visible ASCII.
+   * Value to send: 8 to 8,192 characters of visible ASCII.
    *
    * @generated from field: string value = 2;
    */
@@ -1897,7 +1913,7 @@ export const PutDeploymentSecretResponseSchema: GenMessage<PutDeploymentSecretRe
  */
 export type DeleteDeploymentSecretRequest = Message<"svc.v1.DeleteDeploymentSecretRequest"> & {
   /**
-   * The secret's name: `embeddings_key`.
+   * Name of the secret: `embeddings_key`.
    *
    * @generated from field: string name = 1;
    */
@@ -1948,7 +1964,7 @@ export const ListDeploymentSecretsRequestSchema: GenMessage<ListDeploymentSecret
  */
 export type ListDeploymentSecretsResponse = Message<"svc.v1.ListDeploymentSecretsResponse"> & {
   /**
-   * The secrets, by name.
+   * Secrets, sorted by name.
    *
    * @generated from field: repeated svc.v1.DeploymentSecret secrets = 1;
    */
@@ -1963,78 +1979,79 @@ export const ListDeploymentSecretsResponseSchema: GenMessage<ListDeploymentSecre
   messageDesc(file_svc_v1_admin, 52);
 
 /**
- * Someone did something.
+ * An entry of the audit log: one action of one actor.
  *
  * @generated from message svc.v1.AuditEvent
  */
 export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   /**
-   * Id, `aud_…`.
+   * Id of the entry, `aud_…`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * When it began.
+   * Time at which the action started.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
   at?: Timestamp | undefined;
 
   /**
-   * The project that it was done in or to; empty for what concerns the deployment.
+   * Project in which, or on which, the action was done. Empty for an action on the deployment.
    *
    * @generated from field: string project_id = 3;
    */
   projectId: string;
 
   /**
-   * Who: `admin`, the id of an API key, or the id of the job that made a call.
+   * Actor: `admin`, the id of an API key, or the id of the job that made a tool call.
    *
    * @generated from field: string actor = 4;
    */
   actor: string;
 
   /**
-   * What: the call, such as `AdminService.CreateApiKey`, or `ToolCall.Send` for a destructive call of a tool that was sent.
+   * Action: the API call, such as `AdminService.CreateApiKey`, or `ToolCall.Send` for a destructive tool call that was
+   * sent.
    *
    * @generated from field: string action = 5;
    */
   action: string;
 
   /**
-   * What it was done to: an id, a slug, or the name of a secret or a limit. Empty where the call names none.
+   * Subject of the action: an id, a slug, or the name of a secret or a limit. Empty if the call names none.
    *
    * @generated from field: string subject = 6;
    */
   subject: string;
 
   /**
-   * Of the entity or the person that it was about, a keyed digest in hex: the same one for the same id within a
-   * project. Empty where there is none.
+   * Keyed digest, in hex, of the entity or person that the action concerns. The same id has the same digest within a
+   * project. Empty if there is none.
    *
    * @generated from field: string entity_digest = 7;
    */
   entityDigest: string;
 
   /**
-   * `ok`, or the code of the error. `sent` for ToolCall.Send, `unknown` where the service ended meanwhile. Empty
-   * while it is under way.
+   * Outcome: `ok` or the code of the error. For `ToolCall.Send`, `sent`. `unknown` if the service stopped during the
+   * action. Empty while the action is in progress.
    *
    * @generated from field: string outcome = 8;
    */
   outcome: string;
 
   /**
-   * Its place in the chain of its project, from 1; 0 until it has one, two seconds at most.
+   * Position in the hash chain of the project, from 1. 0 until the entry has a position, at most two seconds.
    *
    * @generated from field: uint32 position = 9;
    */
   position: number;
 
   /**
-   * The call of ToolCall.Send, `call_…`; empty else.
+   * Id of the tool call, `call_…`. Empty unless the action is `ToolCall.Send`.
    *
    * @generated from field: string tool_call_id = 10;
    */
@@ -2055,49 +2072,49 @@ export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
  */
 export type ListAuditEventsRequest = Message<"svc.v1.ListAuditEventsRequest"> & {
   /**
-   * Events of this project alone; of all of them and of the deployment when empty.
+   * Project of the entries. If empty, the entries of all projects and of the deployment.
    *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * Events of this actor alone.
+   * Actor of the entries. If empty, all actors.
    *
    * @generated from field: string actor = 2;
    */
   actor: string;
 
   /**
-   * Events of this action alone, such as `AdminService.CreateApiKey`.
+   * Action of the entries, such as `AdminService.CreateApiKey`. If empty, all actions.
    *
    * @generated from field: string action = 3;
    */
   action: string;
 
   /**
-   * Events from this time on.
+   * Earliest time, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Events before this time.
+   * Latest time, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 5;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Most events to return; 0 means 50, more than 500 means 500.
+   * Maximum entries per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * Token of the page to return; empty for the first.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -2118,14 +2135,14 @@ export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = 
  */
 export type ListAuditEventsResponse = Message<"svc.v1.ListAuditEventsResponse"> & {
   /**
-   * The events of the page.
+   * Entries of the page.
    *
    * @generated from field: repeated svc.v1.AuditEvent events = 1;
    */
   events: AuditEvent[];
 
   /**
-   * Token of the next page; empty when this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -2140,41 +2157,42 @@ export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> 
   messageDesc(file_svc_v1_admin, 55);
 
 /**
- * Something that is wrong in the audit log.
+ * A problem in the audit log.
  *
  * @generated from message svc.v1.AuditFault
  */
 export type AuditFault = Message<"svc.v1.AuditFault"> & {
   /**
-   * The project whose chain it is in; empty for that of the deployment.
+   * Project whose hash chain has the problem. Empty for the chain of the deployment.
    *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * The place in the chain, from 1; 0 for what concerns the chain as a whole.
+   * Position in the chain, from 1. 0 for a problem of the chain as a whole.
    *
    * @generated from field: uint32 position = 2;
    */
   position: number;
 
   /**
-   * Id of the event; empty where it is not there.
+   * Id of the entry. Empty if the entry is missing.
    *
    * @generated from field: string event_id = 3;
    */
   eventId: string;
 
   /**
-   * `changed`, `removed`, `moved` (not in the place where it was), `head` (the end of the chain was changed or removed).
+   * Kind of problem: `changed`, `removed`, `moved` (not at its original position) or `head` (the end of the chain was
+   * changed or removed).
    *
    * @generated from field: string kind = 4;
    */
   kind: string;
 
   /**
-   * What was found, for people.
+   * Description of the problem, for people.
    *
    * @generated from field: string message = 5;
    */
@@ -2189,27 +2207,27 @@ export const AuditFaultSchema: GenMessage<AuditFault> = /*@__PURE__*/
   messageDesc(file_svc_v1_admin, 56);
 
 /**
- * The end of a chain that was compared.
+ * End of a verified hash chain.
  *
  * @generated from message svc.v1.AuditHead
  */
 export type AuditHead = Message<"svc.v1.AuditHead"> & {
   /**
-   * The project whose chain it is; empty for that of the deployment.
+   * Project of the chain. Empty for the chain of the deployment.
    *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * How many events the chain has.
+   * Number of entries in the chain.
    *
    * @generated from field: uint32 length = 2;
    */
   length: number;
 
   /**
-   * The hash of the last one, in hex. Who noted it elsewhere can tell later whether events up to it are still those.
+   * Hash of the last entry, in hex. Keep a copy elsewhere to verify later that the entries up to it have not changed.
    *
    * @generated from field: string hash = 3;
    */
@@ -2230,7 +2248,7 @@ export const AuditHeadSchema: GenMessage<AuditHead> = /*@__PURE__*/
  */
 export type VerifyAuditLogRequest = Message<"svc.v1.VerifyAuditLogRequest"> & {
   /**
-   * Token of the part to compare; empty for the first.
+   * `nextPageToken` of the previous part. If empty, the first part.
    *
    * @generated from field: string page_token = 1;
    */
@@ -2251,28 +2269,28 @@ export const VerifyAuditLogRequestSchema: GenMessage<VerifyAuditLogRequest> = /*
  */
 export type VerifyAuditLogResponse = Message<"svc.v1.VerifyAuditLogResponse"> & {
   /**
-   * How many events were compared.
+   * Number of entries verified.
    *
    * @generated from field: uint32 checked = 1;
    */
   checked: number;
 
   /**
-   * What is wrong.
+   * Problems found.
    *
    * @generated from field: repeated svc.v1.AuditFault faults = 2;
    */
   faults: AuditFault[];
 
   /**
-   * The ends of the chains that this part finished.
+   * Ends of the chains that are complete with this part.
    *
    * @generated from field: repeated svc.v1.AuditHead heads = 3;
    */
   heads: AuditHead[];
 
   /**
-   * Token of the next part; empty when all was compared.
+   * Token of the next part. Empty when the whole log is verified.
    *
    * @generated from field: string next_page_token = 4;
    */
@@ -2300,14 +2318,15 @@ export type EraseEntityRequest = Message<"svc.v1.EraseEntityRequest"> & {
   projectId: string;
 
   /**
-   * The project's own id of the entity.
+   * Id of the entity, as the project names it.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * Counts what would be deleted now, and changes nothing: no key ends and no job is cancelled.
+   * True to count the rows that an erasure would delete, without changing anything: no key ends and no job is
+   * cancelled.
    *
    * @generated from field: bool dry_run = 3;
    */
@@ -2328,7 +2347,7 @@ export const EraseEntityRequestSchema: GenMessage<EraseEntityRequest> = /*@__PUR
  */
 export type EraseEntityResponse = Message<"svc.v1.EraseEntityResponse"> & {
   /**
-   * The erasure as it begins, or as it stands; of a dry run, what it counted.
+   * The erasure, new or already in progress. For a dry run, its counts.
    *
    * @generated from field: svc.v1.Erasure erasure = 1;
    */
@@ -2370,7 +2389,7 @@ export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@_
  */
 export type DeleteProjectResponse = Message<"svc.v1.DeleteProjectResponse"> & {
   /**
-   * The erasure as it begins, or as it stands.
+   * The erasure, new or already in progress.
    *
    * @generated from field: svc.v1.Erasure erasure = 1;
    */
@@ -2440,7 +2459,7 @@ export type ExportEntityRequest = Message<"svc.v1.ExportEntityRequest"> & {
   projectId: string;
 
   /**
-   * The project's own id of the entity.
+   * Id of the entity, as the project names it.
    *
    * @generated from field: string entity_id = 2;
    */
@@ -2455,13 +2474,13 @@ export const ExportEntityRequestSchema: GenMessage<ExportEntityRequest> = /*@__P
   messageDesc(file_svc_v1_admin, 66);
 
 /**
- * Response of ExportEntity: lines in their order, some at a time.
+ * Response of ExportEntity. The stream has several responses; each has some of the lines, in order.
  *
  * @generated from message svc.v1.ExportEntityResponse
  */
 export type ExportEntityResponse = Message<"svc.v1.ExportEntityResponse"> & {
   /**
-   * Each a JSON object, without a line break.
+   * Lines of the export. Each is a JSON object without a line break.
    *
    * @generated from field: repeated string lines = 1;
    */
@@ -2476,22 +2495,21 @@ export const ExportEntityResponseSchema: GenMessage<ExportEntityResponse> = /*@_
   messageDesc(file_svc_v1_admin, 67);
 
 /**
- * Administration of the deployment: projects, their keys and policies, the quarantine of inbound posts,
- * and jobs that do harm. Every call needs the deployment's administrator token and sees every project. While the
- * deployment sets no such token, every call is refused.
+ * Administers the deployment: projects, their API keys and policies, quarantined webhook posts, harmful jobs, backups,
+ * the vault key, the audit log and erasures. Every call requires the deployment's administrator token and can access
+ * every project. If the deployment has no such token, every call is refused.
  *
  * @generated from service svc.v1.AdminService
  */
 export const AdminService: GenService<{
   /**
-   * CreateProject creates a project with the default policy and with the contact `owner`, an
-   * approver.
+   * Creates a project with the default policy and with the contact `owner`, who is an approver.
    *
-   * It is an error to create:
-   * - invalid_argument NAME_INVALID: name is empty or longer than 100 characters.
-   * - already_exists PROJECT_NAME_TAKEN: a project of that name exists.
-   * - failed_precondition AUDIENCE_UNDECLARED: a project exists, and the deployment does not say which
-   *   projects receive events: a second one would receive those of the first.
+   * Errors:
+   * - invalid_argument NAME_INVALID: `name` is empty or longer than 100 characters.
+   * - already_exists PROJECT_NAME_TAKEN: a project with this name exists.
+   * - failed_precondition AUDIENCE_UNDECLARED: a project already exists, and the deployment does not configure which
+   *   projects receive events. A second project would receive the events of the first.
    *
    * @generated from rpc svc.v1.AdminService.CreateProject
    */
@@ -2501,11 +2519,11 @@ export const AdminService: GenService<{
     output: typeof CreateProjectResponseSchema;
   },
   /**
-   * ListProjects returns the projects of the deployment with their policies, newest first.
+   * Lists the projects of the deployment with their policies, newest first.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.AdminService.ListProjects
    */
@@ -2515,21 +2533,22 @@ export const AdminService: GenService<{
     output: typeof ListProjectsResponseSchema;
   },
   /**
-   * CreateApiKey issues a key of a project and returns its text, here only: the deployment keeps a
-   * digest of it. The key is valid at once.
+   * Creates an API key of a project. The response contains the key's text, and no other response ever does: the
+   * deployment stores only a digest of it. The key is valid immediately.
    *
-   * It is an error to create:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
-   * - invalid_argument ROLE_INVALID: role is neither ROLE_MEMBER nor ROLE_APPROVER.
-   * - invalid_argument NAME_INVALID: name is empty or longer than 100 characters.
-   * - invalid_argument EXPIRES_AT_PAST: expiresAt is not in the future.
-   * - invalid_argument ENTITY_ID_INVALID: entityId is longer than 200 characters or has control characters.
-   * - invalid_argument ACCESS_CLASS_INVALID: one of accessClasses is none of read, write and destructive.
-   * - invalid_argument TOOLKIT_SLUGS_INVALID: one of toolkitSlugs has not the form of a slug, or there are more than 100.
-   * - not_found TOOLKIT_NOT_FOUND: one of toolkitSlugs is no toolkit of the catalog or of the project, nor `skills` or `http`.
-   * - invalid_argument AGENT_TOOLS_INVALID: one of agentTools is none of programs, connect, operate and repair.
-   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive`
-   *   and `writes`, or the project has no contact confirm.contact.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument ROLE_INVALID: `role` is neither ROLE_MEMBER nor ROLE_APPROVER.
+   * - invalid_argument NAME_INVALID: `name` is empty or longer than 100 characters.
+   * - invalid_argument EXPIRES_AT_PAST: `expiresAt` is not in the future.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is longer than 200 characters or has control characters.
+   * - invalid_argument ACCESS_CLASS_INVALID: `accessClasses` has a value other than read, write and destructive.
+   * - invalid_argument TOOLKIT_SLUGS_INVALID: `toolkitSlugs` has a malformed slug or more than 100 entries.
+   * - not_found TOOLKIT_NOT_FOUND: `toolkitSlugs` names a toolkit that neither the catalog nor the project has, and
+   *   that is not `skills` or `http`.
+   * - invalid_argument AGENT_TOOLS_INVALID: `agentTools` has a value other than programs, connect, operate and repair.
+   * - invalid_argument CONFIRM_INVALID: `confirm.person` is not empty, `never`, `destructive` or `writes`, or the
+   *   project has no contact `confirm.contact`.
    *
    * @generated from rpc svc.v1.AdminService.CreateApiKey
    */
@@ -2539,14 +2558,13 @@ export const AdminService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * ListApiKeys returns the keys of one project, revoked and expired ones included, newest first. It
-   * never returns the text of a key.
+   * Lists the API keys of one project, newest first, including revoked and expired keys. It never returns the text of a
+   * key.
    *
-   * It is an error to list with:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   project.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same project.
    *
    * @generated from rpc svc.v1.AdminService.ListApiKeys
    */
@@ -2556,11 +2574,12 @@ export const AdminService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * RevokeApiKey ends a key for good, with the keys that it made for agents. The node that answers refuses them from then
-   * on, every other node within seconds. Revoking a revoked key changes nothing and keeps its revokedAt.
+   * Revokes an API key permanently, with the keys that it created for agents. The node that answers refuses these keys
+   * immediately, and every other node within seconds. Idempotent: revoking a revoked key changes nothing and keeps its
+   * `revokedAt`.
    *
-   * It is an error to revoke:
-   * - not_found API_KEY_NOT_FOUND: there is no key id.
+   * Errors:
+   * - not_found API_KEY_NOT_FOUND: no key has this `id`.
    *
    * @generated from rpc svc.v1.AdminService.RevokeApiKey
    */
@@ -2570,22 +2589,20 @@ export const AdminService: GenService<{
     output: typeof RevokeApiKeyResponseSchema;
   },
   /**
-   * SetProjectPolicy replaces planApproval and redirectUrls of a project's policy, and each of its
-   * other parts that is sent, as a whole. It governs what is submitted or started afterwards; quotas
-   * hold at once on the node that answers, within a second on the others.
+   * Replaces `planApproval` and `redirectUrls` of a project's policy. Each other part of the policy is replaced as a
+   * whole if the request contains it. The new policy applies to work that is submitted or started afterwards. Quotas
+   * apply immediately on the node that answers, and within a second on the others.
    *
-   * It is an error to set:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
-   * - invalid_argument PLAN_APPROVAL_INVALID: planApproval is neither empty nor one of `never`,
-   *   `destructive` and `always`.
-   * - invalid_argument REDIRECT_URL_INVALID: one of redirectUrls is not an absolute https URL (http
-   *   for loopback) without credentials and fragment, is longer than 2,048 characters, or there are
-   *   more than 100.
-   * - invalid_argument QUOTA_INVALID: one of quotas is below -1.
-   * - invalid_argument HTTP_HOST_INVALID: one of http.hosts is not a host alone, such as
-   *   `api.example.com` or `api.example.com:8443`, or there are more than 100.
-   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive`
-   *   and `writes`, or the project has no contact confirm.contact.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument PLAN_APPROVAL_INVALID: `planApproval` is not empty, `never`, `destructive` or `always`.
+   * - invalid_argument REDIRECT_URL_INVALID: `redirectUrls` has more than 100 entries, or an entry is longer than 2,048
+   *   characters or is not an absolute https URL (http for loopback) without credentials and fragment.
+   * - invalid_argument QUOTA_INVALID: a quota is below -1.
+   * - invalid_argument HTTP_HOST_INVALID: `http.hosts` has more than 100 entries, or an entry is not just a host, such
+   *   as `api.example.com` or `api.example.com:8443`.
+   * - invalid_argument CONFIRM_INVALID: `confirm.person` is not empty, `never`, `destructive` or `writes`, or the
+   *   project has no contact `confirm.contact`.
    *
    * @generated from rpc svc.v1.AdminService.SetProjectPolicy
    */
@@ -2595,11 +2612,11 @@ export const AdminService: GenService<{
     output: typeof SetProjectPolicyResponseSchema;
   },
   /**
-   * GetProjectUsage returns what a project uses of each of its quotas. What is counted by node is that
-   * of the node that answers. It counts in the store, so it is not for a tight loop.
+   * Returns the project's current use of each quota. Quotas that each node counts for itself are those of the node that
+   * answers. The call counts rows in the database, so do not call it in a tight loop.
    *
-   * It is an error to read:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
    *
    * @generated from rpc svc.v1.AdminService.GetProjectUsage
    */
@@ -2609,13 +2626,12 @@ export const AdminService: GenService<{
     output: typeof GetProjectUsageResponseSchema;
   },
   /**
-   * ListQuarantinedPosts returns verified inbound posts that could not become events, without their
+   * Lists quarantined posts: verified webhook posts that svc could not turn into events. Posts come without their
    * bodies, newest first by (receivedAt, id).
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.AdminService.ListQuarantinedPosts
    */
@@ -2625,11 +2641,10 @@ export const AdminService: GenService<{
     output: typeof ListQuarantinedPostsResponseSchema;
   },
   /**
-   * GetQuarantinedPost returns one quarantined post with its body.
+   * Returns one quarantined post with its body.
    *
-   * It is an error to read:
-   * - not_found QUARANTINED_POST_NOT_FOUND: there is no quarantined post id, or its retention has
-   *   passed.
+   * Errors:
+   * - not_found QUARANTINED_POST_NOT_FOUND: no quarantined post has this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.AdminService.GetQuarantinedPost
    */
@@ -2639,19 +2654,18 @@ export const AdminService: GenService<{
     output: typeof GetQuarantinedPostResponseSchema;
   },
   /**
-   * ReleaseQuarantinedPosts runs quarantined posts through the toolkit definitions and the projects
-   * as they are now, as if each had just arrived, and stores and delivers the events that come of it.
-   * Each post is settled in a transaction of its own, the oldest first: one that fails again stays in
-   * quarantine with its new reason and holds up no other. A post already released is not run again.
+   * Processes quarantined posts again with the current toolkit definitions and projects, as if each post had just
+   * arrived. Stores and delivers the events that result. Each post has its own transaction, oldest first. A post that
+   * fails again stays in quarantine with its new reason and does not block the others. A post that is already released
+   * is skipped.
    *
-   * It is an error to release with:
-   * - invalid_argument FILTER_REQUIRED: ids, toolkitSlug, since and until are all empty.
-   * - invalid_argument TOO_MANY_IDS: ids has more than 500 entries.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit toolkitSlug.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument FILTER_REQUIRED: `ids`, `toolkitSlug`, `since` and `until` are all empty.
+   * - invalid_argument TOO_MANY_IDS: `ids` has more than 500 entries.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.AdminService.ReleaseQuarantinedPosts
    */
@@ -2661,17 +2675,16 @@ export const AdminService: GenService<{
     output: typeof ReleaseQuarantinedPostsResponseSchema;
   },
   /**
-   * ParkJob takes a job of any project from the node that drives it and parks it with the reason
-   * `administrator`, until ReleaseJob or CancelJob, or its deadline, whose clock runs on. It takes effect
-   * at once, from any node, and also while the node that drives the job hangs: whatever that one still
-   * writes of the job is refused. A call that is under way is not ended; its outcome is recorded and
-   * used after the release.
+   * Parks a job of any project with the reason `administrator`, until ReleaseJob, CancelJob or the job's deadline. The
+   * deadline does not move. The call takes effect immediately and works from any node, even if the node that runs the
+   * job hangs: svc refuses further writes of that node for the job. A tool call in progress is not stopped. Its outcome
+   * is recorded and used after the release.
    *
-   * It is an error to park:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
    * - failed_precondition JOB_FINISHED: the job has ended.
-   * - failed_precondition JOB_NOT_PARKABLE: the job is none of JOB_STATUS_QUEUED, JOB_STATUS_RUNNING and
-   *   JOB_STATUS_COMPENSATING. The message says where it stands, and of a parked one for what.
+   * - failed_precondition JOB_NOT_PARKABLE: the job is not JOB_STATUS_QUEUED, JOB_STATUS_RUNNING or
+   *   JOB_STATUS_COMPENSATING. The message has its status, and for a parked job the reason.
    *
    * @generated from rpc svc.v1.AdminService.ParkJob
    */
@@ -2681,14 +2694,14 @@ export const AdminService: GenService<{
     output: typeof ParkJobResponseSchema;
   },
   /**
-   * ReleaseJob takes a job that is parked with the reason `administrator` or `poisoned` back to where it
-   * stood, and makes it due at once. What the service had counted against it begins anew.
+   * Returns a job that was parked with the reason `administrator` or `poisoned` to its previous status, and makes it
+   * due immediately. svc resets the failures that it counted against the job.
    *
-   * It is an error to release:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
    * - failed_precondition JOB_FINISHED: the job has ended.
-   * - failed_precondition JOB_NOT_RELEASABLE: the job is not parked, or for another reason. The message
-   *   says where it stands.
+   * - failed_precondition JOB_NOT_RELEASABLE: the job is not parked, or is parked for another reason. The message has
+   *   its status.
    *
    * @generated from rpc svc.v1.AdminService.ReleaseJob
    */
@@ -2698,17 +2711,17 @@ export const AdminService: GenService<{
     output: typeof ReleaseJobResponseSchema;
   },
   /**
-   * RotateVault begins to replace the vault key that is in use by the first one of SVC_VAULT_KEY; where
-   * the service keeps its key in a file of its data folder, by one that it makes. In the background every
-   * project gets a new data key, and every sealed value is sealed anew with it, while the nodes run; then
-   * the old vault keys are refused. Where a rotation is under way already, it is returned, and nothing
-   * changes. A rotation cannot be called off: it goes on from where it stood when nodes end and start.
+   * Starts a rotation of the vault key. The first key of SVC_VAULT_KEY replaces the current one. If svc keeps its key
+   * in a file of its data folder, it creates the new key itself. In the background, while the nodes run, every project
+   * gets a new data key and every encrypted value is encrypted with it. Then the old vault keys are refused.
    *
-   * It is an error to rotate:
-   * - failed_precondition VAULT_KEY_UNCHANGED: the first key of SVC_VAULT_KEY is the one in use.
-   * - failed_precondition VAULT_KEY_RETIRED: the first key was replaced by an earlier rotation.
-   * - failed_precondition VAULT_KEY_MISSING: a node that runs does not have the key. The message names
-   *   such nodes.
+   * If a rotation is already in progress, the call returns it and changes nothing. A rotation cannot be cancelled, and
+   * it continues after nodes stop and start.
+   *
+   * Errors:
+   * - failed_precondition VAULT_KEY_UNCHANGED: the first key of SVC_VAULT_KEY is the current key.
+   * - failed_precondition VAULT_KEY_RETIRED: an earlier rotation already replaced the first key.
+   * - failed_precondition VAULT_KEY_MISSING: a running node does not have the key. The message names these nodes.
    *
    * @generated from rpc svc.v1.AdminService.RotateVault
    */
@@ -2718,7 +2731,7 @@ export const AdminService: GenService<{
     output: typeof RotateVaultResponseSchema;
   },
   /**
-   * GetVaultRotation returns the last rotation of the vault key, under way or done.
+   * Returns the last rotation of the vault key, in progress or complete.
    *
    * @generated from rpc svc.v1.AdminService.GetVaultRotation
    */
@@ -2728,15 +2741,15 @@ export const AdminService: GenService<{
     output: typeof GetVaultRotationResponseSchema;
   },
   /**
-   * PutDeploymentSecret keeps something secret that the deployment itself sends, or gives it a new value. It is
-   * sealed in the store, and rotated with the vault key; no call returns it. Every node sends it within
-   * seconds, unless a variable of its environment has another. `embeddings_key` is the bearer token of the
-   * embeddings endpoint, for which SVC_EMBEDDINGS_KEY comes first where it is set.
+   * Creates or replaces a secret that the deployment itself sends. svc encrypts the secret in the database and rotates
+   * it with the vault key. No call returns it. Every node sends the new value within seconds, unless an environment
+   * variable of the node sets another. `embeddings_key` is the bearer token of the embeddings endpoint; if
+   * SVC_EMBEDDINGS_KEY is set, it takes precedence.
    *
-   * It is an error to put:
-   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: name is not `embeddings_key`.
-   * - invalid_argument DEPLOYMENT_SECRET_INVALID: value has less than 8 or more than 8,192 characters, or
-   *   others than visible ASCII.
+   * Errors:
+   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: `name` is not `embeddings_key`.
+   * - invalid_argument DEPLOYMENT_SECRET_INVALID: `value` has fewer than 8 or more than 8,192 characters, or a
+   *   character that is not visible ASCII.
    *
    * @generated from rpc svc.v1.AdminService.PutDeploymentSecret
    */
@@ -2746,11 +2759,11 @@ export const AdminService: GenService<{
     output: typeof PutDeploymentSecretResponseSchema;
   },
   /**
-   * DeleteDeploymentSecret erases one. Nodes send it for some seconds more at most.
+   * Deletes a secret of the deployment. Nodes may still send it for some seconds.
    *
-   * It is an error to delete:
-   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: name is not `embeddings_key`.
-   * - not_found DEPLOYMENT_SECRET_NOT_FOUND: the deployment keeps none of that name.
+   * Errors:
+   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: `name` is not `embeddings_key`.
+   * - not_found DEPLOYMENT_SECRET_NOT_FOUND: the deployment has no secret with this name.
    *
    * @generated from rpc svc.v1.AdminService.DeleteDeploymentSecret
    */
@@ -2760,7 +2773,7 @@ export const AdminService: GenService<{
     output: typeof DeleteDeploymentSecretResponseSchema;
   },
   /**
-   * ListDeploymentSecrets returns the names and times of what the deployment itself keeps secret, by name.
+   * Lists the names and times of the deployment's own secrets, sorted by name.
    *
    * @generated from rpc svc.v1.AdminService.ListDeploymentSecrets
    */
@@ -2770,9 +2783,8 @@ export const AdminService: GenService<{
     output: typeof ListDeploymentSecretsResponseSchema;
   },
   /**
-   * GetRestore returns the last time that the store was restored from a backup, and what waits while it is
-   * held: from the first start on, a restored store takes posts and calls and sends nothing by itself, until
-   * ResumeRestored.
+   * Returns the last restore of the database from a backup, and the work that is on hold. From its first start, a
+   * restored database accepts posts and calls, but svc sends nothing by itself until ResumeRestored.
    *
    * @generated from rpc svc.v1.AdminService.GetRestore
    */
@@ -2782,14 +2794,15 @@ export const AdminService: GenService<{
     output: typeof GetRestoreResponseSchema;
   },
   /**
-   * ResumeRestored ends the hold of a restored store: every node begins within a second to send deliveries,
-   * drive jobs, start standing programs and renew tokens. Deliveries go out with the ids that they had, and
-   * writes of jobs under the keys that they had to apps that take idempotency keys. Any other write of a job
-   * from before the restore, or of a run whose time was before this call, is in doubt when the job comes to
-   * it, as one whose node was lost, unless nothingSince is set.
+   * Ends the hold of a restored database. Within a second, every node starts to send deliveries, run jobs, start
+   * schedules and renew tokens. Deliveries keep their ids. Writes of jobs keep their idempotency keys if the app takes
+   * such keys.
    *
-   * It is an error to resume:
-   * - failed_precondition STORE_NOT_HELD: the store was not restored, or was resumed already.
+   * Any other write is in doubt when its job reaches it, as if the job's node had been lost. This applies to jobs from
+   * before the restore and to runs that were due before this call. With `nothingSince`, no write is in doubt.
+   *
+   * Errors:
+   * - failed_precondition STORE_NOT_HELD: the database was not restored, or was already resumed.
    *
    * @generated from rpc svc.v1.AdminService.ResumeRestored
    */
@@ -2799,16 +2812,16 @@ export const AdminService: GenService<{
     output: typeof ResumeRestoredResponseSchema;
   },
   /**
-   * ListAuditEvents returns who did what, newest first: calls that change what someone may do, answers, and
-   * destructive calls of tools that were sent.
+   * Lists audited actions with their actors, newest first: calls that change what someone may do, answers, and
+   * destructive tool calls that were sent.
    *
-   * It is an error to list with:
-   * - invalid_argument ID_MALFORMED: projectId is no id of a project.
-   * - invalid_argument ACTOR_INVALID: actor is neither `admin` nor the id of a key or a job.
-   * - invalid_argument FILTER_TEXT_INVALID: action is longer than 200 characters.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same filters.
+   * Errors:
+   * - invalid_argument ID_MALFORMED: `projectId` is not a project id.
+   * - invalid_argument ACTOR_INVALID: `actor` is neither `admin` nor the id of a key or a job.
+   * - invalid_argument FILTER_TEXT_INVALID: `action` is longer than 200 characters.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.AdminService.ListAuditEvents
    */
@@ -2818,11 +2831,11 @@ export const AdminService: GenService<{
     output: typeof ListAuditEventsResponseSchema;
   },
   /**
-   * VerifyAuditLog compares the next part of the audit log with its chains, and tells what was changed, removed or
-   * put in another place. Call it with the token of each answer until there is none.
+   * Verifies the next part of the audit log against its hash chains. Reports entries that were changed, removed or
+   * moved. Repeat the call with the token of each response until the token is empty.
    *
-   * It is an error to verify with:
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.AdminService.VerifyAuditLog
    */
@@ -2832,18 +2845,24 @@ export const AdminService: GenService<{
     output: typeof VerifyAuditLogResponseSchema;
   },
   /**
-   * EraseEntity deletes what the deployment holds of one entity of a project: its connected accounts, events
-   * with their deliveries (also those that name an account of it and came before it was connected), calls of the ledger, jobs and standing programs that are bound to it or name it,
-   * contacts that are reached by it, and the keys and grants that are bound to it, which end at once. It is
-   * done in the background and goes on where it stopped; GetErasure tells how far it is. Jobs that run are
-   * cancelled and waited for first. The tables are gone through until a whole pass finds nothing. What other
-   * entities have stays, and so does everything of an entity of that name in another project. An erasure of
-   * the entity that is under way is answered as it stands. Nothing brings back what was erased.
+   * Starts the erasure of all data of one entity of a project. The erasure deletes:
+   * - the entity's connected accounts;
+   * - its events with their deliveries, including events that name an account of the entity and arrived before the
+   *   account was connected;
+   * - its tool calls in the ledger;
+   * - jobs and schedules that are scoped to the entity or name it;
+   * - contacts that svc reaches through the entity;
+   * - keys and grants that are scoped to the entity. They stop working immediately.
    *
-   * It is an error to erase:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
-   * - invalid_argument ENTITY_ID_INVALID: entityId is empty, longer than 200 characters or has control
-   *   characters.
+   * The erasure runs in the background and resumes after a restart. GetErasure reports its progress. It first cancels
+   * running jobs and waits for them to end. Then it scans the tables until a full pass finds nothing.
+   *
+   * Data of other entities stays, and so does data of an entity with the same id in another project. If an erasure of
+   * the entity is already in progress, the call returns that erasure. Erased data cannot be restored.
+   *
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is empty, longer than 200 characters or has control characters.
    *
    * @generated from rpc svc.v1.AdminService.EraseEntity
    */
@@ -2853,11 +2872,11 @@ export const AdminService: GenService<{
     output: typeof EraseEntityResponseSchema;
   },
   /**
-   * DeleteProject deletes a project with everything that is its own, in the way of EraseEntity. Its keys end at
-   * once. Nothing brings it back.
+   * Starts the erasure of a project with all of its data. It works like EraseEntity. The project's keys stop working
+   * immediately. A deleted project cannot be restored.
    *
-   * It is an error to delete:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
    *
    * @generated from rpc svc.v1.AdminService.DeleteProject
    */
@@ -2867,17 +2886,20 @@ export const AdminService: GenService<{
     output: typeof DeleteProjectResponseSchema;
   },
   /**
-   * ExportEntity returns what the deployment holds of one entity of a project, a line of JSON for each row that
-   * EraseEntity would delete now. The first line is `{"export": …}` with the version of the form, the project, the
-   * entity, the time, and the columns that are left out, by table: credentials, keys and digests. Then each row is
-   * `{"table": …, "row": …}`: its columns by their names in the store, ids with their prefixes, times as RFC 3339, and
-   * what is sealed at rest in clear, as the text that it is. The last line is `{"end": {"counts": …}}`, rows by table: without it the
-   * export broke off. Begin it anew then. What changes meanwhile is there as it was when it was read.
+   * Exports all data of one entity of a project, as one line of JSON for each row that EraseEntity would delete now.
+   * The lines are, in order:
+   * - `{"export": …}`: the version of the format, the project, the entity, the time, and the columns that are left out,
+   *   by table. These are credentials, keys and digests.
+   * - `{"table": …, "row": …}` for each row: its columns by their names in the database. Ids have their prefixes, times
+   *   are RFC 3339, and values that are encrypted at rest are plain text.
+   * - `{"end": {"counts": …}}`: the number of rows by table. If this line is missing, the export is incomplete: run it
+   *   again.
    *
-   * It is an error to export:
-   * - not_found PROJECT_NOT_FOUND: there is no project projectId.
-   * - invalid_argument ENTITY_ID_INVALID: entityId is empty, longer than 200 characters or has control
-   *   characters.
+   * A row that changes during the export appears as it was when svc read it.
+   *
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is empty, longer than 200 characters or has control characters.
    *
    * @generated from rpc svc.v1.AdminService.ExportEntity
    */
@@ -2887,10 +2909,10 @@ export const AdminService: GenService<{
     output: typeof ExportEntityResponseSchema;
   },
   /**
-   * GetErasure returns an erasure with what it has deleted so far. It stays as the receipt.
+   * Returns an erasure with the counts of rows that it has deleted so far. A finished erasure stays as the receipt.
    *
-   * It is an error to get:
-   * - not_found ERASURE_NOT_FOUND: there is no erasure id.
+   * Errors:
+   * - not_found ERASURE_NOT_FOUND: no erasure has this `id`.
    *
    * @generated from rpc svc.v1.AdminService.GetErasure
    */

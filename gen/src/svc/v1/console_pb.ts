@@ -16,7 +16,7 @@ export const file_svc_v1_console: GenFile = /*@__PURE__*/
   fileDesc("ChRzdmMvdjEvY29uc29sZS5wcm90bxIGc3ZjLnYxIr0BCg5Db25zb2xlU2Vzc2lvbhIKCgJpZBgBIAEoCRISCgp1c2VyX2FnZW50GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3VzZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhkKF0NyZWF0ZVNpZ25JbkxpbmtSZXF1ZXN0IlcKGENyZWF0ZVNpZ25JbkxpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFQoTTGlzdFNlc3Npb25zUmVxdWVzdCJAChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIoCghzZXNzaW9ucxgBIAMoCzIWLnN2Yy52MS5Db25zb2xlU2Vzc2lvbiIfChFFbmRTZXNzaW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIUChJFbmRTZXNzaW9uUmVzcG9uc2UyrAIKDkNvbnNvbGVTZXJ2aWNlEmMKEENyZWF0ZVNpZ25JbkxpbmsSHy5zdmMudjEuQ3JlYXRlU2lnbkluTGlua1JlcXVlc3QaIC5zdmMudjEuQ3JlYXRlU2lnbkluTGlua1Jlc3BvbnNlIgyouxgBsLsYAbi7GAISXAoMTGlzdFNlc3Npb25zEhsuc3ZjLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaHC5zdmMudjEuTGlzdFNlc3Npb25zUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEEElcKCkVuZFNlc3Npb24SGS5zdmMudjEuRW5kU2Vzc2lvblJlcXVlc3QaGi5zdmMudjEuRW5kU2Vzc2lvblJlc3BvbnNlIhKouxgBsLsYAbi7GALCuxgCaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * A browser that is signed in.
+ * A browser that is signed in to the console.
  *
  * @generated from message svc.v1.ConsoleSession
  */
@@ -29,28 +29,28 @@ export type ConsoleSession = Message<"svc.v1.ConsoleSession"> & {
   id: string;
 
   /**
-   * What the browser called itself when it signed in, cut to 200 characters.
+   * User-Agent of the browser at sign-in, cut to 200 characters.
    *
    * @generated from field: string user_agent = 2;
    */
   userAgent: string;
 
   /**
-   * When it signed in.
+   * Time of the sign-in.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When a page of it was last used, within a minute.
+   * Time at which a page of the session was last used, accurate to one minute.
    *
    * @generated from field: google.protobuf.Timestamp used_at = 4;
    */
   usedAt?: Timestamp | undefined;
 
   /**
-   * When it ends unless it is used before.
+   * Time at which the session ends unless it is used before then.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
@@ -86,14 +86,15 @@ export const CreateSignInLinkRequestSchema: GenMessage<CreateSignInLinkRequest> 
  */
 export type CreateSignInLinkResponse = Message<"svc.v1.CreateSignInLinkResponse"> & {
   /**
-   * The link, which stands in no other answer. Its secret is behind `#`, which browsers send to nobody.
+   * Link to open. No other response contains it. Its secret is after the `#`, a part that browsers do not send to
+   * servers.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * Until when it opens the console.
+   * Time until which the link works.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -129,7 +130,7 @@ export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__P
  */
 export type ListSessionsResponse = Message<"svc.v1.ListSessionsResponse"> & {
   /**
-   * The sessions, newest first.
+   * Sessions, newest first.
    *
    * @generated from field: repeated svc.v1.ConsoleSession sessions = 1;
    */
@@ -180,17 +181,19 @@ export const EndSessionResponseSchema: GenMessage<EndSessionResponse> = /*@__PUR
   messageDesc(file_svc_v1_console, 6);
 
 /**
- * Who is signed in to the console, the pages below /console/. People sign in there with a key, or by a link that its holder makes.
+ * Manages the console sessions of a key. The console is the set of pages below /console/. People sign in there with a
+ * key, or with a link that the holder of a key creates.
  *
  * @generated from service svc.v1.ConsoleService
  */
 export const ConsoleService: GenService<{
   /**
-   * CreateSignInLink makes a link that opens the console once, within ten minutes, with a seat of the key that makes the call.
-   * Whoever opens it first is in, as that key: it goes to a person's browser, and into no log.
+   * Creates a link that signs a browser in to the console as the key that makes the call. The link works once, for ten
+   * minutes. The first person who opens it has the access of that key, so send it only to that person and never write
+   * it to a log.
    *
-   * It is an error to make one:
-   * - failed_precondition CONSOLE_OFF: the node serves no console.
+   * Errors:
+   * - failed_precondition CONSOLE_OFF: the node does not serve the console.
    *
    * @generated from rpc svc.v1.ConsoleService.CreateSignInLink
    */
@@ -200,7 +203,8 @@ export const ConsoleService: GenService<{
     output: typeof CreateSignInLinkResponseSchema;
   },
   /**
-   * ListSessions returns the sessions that have a seat of the key that makes the call, newest first; a key has at most 50.
+   * Lists the console sessions in which the calling key is signed in, newest first. A key has at most 50 sessions, so
+   * there is one page.
    *
    * @generated from rpc svc.v1.ConsoleService.ListSessions
    */
@@ -210,10 +214,10 @@ export const ConsoleService: GenService<{
     output: typeof ListSessionsResponseSchema;
   },
   /**
-   * EndSession takes the seat of the key that makes the call out of a session; one without another seat is over.
+   * Signs the calling key out of a session. If no other key is signed in there, the session ends.
    *
-   * It is an error to end:
-   * - not_found SESSION_NOT_FOUND: no session id has a seat of the key.
+   * Errors:
+   * - not_found SESSION_NOT_FOUND: the key is not signed in to a session with this `id`.
    *
    * @generated from rpc svc.v1.ConsoleService.EndSession
    */

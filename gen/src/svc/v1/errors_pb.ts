@@ -13,73 +13,66 @@ export const file_svc_v1_errors: GenFile = /*@__PURE__*/
   fileDesc("ChNzdmMvdjEvZXJyb3JzLnByb3RvEgZzdmMudjEiWwoLRXJyb3JEZXRhaWwSDgoGcmVhc29uGAEgASgJEg0KBWZpZWxkGAIgASgJEgwKBGhlbHAYAyABKAkSHwoFcGFydHMYBCADKAsyEC5zdmMudjEuVGV4dFBhcnQivgEKCFRleHRQYXJ0EiMKBGtpbmQYASABKA4yFS5zdmMudjEuVGV4dFBhcnQuS2luZBINCgVzdGFydBgCIAEoDRIOCgZsZW5ndGgYAyABKA0SEgoKaW5fbWVzc2FnZRgEIAEoCCJaCgRLaW5kEhQKEEtJTkRfVU5TUEVDSUZJRUQQABINCglLSU5EX0NBTEwQARIOCgpLSU5EX0ZJRUxEEAISDQoJS0lORF9XQUlUEAMSDgoKS0lORF9DT1VOVBAEYgZwcm90bzM");
 
 /**
- * The detail carried by every refusal of this API.
+ * Detail of an error. Every error of this API has at least one.
  *
- * An error is answered as `{code, message, details}`. `message` is for people and may change; a
- * program reads `code` and `reason`. A request with several faults carries one detail for each.
- * A reason always comes with the same code and is never reused for another meaning.
+ * An error response has the form `{code, message, details}`. `message` is for people and may change. Programs read
+ * `code` and `reason`. If a request has several problems, the error has one detail for each. A reason always has the
+ * same code, and its meaning never changes.
  *
- * Each call documents the refusals of its own, in the form `code REASON: when`. Besides those,
- * every call can be refused with:
+ * The comment of each call lists the call's own errors in the form `code REASON: when`. In addition, every call can
+ * fail with:
  * - unauthenticated API_KEY_MISSING: the request has no `Authorization: Bearer` header.
- * - unauthenticated API_KEY_INVALID: the presented key is unknown, expired or revoked. A stream ends with
- *   it within seconds of its key's end.
- * - permission_denied ROLE_REQUIRED: the key does not have the role that the call declares.
- * - permission_denied ADMIN_DISABLED: AdminService was called on a deployment without an
- *   administrator token.
- * - invalid_argument REQUEST_MALFORMED: the body is not the JSON (or binary) form of the request:
- *   not JSON, an unknown field, a value of the wrong type, a timestamp out of its form; or a header
- *   of the call protocol is wrong, such as a timeout above the deployment's maximum.
- * - invalid_argument ENUM_VALUE_UNKNOWN: an enum field holds a number that this version does not
- *   name.
- * - invalid_argument ID_MALFORMED: an id field is empty where it is required, or is not the id of
- *   such a resource.
+ * - unauthenticated API_KEY_INVALID: the key is unknown, expired or revoked. An open stream ends with this error within
+ *   seconds after its key ends.
+ * - permission_denied ROLE_REQUIRED: the key does not have the role that the call requires.
+ * - permission_denied ADMIN_DISABLED: the call is a call of AdminService, and the deployment has no administrator
+ *   token.
+ * - invalid_argument REQUEST_MALFORMED: the body is not the JSON (or binary) form of the request: it is not JSON, or
+ *   has an unknown field, a value of the wrong type or a malformed timestamp. The same reason reports a wrong header of
+ *   the call protocol, such as a timeout above the deployment's maximum.
+ * - invalid_argument ENUM_VALUE_UNKNOWN: an enum field has a number that this version does not know.
+ * - invalid_argument ID_MALFORMED: a required id is empty, or an id does not have the form of this resource's ids.
  * - unimplemented METHOD_NOT_ALLOWED: the HTTP method is not POST (HTTP status 405).
- * - invalid_argument CONTENT_TYPE_UNSUPPORTED: the content type is none that the call accepts
- *   (HTTP status 415).
- * - unimplemented CALL_UNKNOWN: no service of this deployment has a call of that path (HTTP status
- *   404).
- * - resource_exhausted BODY_TOO_LARGE: the body exceeds the deployment's limit.
- * - unimplemented COMPRESSION_UNSUPPORTED: the body is encoded in a way that the service does not
- *   read.
- * - deadline_exceeded DEADLINE_EXCEEDED: the timeout that the caller set, or else 60 s, passed first, or
- *   the node stopped before it; the effect may have happened or not.
- * - unavailable STORE_UNAVAILABLE: the database cannot be reached or does not answer in time; the
- *   same request may be sent again.
- * - unavailable NODE_OVERLOADED: the bodies under way of the same toolkit, project or address hold as much
- *   memory as this node sets aside for them; the same request may be sent again after Retry-After.
- * - unavailable SHUTTING_DOWN: this node is stopping and has not begun on the request, which may be sent
- *   again.
- * - internal INTERNAL: a fault of the service; the message names the request id to report.
+ * - invalid_argument CONTENT_TYPE_UNSUPPORTED: the call does not accept the content type (HTTP status 415).
+ * - unimplemented CALL_UNKNOWN: the deployment has no call with this path (HTTP status 404).
+ * - resource_exhausted BODY_TOO_LARGE: the body is larger than the deployment allows.
+ * - unimplemented COMPRESSION_UNSUPPORTED: the service cannot read the body's encoding.
+ * - deadline_exceeded DEADLINE_EXCEEDED: the call reached its timeout, or the node stopped before the call was
+ *   complete. The timeout is the caller's, or 60 s if the caller sets none. The effect may or may not have happened.
+ * - unavailable STORE_UNAVAILABLE: the database is unreachable or does not answer in time. Send the same request again.
+ * - unavailable NODE_OVERLOADED: request bodies of the same toolkit, project or address already use all the memory that
+ *   this node reserves for them. Send the same request again after the time in Retry-After.
+ * - unavailable SHUTTING_DOWN: this node is stopping and did not start the request. Send the same request again.
+ * - internal INTERNAL: an internal error of the service. The message has the request id; report it to the operator.
  *
  * @generated from message svc.v1.ErrorDetail
  */
 export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
   /**
-   * What was wrong, as a stable name in UPPER_SNAKE_CASE.
+   * Stable name of the problem, in UPPER_SNAKE_CASE.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * The request field at fault, by its JSON name, with a path where it is nested (`escalation[1]`).
-   * If empty, the fault lies in no single field.
+   * JSON name of the request field that has the problem, as a path if it is nested (`escalation[1]`). Empty if the
+   * problem is not in a single field.
    *
    * @generated from field: string field = 2;
    */
   field: string;
 
   /**
-   * What would be right, as one sentence. If empty, the message says it all.
+   * Correct value or next step, in one sentence. Empty if the message is enough.
    *
    * @generated from field: string help = 3;
    */
   help: string;
 
   /**
-   * Names in the texts that other surfaces have other words for, such as a command in place of a call, in
-   * their order. Those of the message are in the first detail. Only `value` carries them, not `debug`.
+   * Parts of the texts that other surfaces write differently, in order. For example, the command line names a command
+   * instead of a call. The first detail has the parts of the message. Only `value` has parts, `debug` does not.
    *
    * @generated from field: repeated svc.v1.TextPart parts = 4;
    */
@@ -94,34 +87,34 @@ export const ErrorDetailSchema: GenMessage<ErrorDetail> = /*@__PURE__*/
   messageDesc(file_svc_v1_errors, 0);
 
 /**
- * A part of a text that other surfaces have other words for.
+ * Part of a text that other surfaces write differently.
  *
  * @generated from message svc.v1.TextPart
  */
 export type TextPart = Message<"svc.v1.TextPart"> & {
   /**
-   * What the part names.
+   * Kind of the part.
    *
    * @generated from field: svc.v1.TextPart.Kind kind = 1;
    */
   kind: TextPart_Kind;
 
   /**
-   * Where the part begins, in UTF-16 code units from the start of its text.
+   * Position of the part, in UTF-16 code units from the start of the text.
    *
    * @generated from field: uint32 start = 2;
    */
   start: number;
 
   /**
-   * Its length in UTF-16 code units.
+   * Length of the part, in UTF-16 code units.
    *
    * @generated from field: uint32 length = 3;
    */
   length: number;
 
   /**
-   * If true, the part is in the message of the error, else in the help.
+   * True if the part is in the error's message. False if it is in the help.
    *
    * @generated from field: bool in_message = 4;
    */
@@ -136,7 +129,7 @@ export const TextPartSchema: GenMessage<TextPart> = /*@__PURE__*/
   messageDesc(file_svc_v1_errors, 1);
 
 /**
- * The kinds of parts.
+ * Kind of a part.
  *
  * @generated from enum svc.v1.TextPart.Kind
  */
@@ -149,28 +142,28 @@ export const TextPart_Kind = {
   UNSPECIFIED: 0,
 
   /**
-   * A call of this API, with an example of its request or how to make it.
+   * A call of this API, an example of its request, or how to make it.
    *
    * @generated from enum value: KIND_CALL = 1;
    */
   CALL: 1,
 
   /**
-   * A field of the request, or a phrase about one.
+   * A field of the request, or a phrase about a field.
    *
    * @generated from enum value: KIND_FIELD = 2;
    */
   FIELD: 2,
 
   /**
-   * How long to wait, which the header Retry-After says.
+   * The time to wait. The header Retry-After has the same time.
    *
    * @generated from enum value: KIND_WAIT = 3;
    */
   WAIT: 3,
 
   /**
-   * How many faults the request has, of which the answer may list fewer.
+   * The number of problems in the request. The response may list fewer.
    *
    * @generated from enum value: KIND_COUNT = 4;
    */
@@ -178,7 +171,7 @@ export const TextPart_Kind = {
 } as const;
 
 /**
- * The kinds of parts.
+ * Kind of a part.
  *
  * @generated from enum svc.v1.TextPart.Kind
  */

@@ -40,7 +40,7 @@ export const GetIdentityRequestSchema: GenMessage<GetIdentityRequest> = /*@__PUR
  */
 export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
   /**
-   * Id of the project; the catalog's calls take it to show private entries.
+   * Id of the project. Send it with calls of CatalogService to include the project's private entries.
    *
    * @generated from field: string project_id = 1;
    */
@@ -61,49 +61,50 @@ export type GetIdentityResponse = Message<"svc.v1.GetIdentityResponse"> & {
   keyId: string;
 
   /**
-   * What the key may do: ROLE_MEMBER or ROLE_APPROVER.
+   * Role of the key: ROLE_MEMBER or ROLE_APPROVER.
    *
    * @generated from field: svc.v1.Role role = 4;
    */
   role: Role;
 
   /**
-   * Name of the key, as CreateApiKey was told; empty for one without.
+   * Name of the key, as given to CreateApiKey. Empty if it has none.
    *
    * @generated from field: string key_name = 5;
    */
   keyName: string;
 
   /**
-   * What the service is, and how long it keeps things.
+   * Version, address, features and retention times of the deployment.
    *
    * @generated from field: svc.v1.Deployment deployment = 6;
    */
   deployment?: Deployment | undefined;
 
   /**
-   * The one entity whose accounts and rows the key reaches, and which it cannot name another than. If empty, every entity.
+   * The only entity whose accounts and rows the key can access. Its requests cannot name another. Empty if the key can
+   * access all entities.
    *
    * @generated from field: string entity_id = 7;
    */
   entityId: string;
 
   /**
-   * The classes of the tools that it may use: read, write, destructive. If empty, all of them.
+   * Access classes of tools that the key may use: read, write, destructive. Empty if it may use all classes.
    *
    * @generated from field: repeated string access_classes = 8;
    */
   accessClasses: string[];
 
   /**
-   * The toolkits whose tools it may use, by slug. If empty, all of them.
+   * Slugs of the toolkits that the key may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 9;
    */
   toolkitSlugs: string[];
 
   /**
-   * Which of its calls a person confirms by the key's own rule, beside those that the project's policy says.
+   * Calls that a person must confirm by the key's own rule, in addition to the project's policy.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 10;
    */
@@ -118,7 +119,7 @@ export const GetIdentityResponseSchema: GenMessage<GetIdentityResponse> = /*@__P
   messageDesc(file_svc_v1_identity, 1);
 
 /**
- * A deployment of the service, as its callers may know it.
+ * Information about the deployment that its callers may see.
  *
  * @generated from message svc.v1.Deployment
  */
@@ -131,28 +132,29 @@ export type Deployment = Message<"svc.v1.Deployment"> & {
   version: string;
 
   /**
-   * Whether an emulator answers tool calls in place of real apps.
+   * True if an emulator answers tool calls instead of the real apps.
    *
    * @generated from field: bool sandbox = 2;
    */
   sandbox: boolean;
 
   /**
-   * Address under which callers and providers reach the service.
+   * Address at which callers and providers reach the service.
    *
    * @generated from field: string public_url = 3;
    */
   publicUrl: string;
 
   /**
-   * How long things are kept.
+   * Time for which the deployment keeps each kind of data.
    *
    * @generated from field: svc.v1.Retentions retentions = 4;
    */
   retentions?: Retentions | undefined;
 
   /**
-   * What this deployment can do that another may not, by name: admin (AdminService is answered at this address), standing_programs.
+   * Optional features of this deployment, by name: admin (AdminService answers at this address), standing_programs
+   * (schedules).
    *
    * @generated from field: repeated string features = 5;
    */
@@ -167,41 +169,41 @@ export const DeploymentSchema: GenMessage<Deployment> = /*@__PURE__*/
   messageDesc(file_svc_v1_identity, 2);
 
 /**
- * How long a deployment keeps things after their end. One that is not set is kept for good.
+ * Time for which a deployment keeps finished data. If a field is unset, that data is kept forever.
  *
  * @generated from message svc.v1.Retentions
  */
 export type Retentions = Message<"svc.v1.Retentions"> & {
   /**
-   * Settled events, their deliveries and attempts.
+   * Retention of settled events with their deliveries and attempts.
    *
    * @generated from field: google.protobuf.Duration events = 1;
    */
   events?: Duration | undefined;
 
   /**
-   * Tool calls, in the ledger.
+   * Retention of tool calls in the ledger.
    *
    * @generated from field: google.protobuf.Duration calls = 2;
    */
   calls?: Duration | undefined;
 
   /**
-   * Rows of jobs.
+   * Retention of the rows of jobs.
    *
    * @generated from field: google.protobuf.Duration job_rows = 3;
    */
   jobRows?: Duration | undefined;
 
   /**
-   * Jobs, with receipt and log.
+   * Retention of jobs with their receipt and log.
    *
    * @generated from field: google.protobuf.Duration jobs = 4;
    */
   jobs?: Duration | undefined;
 
   /**
-   * Runs of standing programs.
+   * Retention of runs of schedules.
    *
    * @generated from field: google.protobuf.Duration standing_runs = 5;
    */
@@ -216,13 +218,14 @@ export const RetentionsSchema: GenMessage<Retentions> = /*@__PURE__*/
   messageDesc(file_svc_v1_identity, 3);
 
 /**
- * Who a key is. Other calls take their project from the key and never need to be told.
+ * Describes the key that makes the call. Other calls take their project from the key, so callers do not need to send
+ * it.
  *
  * @generated from service svc.v1.IdentityService
  */
 export const IdentityService: GenService<{
   /**
-   * GetIdentity returns the project and the role of the key that makes the call, and what the deployment is.
+   * Returns the key's project, role and limits, and information about the deployment.
    *
    * @generated from rpc svc.v1.IdentityService.GetIdentity
    */

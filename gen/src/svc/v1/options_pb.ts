@@ -15,36 +15,36 @@ export const file_svc_v1_options: GenFile = /*@__PURE__*/
   fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKogBCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBCpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0c2IGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
- * Who may make a call, and what a key may do.
+ * Role of a key, or the role that a call requires.
  *
  * @generated from enum svc.v1.Role
  */
 export const Role = {
   /**
-   * Declared by no call. As the role of a new key it is refused.
+   * Not set. No call declares it. CreateApiKey refuses it.
    *
    * @generated from enum value: ROLE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * A key of the project: every call that is not reserved to one of the roles below.
+   * Role of a project's key. The key can make every call that does not require one of the roles below.
    *
    * @generated from enum value: ROLE_MEMBER = 1;
    */
   MEMBER: 1,
 
   /**
-   * A key of the project that may also decide for it: everything a member may do, approval answers,
-   * and the project's private configuration.
+   * Role of a project's key that can also decide for the project. The key can make every member call, answer approvals,
+   * and change the project's private configuration.
    *
    * @generated from enum value: ROLE_APPROVER = 2;
    */
   APPROVER: 2,
 
   /**
-   * The deployment's administrator token. It belongs to no project: it makes the calls of
-   * AdminService and no others. No API key can have this role.
+   * Role of the deployment's administrator token. The token belongs to no project and can call AdminService only. No
+   * API key can have this role.
    *
    * @generated from enum value: ROLE_ADMIN = 3;
    */
@@ -52,7 +52,7 @@ export const Role = {
 } as const;
 
 /**
- * Who may make a call, and what a key may do.
+ * Role of a key, or the role that a call requires.
  *
  * @generated from enum svc.v1.Role
  */
@@ -65,28 +65,28 @@ export const RoleSchema: GenEnum<Role> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 0);
 
 /**
- * What a call is to a key that is bound to an entity, to classes of tools or to toolkits.
+ * Access that a call gives a scoped key. A key is scoped to an entity, to access classes of tools, or to toolkits.
  *
  * @generated from enum svc.v1.BoundKey
  */
 export const BoundKey = {
   /**
-   * Declared by no call.
+   * Not set. No call declares it.
    *
    * @generated from enum value: BOUND_KEY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The call reaches what the key is bound to and nothing else: it names no other entity, its lists have
-   * that entity's rows alone, and the rest reads as missing.
+   * The call is limited to the key's scope. The request cannot name another entity. Lists return only rows of the key's
+   * entity, and other rows read as missing.
    *
    * @generated from enum value: BOUND_KEY_NARROWED = 1;
    */
   NARROWED: 1,
 
   /**
-   * The call reaches the whole project, and is refused to a bound key: permission_denied ENTITY_BOUND.
+   * The call reaches the whole project. Scoped keys are refused with permission_denied ENTITY_BOUND.
    *
    * @generated from enum value: BOUND_KEY_REFUSED = 2;
    */
@@ -94,7 +94,7 @@ export const BoundKey = {
 } as const;
 
 /**
- * What a call is to a key that is bound to an entity, to classes of tools or to toolkits.
+ * Access that a call gives a scoped key. A key is scoped to an entity, to access classes of tools, or to toolkits.
  *
  * @generated from enum svc.v1.BoundKey
  */
@@ -107,41 +107,42 @@ export const BoundKeySchema: GenEnum<BoundKey> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 1);
 
 /**
- * By which part of a key's binding a list leaves rows out.
+ * Part of a key's scope by which a list leaves rows out.
  *
  * @generated from enum svc.v1.ListLimit
  */
 export const ListLimit = {
   /**
-   * Declared by no call.
+   * Not set. No call declares it.
    *
    * @generated from enum value: LIST_LIMIT_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * By the key's entity.
+   * The list leaves out rows of entities other than the key's.
    *
    * @generated from enum value: LIST_LIMIT_ENTITY = 1;
    */
   ENTITY: 1,
 
   /**
-   * By the classes of tools that the key may use.
+   * The list leaves out rows of access classes that the key may not use.
    *
    * @generated from enum value: LIST_LIMIT_ACCESS_CLASS = 2;
    */
   ACCESS_CLASS: 2,
 
   /**
-   * By the toolkits that the key may use.
+   * The list leaves out rows of toolkits that the key may not use.
    *
    * @generated from enum value: LIST_LIMIT_TOOLKIT = 3;
    */
   TOOLKIT: 3,
 
   /**
-   * By none: its rows are all of one thing that the request names, which the key reaches or not, or of the key itself.
+   * The list leaves no rows out. All rows belong to the key itself, or to one resource that the request names and that
+   * the key can or cannot reach.
    *
    * @generated from enum value: LIST_LIMIT_NONE = 4;
    */
@@ -149,7 +150,7 @@ export const ListLimit = {
 } as const;
 
 /**
- * By which part of a key's binding a list leaves rows out.
+ * Part of a key's scope by which a list leaves rows out.
  *
  * @generated from enum svc.v1.ListLimit
  */
@@ -162,27 +163,28 @@ export const ListLimitSchema: GenEnum<ListLimit> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 2);
 
 /**
- * Whether a call is entered in the audit log.
+ * Audit rule of a call.
  *
  * @generated from enum svc.v1.Audited
  */
 export const Audited = {
   /**
-   * Declared by no call.
+   * Not set. No call declares it.
    *
    * @generated from enum value: AUDITED_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It is not: it reads, or what it sends is entered where it is sent.
+   * The call is not in the audit log. It only reads, or svc logs the action when the action is sent.
    *
    * @generated from enum value: AUDITED_NONE = 1;
    */
   NONE: 1,
 
   /**
-   * It changes what someone may do, or what happens without asking: it is entered before it is carried out, with its outcome.
+   * The call is in the audit log, because it changes what someone may do or what happens automatically. svc writes the
+   * entry before it carries out the call, and adds the outcome.
    *
    * @generated from enum value: AUDITED_LOGGED = 2;
    */
@@ -190,7 +192,7 @@ export const Audited = {
 } as const;
 
 /**
- * Whether a call is entered in the audit log.
+ * Audit rule of a call.
  *
  * @generated from enum svc.v1.Audited
  */
@@ -203,8 +205,8 @@ export const AuditedSchema: GenEnum<Audited> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 3);
 
 /**
- * The least role that may make the call. Every call of svc.v1 declares it; the service refuses to
- * start with one that does not.
+ * Lowest role that may make the call. Every call of svc.v1 declares it. If a call does not, the service does not
+ * start.
  *
  * @generated from extension: svc.v1.Role required_role = 50101;
  */
@@ -212,8 +214,8 @@ export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 0);
 
 /**
- * What the call is to a bound key. Every call of svc.v1 declares it; the service refuses to start
- * with one that does not.
+ * Access that the call gives a scoped key. Every call of svc.v1 declares it. If a call does not, the service does not
+ * start.
  *
  * @generated from extension: svc.v1.BoundKey bound_key = 50102;
  */
@@ -221,8 +223,7 @@ export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 1);
 
 /**
- * Whether the call is entered in the audit log. Every call of svc.v1 declares it; the service refuses to
- * start with one that does not.
+ * Audit rule of the call. Every call of svc.v1 declares it. If a call does not, the service does not start.
  *
  * @generated from extension: svc.v1.Audited audited = 50103;
  */
@@ -230,8 +231,9 @@ export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 2);
 
 /**
- * The path within the request of what names what the call is done to: an id, a slug, or a name that holds no
- * person's, such as `limit.name`. The service refuses to start with a path that the request does not have.
+ * Path, within the request, of the audit subject: the resource that the call acts on. The subject is an id, a slug,
+ * or a name that contains no person's name, such as `limit.name`. If the request has no such path, the service does
+ * not start.
  *
  * @generated from extension: string audit_subject = 50104;
  */
@@ -239,7 +241,7 @@ export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 3);
 
 /**
- * The same, of what the call made: a path within the response, such as `project.id`.
+ * Path, within the response, of the audit subject, if the call creates it, such as `project.id`.
  *
  * @generated from extension: string audit_result = 50105;
  */
@@ -247,7 +249,7 @@ export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 4);
 
 /**
- * The path within the request of the entity or the person that the call is about: the log has a keyed digest
+ * Path, within the request, of the entity or the person that the call concerns. The audit log stores a keyed digest
  * of it.
  *
  * @generated from extension: string audit_entity = 50106;
@@ -256,8 +258,9 @@ export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 5);
 
 /**
- * By which parts of a key's binding a list or a search leaves rows out. Each that is not refused to bound keys declares it,
- * and answers in `limited_to` what such a key may read. The service refuses to start with one that does not.
+ * Parts of a key's scope by which a list or a search leaves rows out. Every list that scoped keys may call declares
+ * it, and its response says in `limited_to` what the key may read. If such a list does not declare it, the service
+ * does not start.
  *
  * @generated from extension: repeated svc.v1.ListLimit list_limits = 50107;
  */

@@ -16,28 +16,28 @@ export const file_svc_v1_secrets: GenFile = /*@__PURE__*/
   fileDesc("ChRzdmMvdjEvc2VjcmV0cy5wcm90bxIGc3ZjLnYxInYKBlNlY3JldBIMCgRuYW1lGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi8KEFB1dFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSIzChFQdXRTZWNyZXRSZXNwb25zZRIeCgZzZWNyZXQYASABKAsyDi5zdmMudjEuU2VjcmV0IiMKE0RlbGV0ZVNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChREZWxldGVTZWNyZXRSZXNwb25zZSIUChJMaXN0U2VjcmV0c1JlcXVlc3QiNgoTTGlzdFNlY3JldHNSZXNwb25zZRIfCgdzZWNyZXRzGAEgAygLMg4uc3ZjLnYxLlNlY3JldDKfAgoOU2VjcmV0c1NlcnZpY2USVgoJUHV0U2VjcmV0Ehguc3ZjLnYxLlB1dFNlY3JldFJlcXVlc3QaGS5zdmMudjEuUHV0U2VjcmV0UmVzcG9uc2UiFKi7GAKwuxgCuLsYAsK7GARuYW1lEl8KDERlbGV0ZVNlY3JldBIbLnN2Yy52MS5EZWxldGVTZWNyZXRSZXF1ZXN0Ghwuc3ZjLnYxLkRlbGV0ZVNlY3JldFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEbmFtZRJUCgtMaXN0U2VjcmV0cxIaLnN2Yy52MS5MaXN0U2VjcmV0c1JlcXVlc3QaGy5zdmMudjEuTGlzdFNlY3JldHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * A secret without its value, which nobody reads back.
+ * A secret without its value.
  *
  * @generated from message svc.v1.Secret
  */
 export type Secret = Message<"svc.v1.Secret"> & {
   /**
-   * The secret's name, unique in the project: a lower-case letter followed by up to 59 lower-case letters,
-   * digits, `-` and `_`.
+   * Name of the secret, unique in the project: a lower-case letter followed by up to 59 lower-case letters, digits, `-`
+   * and `_`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * When it was first put.
+   * Time at which the secret was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was given its present value.
+   * Time at which the secret got its current value.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 3;
    */
@@ -58,14 +58,14 @@ export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/
  */
 export type PutSecretRequest = Message<"svc.v1.PutSecretRequest"> & {
   /**
-   * The secret's name.
+   * Name of the secret.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The value, as it is to be sent: 8 to 8,192 characters.
+   * Value to send: 8 to 8,192 characters.
    *
    * @generated from field: string value = 2;
    */
@@ -107,7 +107,7 @@ export const PutSecretResponseSchema: GenMessage<PutSecretResponse> = /*@__PURE_
  */
 export type DeleteSecretRequest = Message<"svc.v1.DeleteSecretRequest"> & {
   /**
-   * The secret's name.
+   * Name of the secret.
    *
    * @generated from field: string name = 1;
    */
@@ -158,7 +158,7 @@ export const ListSecretsRequestSchema: GenMessage<ListSecretsRequest> = /*@__PUR
  */
 export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
   /**
-   * The secrets, by name.
+   * Secrets, sorted by name.
    *
    * @generated from field: repeated svc.v1.Secret secrets = 1;
    */
@@ -173,23 +173,23 @@ export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse> = /*@__P
   messageDesc(file_svc_v1_secrets, 6);
 
 /**
- * What a project keeps secret by name, for what its programs send: `{"$secret": "billing_token"}` stands
- * for the value in the headers, the query and the body of an http step, and at any argument of a call
- * that its tool marks sensitive. Values are sealed and never read back: no call returns one, and neither
- * answers, logs, receipts nor the ledger hold one.
+ * Stores secrets of the project by name. Programs refer to a secret as `{"$secret": "billing_token"}`. svc replaces the
+ * reference with the value in the headers, query and body of http steps, and in call arguments that the tool marks
+ * sensitive. Values are encrypted at rest and cannot be read back: no response, log, receipt or ledger entry contains
+ * one.
  *
  * @generated from service svc.v1.SecretsService
  */
 export const SecretsService: GenService<{
   /**
-   * PutSecret keeps a secret, or gives the one of that name a new value. Requests that are sent from then
-   * on, of jobs that run already as well, carry the new one.
+   * Creates a secret, or replaces the value of the secret with this name. Requests that svc sends after this call use
+   * the new value, also in running jobs. Requires ROLE_APPROVER.
    *
-   * It is an error to put:
-   * - invalid_argument SECRET_NAME_INVALID: name is not a lower-case letter followed by up to 59
-   *   lower-case letters, digits, `-` and `_`.
-   * - invalid_argument SECRET_VALUE_INVALID: value has less than 8 or more than 8,192 characters.
-   * - resource_exhausted SECRETS_TOO_MANY: the project has 200 secrets already.
+   * Errors:
+   * - invalid_argument SECRET_NAME_INVALID: `name` is not a lower-case letter followed by up to 59 lower-case letters,
+   *   digits, `-` and `_`.
+   * - invalid_argument SECRET_VALUE_INVALID: `value` has fewer than 8 or more than 8,192 characters.
+   * - resource_exhausted SECRETS_TOO_MANY: the project already has 200 secrets.
    *
    * @generated from rpc svc.v1.SecretsService.PutSecret
    */
@@ -199,11 +199,11 @@ export const SecretsService: GenService<{
     output: typeof PutSecretResponseSchema;
   },
   /**
-   * DeleteSecret erases one secret. What a job sends with it from then on fails; programs that name it
-   * are refused.
+   * Deletes a secret. Requests of jobs that need it fail afterwards, and programs that refer to it are refused.
+   * Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found SECRET_NOT_FOUND: the project has no secret name.
+   * Errors:
+   * - not_found SECRET_NOT_FOUND: the project has no secret with this `name`.
    *
    * @generated from rpc svc.v1.SecretsService.DeleteSecret
    */
@@ -213,7 +213,7 @@ export const SecretsService: GenService<{
     output: typeof DeleteSecretResponseSchema;
   },
   /**
-   * ListSecrets returns the names and times of the project's secrets, by name; there are at most 200.
+   * Lists the names and times of the project's secrets, sorted by name. There is one page of at most 200 secrets.
    *
    * @generated from rpc svc.v1.SecretsService.ListSecrets
    */

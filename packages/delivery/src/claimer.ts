@@ -4,18 +4,18 @@ import { claimDeliveries, type DeliveryClaim, type LeasedDelivery } from "@svc/d
 import type { ResolvedLimits } from "./limits.ts";
 import type { DeliveryObserver } from "./observer.ts";
 
-/** What the claimer needs of its surroundings. */
+/** Dependencies of the claimer. */
 export type ClaimerOptions = {
   db: Executor;
   clock: Clock;
   nodeId: NodeId;
-  /** Has the keys of what was claimed at hand. */
+  /** Provides the keys that the claimed deliveries need. */
   sealer: Pick<Sealer, "ready">;
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   * How many deliveries may be claimed now, in all, for a subscription not named in `rooms`, and for those named; none for
-   * `fullProjects`. `behind`: of those that paced replays queued.
+   * Numbers of deliveries that may be claimed now: in all, for each subscription in `rooms`, and for every other one. None for
+   * `fullProjects`. `behind` selects deliveries of throttled replays.
    */
   capacity(behind: boolean): {
     total: number;
@@ -23,28 +23,28 @@ export type ClaimerOptions = {
     rooms: ReadonlyMap<SubscriptionId, number>;
     fullProjects: ReadonlySet<ProjectId>;
   };
-  /** Takes what was claimed. */
+  /** Takes the claimed deliveries. */
   onClaimed(deliveries: readonly LeasedDelivery[]): void;
-  /** Ends at most `limit` tasks of a subscription that is inactive or gone; resolves to how many. */
+  /** Ends at most `limit` tasks of a subscription that is inactive or deleted. Resolves to their number. */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
-/** What a look found. `hasBehind`: paced replays have something queued. */
+/** Result of one claim. `hasBehind`: throttled replays have queued deliveries. */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
-/** Position in a round among the lanes of one priority. */
+/** Position in a round through the queues of one priority. */
 type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
 
-/** What paced replays queue is due little by little: while some is found, the next is looked for so soon. */
+/** Pause before the next claim while throttled replays have due deliveries, in milliseconds. They become due little by little. */
 const behindPauseMs = 50;
 const claimMax = 256;
-const claimLanesMax = 256;
-/** Tasks ended a look at most: what is due elsewhere must not wait for a whole backlog to end. */
+const claimQueuesMax = 256;
+/** Largest number of tasks that one claim ends. Due deliveries elsewhere do not wait until a whole backlog has ended. */
 const endedMax = 2_000;
 
 /**
- * Looks for due deliveries: every `pollMs`, at the next time something is known to become due, and whenever it is woken.
- * A round is as many looks as it takes to come to every lane.
+ * Claims due deliveries every `pollMs`, at the next known due time, and when woken. One round makes as many claims as it needs to reach
+ * every queue.
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
@@ -54,11 +54,11 @@ export class Claimer {
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
-  /** More was stored while the present round went on. */
+  /** More was stored during the present round. */
   #hasNews = false;
-  /** The present round ended as many tasks as a look may: more are to be ended. */
+  /** The present round ended as many tasks as one claim may, and more are left. */
   #hasMoreToEnd = false;
-  /** The last round found some of what paced replays queued. */
+  /** The last round found deliveries of throttled replays. */
   #foundBehind = false;
 
   constructor(options: ClaimerOptions) {
@@ -69,7 +69,7 @@ export class Claimer {
     this.#running = this.#run();
   }
 
-  /** True if more may be due than there was room for: the last round found something, or was hindered. */
+  /** True if more deliveries may be due than there was room for: the last round found some, or could not look everywhere. */
   mayBeMore(behind: boolean): boolean {
     return this.#place(behind).mayBeMore;
   }
@@ -78,22 +78,22 @@ export class Claimer {
     return behind ? this.#behind : this.#live;
   }
 
-  /** Looks now. */
+  /** Claims now. */
   wake(): void {
     this.#pause.abort("woken");
   }
 
-  /** Told that deliveries were stored for which there was no room. */
+  /** Records that deliveries were stored for which there was no room. */
   noteMore(): void {
     this.#live.mayBeMore = true;
     this.#hasNews = true;
   }
 
-  /** Looks no later than then. */
+  /** Claims no later than at that time. */
   wakeAt(ms: number): void {
     if (ms >= this.#nextDueMs) return;
     this.#nextDueMs = ms;
-    // The pause under way may be longer than that; a pause yet to begin will not be.
+    // The current pause may last longer than that. A pause that has not begun will not.
     if (ms - this.#options.clock.now() < this.#options.limits.pollMs) this.wake();
   }
 
@@ -117,7 +117,7 @@ export class Claimer {
     }
   }
 
-  /** Looks at every lane once, beginning where the last round ended for want of room. */
+  /** Visits every queue once, starting at the place where the last round ran out of room. */
   async #goRound(): Promise<void> {
     const from = this.#live.cursor;
     let isPastEnd = from === undefined;
@@ -146,7 +146,7 @@ export class Claimer {
     if (hasBehind && !this.#isStopped) await this.#lookBehind();
   }
 
-  /** Once every lane had its turn, one look at what paced replays queued. */
+  /** Makes one claim for throttled replays after every queue had its turn. */
   async #lookBehind(): Promise<void> {
     const look = await this.#look(true);
     this.#behind.cursor = look?.next;
@@ -154,7 +154,7 @@ export class Claimer {
     this.#behind.mayBeMore = this.#foundBehind || look?.hadRoom !== true;
   }
 
-  /** One look; undefined when there is no room at all, or the store is away. */
+  /** Makes one claim. Returns undefined if there is no room at all, or the database is unavailable. */
   async #look(behind: boolean): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
     const { total, share, rooms, fullProjects } = this.#options.capacity(behind);
@@ -171,7 +171,7 @@ export class Claimer {
       rooms,
       fullProjects,
       after: this.#place(behind).cursor,
-      lanes: claimLanesMax,
+      lanes: claimQueuesMax,
       behind,
     };
     try {
@@ -187,7 +187,7 @@ export class Claimer {
     }
   }
 
-  /** Ends a batch of the tasks in these lanes. */
+  /** Ends a batch of the tasks in these queues. */
   async #end(ids: readonly SubscriptionId[]): Promise<void> {
     let left = endedMax;
     for (const id of ids) {

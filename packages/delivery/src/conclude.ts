@@ -3,17 +3,20 @@ import type { DeliverySettlement } from "@svc/db/deliveries/settle";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 
-/** Waits between the attempts of a delivery, milliseconds: after the first failure, the second, ... After the last it is dead. */
+/**
+ * Waits between the attempts of a delivery, in milliseconds: after the first failure, after the second, and so on. After the last one the
+ * delivery is dead.
+ */
 export const defaultRetryScheduleMs: readonly number[] = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
 ];
 
-/** Longest wait that an endpoint's Retry-After is granted. */
+/** Longest Retry-After of an endpoint that svc follows, in milliseconds. */
 export const retryAfterMaxMs = 86_400_000;
 
 /**
- * The wait after failed attempt `number` (from 1), or undefined when that was the last. Spread by +-20 % (`random` in
- * [0, 1)), so that deliveries which failed together do not return together; a longer Retry-After wins.
+ * Returns the wait after failed attempt `number` (from 1), or undefined after the last attempt. A random spread of ±20 % (`random` in [0,
+ * 1)) keeps deliveries that failed together from returning together. A longer Retry-After wins.
  */
 export function retryWaitMs(
   scheduleMs: readonly number[],
@@ -27,9 +30,9 @@ export function retryWaitMs(
 }
 
 /**
- * What an attempt means for its delivery: delivered by any 2xx; else pending until the next wait of the schedule (or the
- * endpoint's longer Retry-After) is over, and dead after the last, or once an agent's receiver says that it does not want this one. Pure;
- * `random` in [0, 1) spreads the retries.
+ * Returns the effect of an attempt on its delivery. A 2xx delivers it. Otherwise it is pending until the next wait of the schedule, or the
+ * endpoint's longer Retry-After, is over. It is dead after the last attempt, and if an agent's receiver refuses this event. Pure; `random`
+ * in [0, 1) spreads the retries.
  */
 export function conclude(
   delivery: OutgoingDelivery,
@@ -65,5 +68,5 @@ export function conclude(
   return { settlement, retryAfterMs, isUnwanted };
 }
 
-/** 410 and 413 are said of one event by receivers of MCP's, and say nothing against the endpoint. */
+/** With 410 or 413 an MCP receiver refuses one event. The endpoint itself is healthy. */
 const unwanted = [410, 413];

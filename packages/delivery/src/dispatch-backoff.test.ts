@@ -16,7 +16,7 @@ async function attempted(engine: TestEngine, count: number): Promise<void> {
   expect(engine.attempts).toHaveLength(count);
 }
 
-/** Moves time to the end of the endpoint's backoff, when its probe goes out. */
+/** Moves the clock to the end of the endpoint's backoff, when its probe is sent. */
 async function advanceToProbe(
   { clock, subscription }: TestStore,
   { dispatcher }: TestEngine,
@@ -138,7 +138,7 @@ test("a failure and a success that are recorded together leave the endpoint open
   receiver.release();
   await attempted(engine, 2);
   const { failingSince } = await store.subscription(id);
-  // In which order the two answers were read decides; the last word counts.
+  // The order in which the two answers were read decides; the later one counts.
   expect(failingSince).toBe(engine.attempts.at(-1)?.deliveryId === first ? store.clock.now() : null);
   expect(engine.attempts.map(({ state }) => state).sort()).toEqual(["delivered", "pending"]);
 });

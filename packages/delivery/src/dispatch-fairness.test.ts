@@ -36,19 +36,19 @@ test("a subscription with a long backlog takes no more than its share of one loo
   receiver.release();
 });
 
-test("with more lanes than a look has room for, every lane gets its turn before any has had many", async () => {
+test("with more queues than a look has room for, every queue gets its turn before any has had many", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
   const ids: SubscriptionId[] = [];
-  for (let lane = 0; lane < 30; lane++) ids.push((await store.subscribe(`${receiver.url}/${lane}`)).id);
+  for (let queue = 0; queue < 30; queue++) ids.push((await store.subscribe(`${receiver.url}/${queue}`)).id);
   await store.publish(ids, { count: 60 });
-  // Room for 8 deliveries at a time, 2 a lane: four lanes a look.
+  // Room for 8 deliveries at a time, 2 in each queue: four queues a claim.
   await using _engine = startTestEngine(store, { limits: { endpointConcurrency: 1, heldMax: 8 } });
   await until(() => receiver.requests.length >= 600);
   expect(new Set(receiver.requests.slice(0, 600).map(({ path }) => path)).size).toBe(30);
 });
 
-test("more lanes than one look visits are all served", async () => {
+test("more queues than one look visits are all served", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
   const { id } = await store.subscribe(receiver.url);
@@ -62,7 +62,7 @@ test("more lanes than one look visits are all served", async () => {
   await until(async () => (await store.count("delivered")) === 1);
 });
 
-/** A project with four slow endpoints and a long backlog, beside one with a quick endpoint; an engine with 8 turns. */
+/** Starts a project with four slow endpoints and a long backlog, a second one with a quick endpoint, and an engine with 8 turns. */
 async function startSlowAndQuick(store: TestStore) {
   const [slow, quick] = [await startTestReceiver(), await startTestReceiver()];
   slow.hold();
@@ -107,7 +107,7 @@ test("a project whose endpoints are slow leaves turns for what is claimed of ano
   expect(slow.inFlight()).toBe(4);
 });
 
-test("turns that come free go round robin over the lanes of a project at its share, and all of it is delivered", async () => {
+test("turns that come free go round robin over the queues of a project at its share, and all of it is delivered", async () => {
   await using store = await createTestStore();
   await using parts = await startSlowAndQuick(store);
   const { slow } = parts;
@@ -130,7 +130,7 @@ test("what grew old waiting for a turn is given back, and not claimed again whil
   store.clock.advance(13_500);
   receiver.release();
   receiver.hold();
-  // Two turns are free: two are claimed anew, and none ahead of them.
+  // Two turns are free: two more are claimed, and none beyond them.
   await until(() => {
     engine.dispatcher.wake();
     return receiver.requests.length === 4;
@@ -146,6 +146,6 @@ test("a backlog of an inactive subscription ends a batch a look, without pauses 
   await store.publish([id], { count: 5_000 });
   await store.db.sql`update subscriptions set active = false`;
   await using _engine = startTestEngine(store);
-  // The clock stands still: no pause between the looks would end.
+  // The test's clock does not move, so a pause between claims would never end.
   await until(async () => (await store.count("dead_letter")) === 5_000);
 });

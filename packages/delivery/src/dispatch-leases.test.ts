@@ -12,7 +12,7 @@ const leaseMs = 30_000;
 test("a lost lease cannot settle a delivery", async () => {
   await using receiver = await startTestReceiver();
   await using store = await createTestStore();
-  // It does not look again by itself meanwhile.
+  // It does not claim again by itself in this time.
   await using slow = startTestEngine(store, { limits: { pollMs: 2 * leaseMs } });
   const { id } = await store.subscribe(receiver.url);
   const [delivery] = await store.publish([id]);
@@ -28,7 +28,7 @@ test("a lost lease cannot settle a delivery", async () => {
   await until(() => slow.leasesLost() === 1);
   expect(await store.delivery(delivery!)).toMatchObject({ state: "delivered", attempts: 1, lastError: "" });
   expect(await store.attemptsOf(delivery!)).toMatchObject([{ number: 1, statusCode: 200 }]);
-  // The observer is told after the commit that the store shows.
+  // The observer is called after the commit that the store shows.
   await until(() => other.attempts.length > 0);
   expect(other.attempts).toHaveLength(1);
 });
@@ -49,7 +49,7 @@ test("an attempt whose lease ran out leaves the same node's new attempt alone", 
   held[0]!();
   await until(() => engine.leasesLost() === 1);
   expect(await store.delivery(delivery!)).toMatchObject({ state: "pending", attempts: 0 });
-  // The new attempt is broken off: it has kept its place.
+  // The new attempt is aborted; its delivery keeps its position.
   await engine.dispatcher.drain(0);
   await until(() => engine.attempts.length > 0);
   expect(engine.attempts).toHaveLength(1);
@@ -65,7 +65,7 @@ test("leases of a node that died are claimed by another once they have run out, 
   await store.publish([id], { count: 30, leased: { owner: dead, untilMs: store.clock.now() + leaseMs } });
   await using engine = startTestEngine(store);
   store.clock.advance(leaseMs - 1);
-  // What it claims after the wake is a newer delivery: so it has looked.
+  // After the wake it claims a newer delivery, which shows that it has looked.
   await store.publish([id]);
   engine.dispatcher.wake();
   await until(async () => (await store.count("delivered")) === 1);
@@ -103,7 +103,7 @@ test("a lease is not used in its last moments", async () => {
   engine.dispatcher.wake();
   await until(() => receiver.inFlight() === 1);
   expect(engine.dispatcher.stats()).toEqual({ held: 2, inFlight: 1 });
-  // 13.1 s later the second one's lease would end within an attempt at its full length of 15 s and the margin of 2 s.
+  // After 13.1 s the second lease would end within one attempt of the full 15 s plus the margin of 2 s.
   store.clock.advance(13_001);
   receiver.release();
   await until(() => engine.dispatcher.stats().held === 0);

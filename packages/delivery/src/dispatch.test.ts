@@ -10,13 +10,13 @@ import { createTestStore, startTestEngine, type TestEngine, type TestStore } fro
 
 afterAll(dropTestDatabases);
 
-/** Moves time on and has the engine look. */
+/** Moves the clock and makes the engine claim. */
 function advance({ clock }: TestStore, { dispatcher }: TestEngine, ms: number): void {
   clock.advance(ms);
   dispatcher.wake();
 }
 
-/** Resolves once `count` attempts were made in all and the last of them is recorded. */
+/** Resolves when `count` attempts were made in all and the last one is recorded. */
 async function attempted(engine: TestEngine, count: number): Promise<void> {
   await until(() => engine.attempts.length >= count && engine.dispatcher.stats().held === 0);
   expect(engine.attempts).toHaveLength(count);

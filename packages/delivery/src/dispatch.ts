@@ -7,7 +7,7 @@ import { Claimer } from "./claimer.ts";
 import { conclude } from "./conclude.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoint.ts";
-import { type Lane, Lanes } from "./lanes.ts";
+import { type EndpointQueue, EndpointQueues } from "./endpoint-queues.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { type OutgoingDelivery, outgoingOf } from "./outgoing.ts";
 import { type Attempt, isAborted } from "./send.ts";
@@ -16,10 +16,14 @@ import { createRecorder, type Recorder } from "./settle.ts";
 import { Holdings, Shares } from "./shares.ts";
 
 const expireMax = 2_000;
-/** A lease is not used in its last moments: an attempt at its full length must end, and be recorded, before it runs out. */
+/**
+ * A lease is not used in its last moments, in milliseconds: an attempt of full length must end and be recorded before the lease expires.
+ */
 const leaseMarginMs = 2_000;
 
-/** Makes the delivery engine of one node: leases come from `submit` (first sends) and from its own claims; every attempt is recorded. */
+/**
+ * Creates the delivery engine of one node. Its leases come from `submit` (first sends) and from its own claims. Every attempt is recorded.
+ */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new Engine(options);
 }
@@ -32,19 +36,19 @@ class Engine implements Dispatcher {
   readonly #sender: Sender;
   readonly #recorder: Recorder;
   readonly #claimer: Claimer;
-  readonly #lanes: Lanes;
+  readonly #queues: EndpointQueues;
   readonly #holdings: Holdings;
   readonly #shares: Shares;
-  /** Lanes whose replayed deliveries wait only because project or node have no turn free for such. */
-  readonly #blocked = new Set<Lane>();
-  /** `draining` finishes what is in flight, `drained` has broken off the rest. */
+  /** Queues whose replayed deliveries wait only because the project or the node has no free turn for them. */
+  readonly #blocked = new Set<EndpointQueue>();
+  /** `draining` finishes the attempts in flight; `drained` has aborted the rest. */
   #state: "created" | "running" | "draining" | "drained" = "created";
 
   constructor(options: DispatcherOptions) {
     const limits = resolveLimits(options.limits);
     this.#options = options;
     this.#limits = limits;
-    this.#lanes = new Lanes(options.clock, limits.endpointConcurrency);
+    this.#queues = new EndpointQueues(options.clock, limits.endpointConcurrency);
     this.#holdings = new Holdings(limits);
     this.#shares = new Shares(limits);
     this.endpoints = createEndpointCache(options.sealer);
@@ -71,45 +75,45 @@ class Engine implements Dispatcher {
 
   #capacity(behind: boolean) {
     const fullProjects = this.#shares.fullProjects(behind);
-    const rooms = this.#lanes.claimRooms(fullProjects, behind);
-    return { total: this.#holdings.free(behind), share: this.#lanes.defaultRoom(behind), rooms, fullProjects };
+    const rooms = this.#queues.claimRooms(fullProjects, behind);
+    return { total: this.#holdings.free(behind), share: this.#queues.defaultRoom(behind), rooms, fullProjects };
   }
 
   room(id: SubscriptionId, projectId: ProjectId): number {
     if (this.#state !== "running") return 0;
     const room = Math.min(this.#holdings.free(), this.#shares.room(projectId));
-    if (room > 0) return Math.min(room, this.#lanes.room(id));
-    // What is stored unleased now is reported by its subscription alone: the lane knows the project.
-    this.#lanes.of(id, projectId);
+    if (room > 0) return Math.min(room, this.#queues.room(id));
+    // Deliveries stored without a lease are reported by subscription only, so the project comes from here.
+    this.#queues.of(id, projectId);
     return 0;
   }
 
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void {
     const nowMs = this.#options.clock.now();
-    const touched = new Set<Lane>();
+    const touched = new Set<EndpointQueue>();
     const refused: OutgoingDelivery[] = [];
     for (const delivery of deliveries) {
-      const lane = this.#lanes.of(delivery.subscriptionId, delivery.projectId);
+      const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       this.#holdings.take(delivery);
       this.#shares.take(delivery);
       // The endpoint may have failed since room was asked for.
-      const isRefused = this.#state === "drained" || (lane.isShut(nowMs) && !delivery.probe);
-      (isRefused ? refused : lane.queue(delivery.behind).waiting).push(delivery);
-      touched.add(lane);
+      const isRefused = this.#state === "drained" || (queue.isShut(nowMs) && !delivery.probe);
+      (isRefused ? refused : queue.part(delivery.behind).waiting).push(delivery);
+      touched.add(queue);
     }
-    for (const lane of touched) this.#pump(lane);
+    for (const queue of touched) this.#pump(queue);
     this.#giveBack(refused);
     if (unleased !== undefined && this.#state === "running") this.#noteUnleased(unleased, nowMs);
   }
 
-  /** What waits for an endpoint that backs off is found when its backoff ends; looking earlier would cost and find nothing. */
+  /** Deliveries for an endpoint in backoff are found when the backoff ends. An earlier claim would find nothing. */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
-      const lane = this.#lanes.find(id);
-      if (lane?.isShut(nowMs)) continue;
+      const queue = this.#queues.find(id);
+      if (queue?.isShut(nowMs)) continue;
       this.#claimer.noteMore();
-      // A busy lane looks when it has nothing left to send, a project at its share when it has a turn free.
-      if (lane === undefined || (lane.isIdle() && !this.#shares.isFull(lane.projectId))) this.wake();
+      // A busy queue claims when it has nothing left to send; a project at its share claims when it has a free turn.
+      if (queue === undefined || (queue.isIdle() && !this.#shares.isFull(queue.projectId))) this.wake();
     }
   }
 
@@ -137,13 +141,13 @@ class Engine implements Dispatcher {
   async drain(graceMs: number): Promise<void> {
     this.#state = "draining";
     await this.#claimer.stop();
-    this.#giveBack(this.#lanes.takeWaiting());
+    this.#giveBack(this.#queues.takeWaiting());
     const idle = this.#holdings.empty();
     const grace = new AbortController();
     await Promise.race([idle, this.#options.clock.wait(graceMs, grace.signal)]);
     grace.abort();
     this.#state = "drained";
-    this.#giveBack(this.#lanes.takeWaiting());
+    this.#giveBack(this.#queues.takeWaiting());
     this.#sender.abortAll();
     await idle;
     await this.#recorder.idle();
@@ -153,10 +157,10 @@ class Engine implements Dispatcher {
   #takeClaimed(claimed: readonly LeasedDelivery[]): void {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
-      // The store says that the endpoint is well: another node's probe may have found it so.
-      const lane = this.#lanes.of(delivery.subscriptionId, delivery.projectId);
-      if (!delivery.probe && lane.unreportedFailures === 0) lane.recover();
-      // A secret that does not open concerns its own subscription alone; the lease runs out.
+      // The store says that the endpoint is healthy. Another node's probe may have found that.
+      const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
+      if (!delivery.probe && queue.unreportedFailures === 0) queue.recover();
+      // A secret that cannot be opened affects its own subscription only. The lease expires.
       const { projectId, subscriptionId: id, event, leaseUntilMs } = delivery;
       const endpoint = this.endpoints.of({ ...delivery.endpoint, projectId, id }, (error) => {
         this.#options.observer.failed("claim", error);
@@ -166,82 +170,82 @@ class Engine implements Dispatcher {
     this.submit(outgoing);
   }
 
-  /** Sends what waits in a lane, as far as lane, project and node have turns free; at most `turns`. */
-  #pump(lane: Lane, turns = Number.POSITIVE_INFINITY): void {
+  /** Sends the waiting deliveries of a queue while the queue, the project and the node have free turns, and at most `turns`. */
+  #pump(queue: EndpointQueue, turns = Number.POSITIVE_INFINITY): void {
     const late: OutgoingDelivery[] = [];
-    const left = this.#pumpQueue(lane, false, turns, late);
+    const left = this.#pumpQueue(queue, false, turns, late);
     if (late.length > 0) {
-      lane.live.wasLate = true;
+      queue.live.wasLate = true;
       this.#claimer.noteMore();
     }
-    this.#pumpQueue(lane, true, left, late);
+    this.#pumpQueue(queue, true, left, late);
     this.#giveBack(late);
   }
 
-  /** Sends what waits in one queue of a lane; puts what waited for too long into `late`, and returns the turns that are left. */
-  #pumpQueue(lane: Lane, behind: boolean, turns: number, late: OutgoingDelivery[]): number {
+  /** Sends waiting deliveries of one priority. Moves those that waited too long to `late`, and returns the turns that are left. */
+  #pumpQueue(queue: EndpointQueue, behind: boolean, turns: number, late: OutgoingDelivery[]): number {
     const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
     let left = turns;
-    while (lane.hasTurn(this.#limits.endpointConcurrency, behind)) {
-      if (left <= 0 || !this.#shares.hasTurn(lane.projectId, behind)) {
-        if (behind) this.#blocked.add(lane);
-        else this.#shares.starve(lane);
+    while (queue.hasTurn(this.#limits.endpointConcurrency, behind)) {
+      if (left <= 0 || !this.#shares.hasTurn(queue.projectId, behind)) {
+        if (behind) this.#blocked.add(queue);
+        else this.#shares.starve(queue);
         break;
       }
-      const delivery = lane.queue(behind).waiting.shift();
+      const delivery = queue.part(behind).waiting.shift();
       if (delivery === undefined) break;
       if (delivery.leaseUntilMs < usableUntilMs) late.push(delivery);
       else {
         left--;
-        void this.#attempt(lane, delivery);
+        void this.#attempt(queue, delivery);
       }
     }
     return left;
   }
 
-  async #attempt(lane: Lane, delivery: OutgoingDelivery): Promise<void> {
+  async #attempt(queue: EndpointQueue, delivery: OutgoingDelivery): Promise<void> {
     const startedAtMs = this.#options.clock.now();
-    const queue = lane.queue(delivery.behind);
-    queue.inFlight++;
-    this.#shares.begin(lane.projectId);
+    const part = queue.part(delivery.behind);
+    part.inFlight++;
+    this.#shares.begin(queue.projectId);
     const attempt = await this.#sender.send(delivery, startedAtMs);
-    queue.inFlight--;
-    this.#shares.end(lane.projectId);
+    part.inFlight--;
+    this.#shares.end(queue.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
-    else this.#conclude(lane, delivery, attempt, startedAtMs);
-    // Where others wait for a turn, the one that is free now is not simply this lane's.
-    if (this.#shares.hasStarved()) this.#shares.starve(lane);
-    else this.#pump(lane);
+    else this.#conclude(queue, delivery, attempt, startedAtMs);
+    // If other queues wait for a turn, a free turn does not simply go to this one.
+    if (this.#shares.hasStarved()) this.#shares.starve(queue);
+    else this.#pump(queue);
     this.#feedStarved();
     this.#feedBlocked();
-    const hasRoom = lane.live.waiting.length === 0 && !this.#shares.isFull(lane.projectId);
+    const hasRoom = queue.live.waiting.length === 0 && !this.#shares.isFull(queue.projectId);
     if (this.#claimer.mayBeMore(false) && hasRoom) this.wake();
     // One that is live finds nothing to claim behind it.
-    else if (delivery.behind && this.#claimer.mayBeMore(true) && queue.waiting.length === 0) this.wake();
+    else if (delivery.behind && this.#claimer.mayBeMore(true) && part.waiting.length === 0) this.wake();
   }
 
-  /** Sends what paced replays queued where there are turns free again. */
+  /** Sends deliveries of throttled replays if turns are free again. */
   #feedBlocked(): void {
-    for (const lane of [...this.#blocked]) {
-      if (!this.#shares.hasTurn(lane.projectId, true)) continue;
-      this.#blocked.delete(lane);
-      this.#pump(lane);
+    for (const queue of [...this.#blocked]) {
+      if (!this.#shares.hasTurn(queue.projectId, true)) continue;
+      this.#blocked.delete(queue);
+      this.#pump(queue);
     }
   }
 
-  /** Has the attempt recorded, and closes the lane of an endpoint that failed. */
-  #conclude(lane: Lane, delivery: OutgoingDelivery, attempt: Attempt, startedAtMs: number): void {
+  /** Records the attempt, and closes the queue of an endpoint that failed. */
+  #conclude(queue: EndpointQueue, delivery: OutgoingDelivery, attempt: Attempt, startedAtMs: number): void {
     const { clock, observer, random } = this.#options;
     const nowMs = clock.now();
-    const wasFailing = lane.isFailing || delivery.probe;
+    const wasFailing = queue.isFailing || delivery.probe;
     const times = { startedAtMs, nowMs };
     const { settlement, retryAfterMs, isUnwanted } = conclude(delivery, attempt, times, this.#limits, random());
     const { number, statusCode, error, durationMs } = settlement.attempt;
-    lane.observe(durationMs);
+    queue.observe(durationMs);
     const isFailure = settlement.state !== "delivered" && !isUnwanted;
     if (isFailure) {
-      lane.unreportedFailures++;
-      this.#shut(lane, nowMs + this.leaseMs);
+      queue.unreportedFailures++;
+      this.#shut(queue, nowMs + this.leaseMs);
     }
     if (settlement.state === "pending") this.#claimer.wakeAt(settlement.dueAtMs);
     observer.attempted({
@@ -258,50 +262,50 @@ class Engine implements Dispatcher {
     const { leaseUntilMs } = delivery;
     this.#shares.finish(delivery.projectId);
     void this.#recorder.record({ settlement, retryAfterMs, wasFailing, leaseUntilMs, isUnwanted }).then(() => {
-      if (isFailure) this.#failureReported(lane);
+      if (isFailure) this.#failureReported(queue);
       this.#letGo(delivery);
     });
   }
 
-  /** Until now nothing was claimed for the endpoint, whatever has become due meanwhile. */
-  #failureReported(lane: Lane): void {
-    lane.unreportedFailures--;
-    if (lane.unreportedFailures === 0) this.wake();
+  /** Until now nothing was claimed for the endpoint, although deliveries may have become due. */
+  #failureReported(queue: EndpointQueue): void {
+    queue.unreportedFailures--;
+    if (queue.unreportedFailures === 0) this.wake();
   }
 
   #recovered(ids: readonly SubscriptionId[]): void {
-    for (const id of ids) this.#lanes.find(id)?.recover();
+    for (const id of ids) this.#queues.find(id)?.recover();
     if (ids.length > 0) this.wake();
   }
 
   #failed({ subscriptionId, active, backoffUntilMs }: SubscriptionHealth): void {
-    const lane = this.#lanes.find(subscriptionId);
-    if (lane !== undefined) this.#shut(lane, backoffUntilMs + this.leaseMs);
+    const queue = this.#queues.find(subscriptionId);
+    if (queue !== undefined) this.#shut(queue, backoffUntilMs + this.leaseMs);
     this.#claimer.wakeAt(backoffUntilMs);
     if (active) return;
     void this.expire(subscriptionId).catch((error: unknown) => this.#options.observer.failed("expire", error));
   }
 
-  #shut(lane: Lane, doubtUntilMs: number): void {
-    this.#shares.unstarve(lane);
-    this.#giveBack(lane.fail(doubtUntilMs));
+  #shut(queue: EndpointQueue, doubtUntilMs: number): void {
+    this.#shares.unstarve(queue);
+    this.#giveBack(queue.fail(doubtUntilMs));
   }
 
-  /** Gives every free turn to the projects, and in them to the lanes, that wait for one. */
+  /** Gives every free turn to the waiting projects, and in each project to the waiting queues. */
   #feedStarved(): void {
-    for (let lane = this.#shares.nextStarved(); lane !== undefined; lane = this.#shares.nextStarved())
-      this.#pump(lane, 1);
+    for (let queue = this.#shares.nextStarved(); queue !== undefined; queue = this.#shares.nextStarved())
+      this.#pump(queue, 1);
   }
 
   #giveBack(deliveries: readonly OutgoingDelivery[]): void {
     if (deliveries.length === 0) return;
     for (const { projectId } of deliveries) this.#shares.finish(projectId);
     void releaseDeliveries(this.#options.db, this.#options.nodeId, deliveries)
-      // Leases that cannot be given back run out.
+      // Leases that cannot be returned expire.
       .catch((error: unknown) => this.#options.observer.failed("release", error))
       .then(() => {
         for (const delivery of deliveries) this.#letGo(delivery);
-        // A project that has nothing left to send leaves its share to the others.
+        // A project with nothing left to send leaves its share to the others.
         this.#feedStarved();
       });
   }

@@ -7,7 +7,7 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 import type { Message } from "./sender.ts";
 
-/** What a dispatcher is made of. */
+/** Dependencies and settings of a dispatcher. */
 export type DispatcherOptions = {
   db: Executor;
   clock: Clock;
@@ -16,35 +16,35 @@ export type DispatcherOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: DispatchLimits;
-  /** Spreads retries; in [0, 1). */
+  /** Spreads retries. Returns a number in [0, 1). */
   random: () => number;
 };
 
 /** The delivery engine of one node. */
 export type Dispatcher = {
-  /** Endpoints ready to send to, shared with whoever submits. */
+  /** Endpoints ready to send to, shared with the code that submits deliveries. */
   readonly endpoints: EndpointCache;
-  /** How long the leases of `submit` must last. */
+  /** Milliseconds that the leases of `submit` must last. */
   readonly leaseMs: number;
   /**
-   * How many deliveries of a subscription it would send right away; 0 unless running, while full, while its project uses
-   * its share of the node, or while the endpoint backs off.
+   * Returns the number of a subscription's deliveries that it would send at once. 0 if the engine is not running or is full, if the project
+   * has used its share of the node, or if the endpoint is in backoff.
    */
   room(id: SubscriptionId, projectId: ProjectId): number;
   /**
-   * Takes deliveries that were stored leased to this node, and sends them. `unleased` names the subscriptions for which
-   * others were stored with them that nobody holds: it comes to those as soon as it has room.
+   * Sends deliveries that were stored with leases of this node. `unleased` names the subscriptions that have more deliveries, without a
+   * lease, stored in the same transaction; the engine claims them when it has room.
    */
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
-  /** Begins to claim due deliveries. */
+  /** Starts to claim due deliveries. */
   start(): void;
-  /** Looks for due deliveries now. */
+  /** Claims due deliveries now. */
   wake(): void;
   /** Ends the pending deliveries of a subscription that was deactivated or deleted. */
   expire(id: SubscriptionId): Promise<void>;
-  /** Posts what is no event to an agent's endpoint, once and at once; resolves to how it went, within `timeoutMs`. */
+  /** Posts a message that is not an event to an agent's endpoint, once and at once. Resolves to the attempt within `timeoutMs`. */
   tell(endpoint: Endpoint, message: Message, timeoutMs: number): Promise<Attempt>;
-  /** Claims nothing more, finishes what is in flight for at most `graceMs`, and gives every other lease back. */
+  /** Claims nothing more, waits at most `graceMs` for the attempts in flight, and returns every other lease. */
   drain(graceMs: number): Promise<void>;
   stats(): { held: number; inFlight: number };
 };

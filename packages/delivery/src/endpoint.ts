@@ -16,7 +16,7 @@ export function createSigningKeys(secret: string): SigningKeys {
   return { text: createHmacKey(secret), bytes: createHmacKey(signingSecretBytes(secret)) };
 }
 
-/** Where and how the deliveries of a subscription go out. `agent`: as MCP has it, in place of the service's own form. */
+/** Address and signing keys of a subscription's deliveries. `agent`: the form of MCP is sent instead of svc's own. */
 export type Endpoint = {
   url: string;
   origin: string;
@@ -25,48 +25,51 @@ export type Endpoint = {
   agent?: AgentEndpoint | undefined;
 };
 
-/** What stands beside the events that an agent's receiver is posted. */
+/** Values that accompany an event to an agent's receiver. */
 type AgentEndpoint = {
-  /** By what the receiver knows the subscription. */
+  /** The id by which the receiver knows the subscription. */
   readonly id: string;
-  /** A position before which nothing is pending: as old as the last refresh, and so safe to keep. */
+  /** A position before which nothing is pending. It is as old as the last refresh, so a receiver can keep it. */
   readonly cursor: string;
-  /** The keys of the secret before this one: it signs too, until then. */
+  /** The keys of the previous secret, which also signs until that time. */
   readonly former: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
 };
 
-/** What an endpoint is made from. */
+/** The stored values that an endpoint is created from. */
 export type EndpointSource = {
   id: SubscriptionId;
   projectId: ProjectId;
   endpointUrl: string;
   signingSecret: Buffer;
-  /** Empty for what no agent made. */
+  /** Empty if no agent created the subscription. */
   mcpId?: string;
   cursor?: string;
   formerSecret?: Buffer | null;
   formerUntil?: number | null;
 };
 
-/** Endpoints by subscription, opened once: unsealing and key set-up are too dear for every delivery. */
+/** Endpoints by subscription, each opened once, because unsealing and key set-up cost too much for every delivery. */
 export type EndpointCache = {
-  /** Undefined if the secret does not open, as under a key this node does not hold: then `onError` is called. */
+  /**
+   * Returns the endpoint. If the secret cannot be opened, for example because this node lacks the key, calls `onError` and returns
+   * undefined.
+   */
   of(source: EndpointSource, onError?: (error: unknown) => void): Endpoint | undefined;
 };
 
 const endpointsMax = 10_000;
 
-/** The context a subscription's signing secret is sealed for. */
+/** Returns the sealing context of a subscription's signing secret. */
 export function signingSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${projectId}/subscriptions/${id}`;
 }
 
-/** The context that the secret before the present one is sealed for. */
+/** Returns the sealing context of a subscription's previous signing secret. */
 export function formerSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${signingSecretContext(projectId, id)}/former`;
 }
 
-/** Makes a cache of at most 10,000 endpoints; the one longest unused goes first. */
+/** Creates a cache of at most 10,000 endpoints. The least recently used one is removed first. */
 export function createEndpointCache(sealer: Sealer): EndpointCache {
   const endpoints = new LeastRecentlyUsed<SubscriptionId, { source: EndpointSource; endpoint: Endpoint }>(endpointsMax);
   return {
@@ -91,7 +94,7 @@ function isSame(a: EndpointSource, b: EndpointSource): boolean {
   return (
     a.endpointUrl === b.endpointUrl &&
     a.signingSecret.equals(b.signingSecret) &&
-    // Whatever else there is changes with a refresh, which moves the cursor.
+    // All other values change only with a refresh, which also moves the cursor.
     (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor && a.formerUntil === b.formerUntil))
   );
 }
@@ -125,7 +128,7 @@ function openKeys(sealer: Sealer, sealed: Buffer, context: string): SigningKeys 
   return createSigningKeys(sealer.open(sealed, context).toString("utf8"));
 }
 
-/** The endpoint of an agent that has no subscription yet: what it is asked before it gets one. */
+/** Returns the endpoint of an agent without a subscription, to verify it before one is created. */
 export function createAgentEndpoint(endpointUrl: string, secret: string, mcpId: string): Endpoint {
   const url = new URL(endpointUrl);
   return {

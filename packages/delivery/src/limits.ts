@@ -1,18 +1,18 @@
 import type { HealthLimits } from "@svc/db/subscriptions/health";
 
-/** Bounds of the delivery engine; times in milliseconds. */
+/** Limits of the delivery engine, times in milliseconds. */
 export type DispatchLimits = {
   /** Attempts in flight per subscription on one node. */
   endpointConcurrency: number;
   /** Waits between the attempts of a delivery. */
   retryScheduleMs: readonly number[];
-  /** An attempt takes this long at most. Default 15 s. */
+  /** Longest duration of an attempt. Default 15 s. */
   attemptTimeoutMs?: number;
-  /** A lease lasts this long; a node that dies holds its deliveries up for so long. Default 30 s. */
+  /** Duration of a lease. A node that dies delays its deliveries for this long. Default 30 s. */
   leaseMs?: number;
-  /** Pause between two looks for due deliveries while nothing wakes the engine. Default 1 s. */
+  /** Pause between two claims if nothing wakes the engine. Default 1 s. */
   pollMs?: number;
-  /** When a subscription backs off and when it is given up. Defaults: 1 s doubling to 5 min; 5 days; 410 for an hour, 3 times. */
+  /** When a subscription is in backoff and when it is given up. Defaults: 1 s doubling to 5 min; 5 days; 410 for an hour, 3 times. */
   health?: HealthLimits;
   /** Attempts in flight on one node. Default 1,024. */
   inFlightMax?: number;
@@ -38,10 +38,10 @@ const defaults = {
   heldBytesMax: 64 * 1_048_576,
 };
 
-/** Every bound, stated. */
+/** All limits, with defaults filled in. */
 export type ResolvedLimits = Required<DispatchLimits>;
 
-/** The given bounds over the defaults. */
+/** Returns the given limits over the defaults. */
 export function resolveLimits(limits: DispatchLimits): ResolvedLimits {
   return { ...defaults, ...limits };
 }

@@ -1,29 +1,29 @@
 import type { DeliveryId, ProjectId, SubscriptionId } from "@svc/core";
 
-/** One attempt as it went, for logs and metrics. */
+/** One attempt, for logs and metrics. */
 export type AttemptObservation = {
   deliveryId: DeliveryId;
   projectId: ProjectId;
   subscriptionId: SubscriptionId;
   /** Number of the attempt, from 1. */
   number: number;
-  /** What became of the delivery. */
+  /** State of the delivery after the attempt. */
   state: "pending" | "delivered" | "dead_letter";
-  /** 0 when no answer came. */
+  /** 0 if no answer came. */
   statusCode: number;
-  /** Empty when delivered; else begins with a code. */
+  /** Empty if delivered; otherwise begins with a code. */
   error: string;
   durationMs: number;
-  /** From the event's receipt to the end of this attempt. */
+  /** Milliseconds from the event's receipt to the end of this attempt. */
   sinceReceivedMs: number;
 };
 
-/** Who watches the delivery engine; packages/server turns it into log lines and metrics. */
+/** Receiver of the delivery engine's observations. packages/server turns them into log lines and metrics. */
 export type DeliveryObserver = {
-  /** An attempt ended; it is not committed yet. */
+  /** Called when an attempt has ended, before it is committed. */
   attempted(attempt: AttemptObservation): void;
-  /** Attempts whose lease had run out when they were to be written: somebody else delivers them again. */
+  /** Called with the number of attempts whose lease had expired before they were written. Another node delivers them again. */
   leasesLost(count: number): void;
-  /** A batch could not be claimed or settled; the engine goes on trying. */
+  /** Called when a batch could not be claimed or settled. The engine tries again. */
   failed(what: "claim" | "settle" | "release" | "health" | "expire", error: unknown): void;
 };

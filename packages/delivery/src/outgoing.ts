@@ -1,20 +1,22 @@
 import { type DeliveryId, type EventId, isoTime, type ProjectId, type SubscriptionId } from "@svc/core";
 import type { Endpoint } from "./endpoint.ts";
 
-/** What the body of a delivery is made of. */
+/** The values that a delivery's body contains. */
 export type DeliveredEvent = {
   id: EventId;
   kind: "event" | "test" | "ask" | "notice";
   toolkitSlug: string;
   triggerSlug: string;
   entityId: string;
-  /** JSON text, placed as it is; of an ask, an object whose fields follow `id` and `type`; of a notice, one whose fields follow `id`. */
+  /**
+   * JSON text, inserted unchanged. For an ask: an object whose fields follow `id` and `type`; for a notice: one whose fields follow `id`.
+   */
   payload: string;
   occurredAtMs: number;
   receivedAtMs: number;
 };
 
-/** The body posted for an event: the same bytes at every attempt and for every subscription. */
+/** Returns the body posted for an event. It has the same bytes at every attempt and for every subscription. */
 export function deliveryBody(event: DeliveredEvent): Buffer {
   if (event.kind === "ask") {
     return Buffer.from(`{"id":"${event.id}","type":"ask_raised",${event.payload.slice(1)}`, "utf8");
@@ -27,7 +29,7 @@ export function deliveryBody(event: DeliveredEvent): Buffer {
   return Buffer.from(text, "utf8");
 }
 
-/** An event as MCP writes it. `cursor` is left out where the answer around it has one. */
+/** Returns an event in the form of MCP. `cursor` is absent if the surrounding answer has one. */
 export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
   const { id, triggerSlug, entityId, occurredAtMs, payload } = event;
   return (
@@ -42,27 +44,27 @@ export type OutgoingDelivery = {
   id: DeliveryId;
   projectId: ProjectId;
   subscriptionId: SubscriptionId;
-  /** When it was due; with id and subscription it names the task. */
+  /** Due time of the delivery, in epoch milliseconds. With id and subscription it identifies the task. */
   queuedForMs: number;
-  /** Attempts made before. */
+  /** Number of earlier attempts. */
   attempts: number;
-  /** True when it probes an endpoint that is backing off. */
+  /** True if it probes an endpoint that is in backoff. */
   probe: boolean;
   endpoint: Endpoint;
-  /** What its receiver tells twins by: the event's id where MCP has it so, else the delivery's. */
+  /** The id by which the receiver recognizes a repeat: the event's id for MCP, otherwise the delivery's id. */
   messageId: string;
   body: Buffer;
   receivedAtMs: number;
   leaseUntilMs: number;
-  /** Whether a paced replay queued it: it is sent where nothing live waits. */
+  /** True if a throttled replay queued it. It is sent when no live delivery waits. */
   behind: boolean;
 };
 
-/** A delivery of an event: at its first send, which nothing has queued before, or as it was claimed. */
+/** A delivery of an event: at its first send, before it was ever queued, or as it was claimed. */
 type DeliveryToSend = Pick<OutgoingDelivery, "id" | "projectId" | "subscriptionId"> &
   Partial<Pick<OutgoingDelivery, "queuedForMs" | "attempts" | "probe" | "behind">>;
 
-/** Returns what this node sends of a delivery that it leased until then. */
+/** Returns the delivery to send, with the lease that this node holds until the given time. */
 export function outgoingOf(
   event: DeliveredEvent,
   delivery: DeliveryToSend,
@@ -77,7 +79,7 @@ export function outgoingOf(
   return { ...task, endpoint, messageId, body, receivedAtMs: event.receivedAtMs, leaseUntilMs };
 }
 
-/** The body for one endpoint: the service's own form, or an EventOccurrence of MCP's for an agent's receiver. */
+/** Returns the body for one endpoint: svc's own form, or an MCP EventOccurrence for an agent's receiver. */
 function bodyFor({ agent }: Pick<Endpoint, "agent">, event: DeliveredEvent): Buffer {
   if (agent === undefined) return deliveryBody(event);
   return Buffer.from(occurrenceText(event, agent.cursor), "utf8");

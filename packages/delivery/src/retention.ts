@@ -4,7 +4,7 @@ import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { listProjects } from "@svc/db/projects/repo";
 import { sweepQuarantinedPosts } from "@svc/db/quarantine/repo";
 
-/** What the sweep of events is made of; times in milliseconds. */
+/** Settings of the sweep of events, times in milliseconds. */
 export type EventSweepOptions = {
   db: Executor;
   /** How long settled events, their deliveries and attempts, and quarantined posts are kept. */
@@ -13,11 +13,14 @@ export type EventSweepOptions = {
   batchMax?: number;
 };
 
-/** Providers retry for up to 3 days; a key is remembered for 7 at least, and as long as its event. */
+/** Providers retry for up to 3 days. A key is kept for at least 7 days, and as long as its event. */
 const dedupeMinMs = 7 * 86_400_000;
 const projectsPage = 200;
 
-/** Every 10 minutes, events that are settled and past their retention, project by project; then quarantined posts. */
+/**
+ * Returns a sweep that runs every 10 minutes. It deletes events that are settled and past their retention, project by project, then
+ * quarantined posts.
+ */
 export function eventSweep({ db, eventRetentionMs, batchMax = 500 }: EventSweepOptions): Sweep {
   return {
     what: "events",

@@ -45,7 +45,7 @@ function answered(answer: Answer, timeoutMs?: number) {
   return post(undefined, timeoutMs === undefined ? {} : { timeoutMs });
 }
 
-/** A server that says these bytes to every connection as soon as it hears anything, then does `after` with it. */
+/** Starts a server that sends these bytes on every connection when it first receives data, then runs `after`. */
 async function startRawServer(bytes: string | Buffer, after: (socket: Socket) => void) {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -312,7 +312,7 @@ test("an attempt that is broken off says so, and its connection is closed", asyn
   receiver.release();
 });
 
-/** A certificate of the test's own for 127.0.0.1, until the year 2126. */
+/** A test certificate for 127.0.0.1, valid until the year 2126. */
 const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+mR7QDL/R0AJ5c9s

@@ -5,34 +5,34 @@ import type { Dispatcher } from "undici";
 /** One request to an endpoint. */
 export type SendRequest = { origin: string; path: string; headers: string[]; body: Buffer; timeoutMs: number };
 
-/** How a request went. An endpoint's failure is data here, never an exception. */
+/** Result of a request. A failing endpoint is data here, never an exception. */
 export type Attempt = {
-  /** 0 when no answer began; one that broke off keeps its status, and has an error. */
+  /** 0 if no answer began. An answer that broke off keeps its status and has an error. */
   statusCode: number;
-  /** Empty for a 2xx answer; else a code, with a few words after a colon where there is more to say. */
+  /** Empty for a 2xx answer; otherwise a code, sometimes followed by a colon and a few words. */
   error: string;
-  /** The address dialled; empty when none was. */
+  /** The address that was dialed. Empty if none was. */
   address: string;
   responseHeaders: Record<string, string>;
   /** The first 1,024 bytes of the answer, as text. */
   responseBody: string;
 };
 
-/** The error of an attempt that this node broke off: it says nothing of the endpoint and is not recorded. */
+/** The error of an attempt that this node aborted. It is not evidence against the endpoint and is not recorded. */
 const abortedError = "aborted";
 
-/** Whether an attempt was broken off by this node. */
+/** True if this node aborted the attempt. */
 export function isAborted(attempt: Attempt): boolean {
   return attempt.error === abortedError;
 }
 
 const keptBodyBytes = 1024;
-/** An answer longer than this is cut off: nobody reads it, and it must not hold a connection. */
+/** Longest answer that is read, in bytes. A longer one is cut off so that it cannot hold a connection. */
 const readBodyBytes = 65_536;
 const keptHeadersMax = 50;
 const keptHeaderValueMax = 1024;
 
-/** Posts once, follows no redirect, and resolves within `timeoutMs`; never rejects. `abort` ends it early. */
+/** Posts once and follows no redirect. Resolves within `timeoutMs` and never rejects. `abort` ends it early. */
 export function send(
   agent: GuardedAgent,
   request: SendRequest,
@@ -55,7 +55,7 @@ export function send(
   });
 }
 
-/** undici's handler for one request: its callbacks, from the start of the request to its end. */
+/** undici's handler for one request, from its start to its end. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly route: Route = {};
   readonly #resolve: (attempt: Attempt) => void;
@@ -76,9 +76,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   abort(reason: string): void {
     if (this.#isEnded) return;
     this.#abortReason = reason;
-    // Before undici hears of it: it reports its own error within the call.
+    // This comes before undici is informed, because undici reports its own error within the call.
     this.#end(reason);
-    // A request that waits for a connection has no controller yet; it is dropped when it starts.
+    // A request that waits for a connection has no controller yet. It is dropped when it starts.
     this.#controller?.abort(new Error(reason));
   }
 
@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx: the answer itself is still to come (RFC 9110, 15.2).
+    // 1xx: the final answer is still to come (RFC 9110, 15.2).
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = headers;
@@ -102,7 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bodyBytes < keptBodyBytes) this.#body.push(chunk);
     this.#bodyBytes += chunk.byteLength;
     if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
-    // The status stands: an endpoint that answers at length has still answered.
+    // The status counts: an endpoint that sends a long answer has still answered.
     this.#end(statusError(this.#statusCode));
     controller.abort(new Error("answer longer than is read"));
   }
@@ -151,7 +151,7 @@ const networkCodes: Record<string, string> = {
 
 const malformedCodes = new Set(["UND_ERR_RESPONSE", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]);
 
-/** The code of a failed request: the cause first, since happy-eyeballs wraps it in an AggregateError. */
+/** Returns the code of a failed request. The cause comes first, because happy-eyeballs wraps it in an AggregateError. */
 function networkError(error: unknown): string {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   if (cause instanceof AddressRefusedError) return `address_refused: ${cause.message}`;
@@ -175,7 +175,7 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   return kept;
 }
 
-/** For people to read: where it is not all text, it says so. */
+/** Returns the answer's beginning for people to read, with a note if it is not all text. */
 function keptBody(chunks: Buffer[], { "content-type": type }: Record<string, string | string[] | undefined>): string {
   const [only] = chunks;
   if (only === undefined) return "";

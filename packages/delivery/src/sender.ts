@@ -5,7 +5,7 @@ import type { ResolvedLimits } from "./limits.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, send } from "./send.ts";
 
-/** The headers of one attempt to an endpoint, names and values in turn: those of the service's own form, or of MCP's profile of Standard Webhooks. */
+/** Returns the headers of one attempt, names and values in turn: svc's own form, or MCP's profile of Standard Webhooks. */
 function headersFor(
   { keys, agent }: Pick<Endpoint, "keys" | "agent">,
   ids: { readonly delivery: string; readonly message: string },
@@ -30,7 +30,7 @@ function standardHeaders(id: string, timestamp: string, signature: string): stri
   return ["webhook-id", id, "webhook-timestamp", timestamp, "webhook-signature", signature];
 }
 
-/** As Standard Webhooks has it. */
+/** Returns the signature as Standard Webhooks defines it. */
 function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Array): string {
   return `v1,${hmacSha256(key, [`${id}.${timestamp}.`, body], "base64")}`;
 }
@@ -52,15 +52,15 @@ export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8
   ];
 }
 
-/** What is posted to an endpoint and is no delivery. */
+/** A message posted to an endpoint that is not a delivery. */
 export type Message = { readonly id: string; readonly body: string };
 
-/** The connections of one node to endpoints, and what is under way on them. */
+/** The connections of one node to endpoints, and the requests in flight on them. */
 export class Sender {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #agent: GuardedAgent;
-  /** By delivery as it was taken on: one claimed again while its old attempt goes on is another. */
+  /** By the delivery object that was taken: a delivery claimed again during its old attempt is a different object. */
   readonly #aborters = new Map<OutgoingDelivery, () => void>();
 
   constructor(options: { guard: AddressGuard; clock: Clock; limits: ResolvedLimits }) {
@@ -71,13 +71,13 @@ export class Sender {
       guard: options.guard,
       connections: inFlightMax,
       connectTimeoutMs: attemptTimeoutMs,
-      // An attempt has a clock of its own, exact where undici's are not; these only clear away what it left behind.
+      // An attempt has its own exact timer. undici's timers are coarse and only remove what is left over.
       headersTimeoutMs: attemptTimeoutMs + 1_000,
       bodyTimeoutMs: attemptTimeoutMs + 1_000,
     });
   }
 
-  /** Posts a delivery once, signed as of `startedAtMs`; resolves to how it went, or to an aborted attempt, and never rejects. */
+  /** Posts a delivery once, signed for `startedAtMs`. Resolves to the attempt, aborted or not, and never rejects. */
   async send(delivery: OutgoingDelivery, startedAtMs: number): Promise<Attempt> {
     const { id, endpoint, messageId, body } = delivery;
     const headers = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs);
@@ -88,7 +88,7 @@ export class Sender {
     return attempt;
   }
 
-  /** Posts what is no delivery, once and at once; resolves to how it went, within `timeoutMs`, and never rejects. */
+  /** Posts a message that is not a delivery, once and at once. Resolves to the attempt within `timeoutMs` and never rejects. */
   tell(endpoint: Endpoint, message: Message, timeoutMs: number): Promise<Attempt> {
     const body = Buffer.from(message.body, "utf8");
     const ids = { delivery: message.id, message: message.id };
@@ -96,7 +96,7 @@ export class Sender {
     return send(this.#agent, { origin: endpoint.origin, path: endpoint.path, headers, body, timeoutMs });
   }
 
-  /** Breaks off every delivery that is under way. */
+  /** Aborts every delivery in flight. */
   abortAll(): void {
     for (const abort of [...this.#aborters.values()]) abort();
   }

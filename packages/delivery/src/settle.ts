@@ -10,25 +10,25 @@ import {
 } from "@svc/db/subscriptions/health";
 import type { DeliveryObserver } from "./observer.ts";
 
-/** An attempt that ended, with what the subscription's health is told of it. */
+/** An attempt that ended, with its effect on the subscription's health. */
 export type EndedAttempt = {
   settlement: DeliverySettlement;
   retryAfterMs: number;
-  /** Whether the endpoint was, as far as this node knows, failing before. */
+  /** True if the endpoint was failing before, as far as this node knows. */
   wasFailing: boolean;
   leaseUntilMs: number;
-  /** Whether the endpoint is well and only does not want this one. */
+  /** True if the endpoint is healthy and refuses only this event. */
   isUnwanted: boolean;
 };
 
-/** What the recorder needs. */
+/** Dependencies of the recorder. */
 export type RecorderOptions = {
   db: Executor;
   clock: Clock;
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: HealthLimits;
-  /** Told the health of every subscription that failed or recovered. */
+  /** Called with the health of every subscription that failed or recovered. */
   onHealth(health: SubscriptionHealth): void;
   onRecovered(ids: readonly SubscriptionId[]): void;
 };
@@ -41,11 +41,11 @@ export type Recorder = {
 };
 
 const batchMax = 500;
-/** Nobody waits for a settlement, so under load it waits for company: a fifth of the statements at 3,000 deliveries a second. */
+/** A settlement is not urgent, so under load it waits for others: this saves four fifths of the statements at 3,000 deliveries a second. */
 const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 
-/** Gathers attempts and commits them a batch at a time; while the store is away, or fails, it holds on until the leases run out. */
+/** Creates a recorder that commits attempts in batches. While the database is unavailable or fails, it retries until the leases expire. */
 export function createRecorder(options: RecorderOptions): Recorder {
   const batcher = createBatcher<EndedAttempt, void>({
     sizeMax: batchMax,
@@ -71,8 +71,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 /**
- * Whether the store refuses what it was given: PostgreSQL's classes 22 (data exception) and 23 (constraint violation).
- * Only that can lie in one attempt of a batch; whatever else goes wrong may pass, and is tried again.
+ * True if the store refuses the values: PostgreSQL's classes 22 (data exception) and 23 (constraint violation). Only such an error can come
+ * from one attempt of a batch. Every other error may be temporary and is retried.
  */
 function isRefusal(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
@@ -99,8 +99,8 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
 }
 
 /**
- * The last word on each subscription decides: a batch in which it failed and then delivered is a success. Not part of the
- * statement above: it touches subscriptions only when something changes, and a lost report is made again by the next attempt.
+ * Writes the last known health of each subscription: a batch in which it failed and then delivered counts as success. This is a statement
+ * of its own, because subscriptions are written only when something changes. The next attempt repeats a lost report.
  */
 async function writeHealth(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
   const failures = new Map<SubscriptionId, SubscriptionFailures>();
@@ -127,7 +127,7 @@ async function writeHealth(options: RecorderOptions, items: readonly EndedAttemp
   try {
     await reportSubscriptionRecoveries(options.db, [...recoveries]);
     options.onRecovered([...recoveries]);
-    // The backoff counts from the failure, not from whenever the store came to hear of it.
+    // The backoff counts from the failure, not from the time when the store records it.
     const failedAtMs = items.reduce((last, { settlement: { state, attempt }, isUnwanted }) => {
       return state === "delivered" || isUnwanted ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
     }, 0);

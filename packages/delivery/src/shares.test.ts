@@ -1,6 +1,6 @@
 import { createId } from "@svc/core";
 import { expect, test } from "vitest";
-import { Lane } from "./lanes.ts";
+import { EndpointQueue } from "./endpoint-queues.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { Shares } from "./shares.ts";
 
@@ -33,19 +33,19 @@ test("what is only being recorded does not make a project active, but is held", 
   expect(shares.room(one)).toBe(10);
 });
 
-test("turns go round the projects first, and then round the lanes of each", () => {
+test("turns go round the projects first, and then round the queues of each", () => {
   const shares = new Shares(bounds);
-  const lanes = [one, one, two].map((projectId, at) => {
-    const lane = new Lane(createId("sub", at), projectId);
-    lane.live.waiting.push(delivery(projectId));
+  const queues = [one, one, two].map((projectId, at) => {
+    const queue = new EndpointQueue(createId("sub", at), projectId);
+    queue.live.waiting.push(delivery(projectId));
     shares.take(delivery(projectId));
-    shares.starve(lane);
-    return lane;
+    shares.starve(queue);
+    return queue;
   });
   const served = Array.from({ length: 5 }, () => {
-    const lane = shares.nextStarved();
-    if (lane !== undefined && lanes[2] !== lane) shares.starve(lane);
-    return lane === undefined ? -1 : lanes.indexOf(lane);
+    const queue = shares.nextStarved();
+    if (queue !== undefined && queues[2] !== queue) shares.starve(queue);
+    return queue === undefined ? -1 : queues.indexOf(queue);
   });
   expect(served).toEqual([0, 2, 1, 0, 1]);
 });

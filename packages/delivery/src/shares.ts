@@ -1,26 +1,29 @@
 import type { ProjectId } from "@svc/core";
-import type { Lane } from "./lanes.ts";
+import type { EndpointQueue } from "./endpoint-queues.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
 type Bounds = Pick<ResolvedLimits, "inFlightMax" | "heldMax" | "heldBytesMax">;
 
-/** What one project uses of a node: `unsent` are in flight or wait, `held` counts those being recorded or given back as well. */
+/** Usage of a node by one project. `unsent` are in flight or waiting; `held` also counts those being recorded or returned. */
 type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 
 const unused: Usage = { inFlight: 0, unsent: 0, held: 0, bytes: 0 };
 
 /**
- * What each project may use of a node: with n projects active, the (n + 1)th part of every bound, at least one. So a lone
- * project gets half, and there is room for a newcomer however slow the endpoints of the others are. A project is active
- * while it has attempts in flight or deliveries waiting. What is above its share waits, and freed turns go round robin
- * over the projects that wait for one, and then over the lanes of that project.
+ * Shares of a node that its projects may use. With n active projects, each may use the (n + 1)th part of every limit, and at least one. So
+ * a single project gets half, and a newcomer finds room even if all other endpoints are slow. A project is active while it has attempts in
+ * flight or deliveries waiting. Work above the share waits. Free turns go round robin over the waiting projects, and then over the queues
+ * of that project.
  */
 export class Shares {
   readonly #bounds: Bounds;
   readonly #projects = new Map<ProjectId, Usage>();
-  /** Lanes that wait only because their project or the node has no turn free; both in the order in which they are served. */
-  readonly #starved = new Map<ProjectId, Set<Lane>>();
+  /**
+   * Queues that wait only because their project or the node has no free turn. Projects and queues are in the order in which they are
+   * served.
+   */
+  readonly #starved = new Map<ProjectId, Set<EndpointQueue>>();
   #active = 0;
   /** Attempts in flight on the node. */
   inFlight = 0;
@@ -29,7 +32,7 @@ export class Shares {
     this.#bounds = bounds;
   }
 
-  /** Counts a delivery taken on. */
+  /** Counts a delivery that was taken. */
   take({ projectId, body }: OutgoingDelivery): void {
     let usage = this.#projects.get(projectId);
     if (usage === undefined) {
@@ -41,13 +44,13 @@ export class Shares {
     usage.bytes += body.byteLength;
   }
 
-  /** A delivery taken on is neither in flight any more, nor waiting. */
+  /** Counts a delivery that is no longer in flight or waiting. */
   finish(projectId: ProjectId): void {
     const usage = this.#projects.get(projectId);
     if (usage !== undefined && --usage.unsent === 0) this.#active--;
   }
 
-  /** A finished delivery is held no more. */
+  /** Counts a finished delivery that is no longer held. */
   letGo({ projectId, body }: OutgoingDelivery): void {
     const usage = this.#projects.get(projectId);
     if (usage === undefined) return;
@@ -55,14 +58,14 @@ export class Shares {
     if (--usage.held === 0) this.#projects.delete(projectId);
   }
 
-  /** An attempt begins. */
+  /** Counts an attempt that begins. */
   begin(projectId: ProjectId): void {
     this.inFlight++;
     const usage = this.#projects.get(projectId);
     if (usage !== undefined) usage.inFlight++;
   }
 
-  /** An attempt has ended. */
+  /** Counts an attempt that has ended. */
   end(projectId: ProjectId): void {
     this.inFlight--;
     const usage = this.#projects.get(projectId);
@@ -77,7 +80,10 @@ export class Shares {
     return isFree && usage.inFlight < this.#share(inFlightMax, usage, behind);
   }
 
-  /** Deliveries of the project that can be taken on; 0 while it uses its share, or has live ones that wait for a turn. */
+  /**
+   * Returns the number of the project's deliveries that can be taken. 0 if the project has used its share, or has live deliveries that wait
+   * for a turn.
+   */
   room(projectId: ProjectId, behind = false): number {
     if (!behind && this.#starved.has(projectId)) return 0;
     const { inFlightMax, heldMax, heldBytesMax } = this.#bounds;
@@ -88,46 +94,46 @@ export class Shares {
     return isAtShare ? 0 : Math.max(0, this.#share(heldMax, usage, behind) - usage.held);
   }
 
-  /** True if the project takes nothing on now. */
+  /** True if the project can take no delivery now. */
   isFull(projectId: ProjectId, behind = false): boolean {
     return this.room(projectId, behind) === 0;
   }
 
-  /** The projects that take nothing on now. */
+  /** Returns the projects that can take no delivery now. */
   fullProjects(behind = false): Set<ProjectId> {
     return new Set([...this.#projects.keys()].filter((id) => this.isFull(id, behind)));
   }
 
-  /** Has a lane wait for its turn, behind the others of its project; nothing when it has nothing to send. */
-  starve(lane: Lane): void {
-    if (lane.live.waiting.length === 0) return;
-    const lanes = this.#starved.get(lane.projectId);
-    if (lanes === undefined) this.#starved.set(lane.projectId, new Set([lane]));
-    else lanes.add(lane);
+  /** Lets a queue wait for its turn after the other queues of its project. Does nothing if it has nothing to send. */
+  starve(queue: EndpointQueue): void {
+    if (queue.live.waiting.length === 0) return;
+    const queues = this.#starved.get(queue.projectId);
+    if (queues === undefined) this.#starved.set(queue.projectId, new Set([queue]));
+    else queues.add(queue);
   }
 
-  /** A lane waits for a turn no more. */
-  unstarve(lane: Lane): void {
-    const lanes = this.#starved.get(lane.projectId);
-    if (lanes?.delete(lane) && lanes.size === 0) this.#starved.delete(lane.projectId);
+  /** Ends a queue's wait for a turn. */
+  unstarve(queue: EndpointQueue): void {
+    const queues = this.#starved.get(queue.projectId);
+    if (queues?.delete(queue) && queues.size === 0) this.#starved.delete(queue.projectId);
   }
 
-  /** Whether any lane waits for a turn. */
+  /** True if any queue waits for a turn. */
   hasStarved(): boolean {
     return this.#starved.size > 0;
   }
 
-  /** Takes out the lane whose turn it is, if there is a turn free for any. */
-  nextStarved(): Lane | undefined {
+  /** Removes and returns the next queue, if a turn is free. */
+  nextStarved(): EndpointQueue | undefined {
     if (this.inFlight >= this.#bounds.inFlightMax) return undefined;
-    for (const [projectId, lanes] of this.#starved) {
+    for (const [projectId, queues] of this.#starved) {
       if (!this.hasTurn(projectId)) continue;
-      const [lane] = lanes;
+      const [queue] = queues;
       this.#starved.delete(projectId);
-      if (lane === undefined) continue;
-      lanes.delete(lane);
-      if (lanes.size > 0) this.#starved.set(projectId, lanes);
-      return lane;
+      if (queue === undefined) continue;
+      queues.delete(queue);
+      if (queues.size > 0) this.#starved.set(projectId, queues);
+      return queue;
     }
     return undefined;
   }
@@ -138,24 +144,24 @@ export class Shares {
   }
 }
 
-/** What paced replays queued may use half of each bound: the other half is for what is live. */
+/** Returns the part of a limit that a priority may use: throttled replays may use half, because the other half is for live deliveries. */
 function partOf(bound: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(bound / 2)) : bound;
 }
 
-/** What a node holds: every delivery from when it is taken on until it is recorded or given back. Bounded in number and bytes. */
+/** The deliveries that a node holds, from the time they are taken until they are recorded or returned. Limited in number and bytes. */
 export class Holdings {
   readonly #limits: Pick<ResolvedLimits, "heldMax" | "heldBytesMax">;
   #bytes = 0;
   #whenEmpty: (() => void)[] = [];
-  /** Deliveries held. */
+  /** Number of deliveries held. */
   count = 0;
 
   constructor(limits: Pick<ResolvedLimits, "heldMax" | "heldBytesMax">) {
     this.#limits = limits;
   }
 
-  /** Deliveries that can still be taken on; what paced replays queued (`behind`) may fill half of what a node holds. */
+  /** Returns the number of deliveries that can still be taken. Throttled replays (`behind`) may fill half of a node's limit. */
   free(behind = false): number {
     const { heldMax, heldBytesMax } = this.#limits;
     if (this.#bytes >= heldBytesMax) return 0;
@@ -173,7 +179,7 @@ export class Holdings {
     if (this.count === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
-  /** Resolves once nothing is held. */
+  /** Resolves when nothing is held. */
   empty(): Promise<void> {
     if (this.count === 0) return Promise.resolve();
     return new Promise((resolve) => {

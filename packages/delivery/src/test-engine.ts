@@ -25,19 +25,19 @@ import type { DispatchLimits } from "./limits.ts";
 import type { AttemptObservation } from "./observer.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
-/** What several engines of one test share: database, clock, vault key and project. */
+/** Shared by several engines of one test: database, clock, vault key and project. */
 export type TestStore = AsyncDisposable & {
   readonly db: Database;
   readonly clock: TestClock;
   readonly sealer: ReturnType<typeof createSealer>;
   readonly projectId: ProjectId;
   subscribe(url: string): Promise<{ id: SubscriptionId; secret: string }>;
-  /** Stores `count` events (1 unless stated), each with one delivery a subscription, due now; leased to `leased.owner` when given. */
+  /** Stores `count` events (1 by default), each with one due delivery per subscription, leased to `leased.owner` if given. */
   publish(
     subscriptions: readonly SubscriptionId[],
     options?: { count?: number; payload?: string; leased?: { owner: NodeId; untilMs: number } },
   ): Promise<DeliveryId[]>;
-  /** What a node that stored these deliveries leased to itself would submit. */
+  /** Returns the deliveries that a node would submit if it had stored them with its own lease. */
   firstSends(
     dispatcher: Dispatcher,
     subscription: SubscriptionId,
@@ -47,17 +47,20 @@ export type TestStore = AsyncDisposable & {
   delivery(id: DeliveryId): Promise<Delivery>;
   attemptsOf(id: DeliveryId): Promise<readonly AttemptEntry[]>;
   subscription(id: SubscriptionId): Promise<Subscription>;
-  /** How many deliveries are in that state. */
+  /** Returns the number of deliveries in that state. */
   count(state: Delivery["state"]): Promise<number>;
 };
 
-/** Makes a store with one project; the clock stands still until the test moves it. */
+/** Creates a store with one project. Its clock moves only when the test moves it. */
 export async function createTestStore(): Promise<TestStore> {
   const database = await borrowTestDatabase();
   return { ...(await storeOn(database.db)), [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 
-/** The same over a database that the caller has opened, and closes; with the clock and vault key of `shared` it is another project beside it. */
+/**
+ * Creates a store over a database that the caller has opened and closes. With the clock and vault key of `shared` it is another project in
+ * the same database.
+ */
 export async function storeOn(
   db: Database,
   shared?: Pick<TestStore, "clock" | "sealer">,
@@ -145,24 +148,24 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-/** One node with nothing but its delivery engine at work, and what that told its observer. */
+/** One node that runs only its delivery engine, with the observations of that engine. */
 export type TestEngine = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
   readonly attempts: AttemptObservation[];
   readonly failures: Told["failures"];
-  /** Leases it was told to have lost. */
+  /** Returns the number of leases that it reported as lost. */
   leasesLost(): number;
 };
 
-/** How an engine of a test differs from the default one: no guard on loopback, retries after 1 s, no spread. */
+/** Settings of a test engine. Unlike a real one it has no address guard on loopback, retries after 1 s, and has no spread. */
 export type TestEngineOptions = {
   limits?: Partial<DispatchLimits>;
   allowedRanges?: readonly string[];
   isStarted?: boolean;
 };
 
-/** Starts an engine on a store. Disposed, it drains without grace: what is in flight is broken off. */
+/** Starts an engine on a store. When disposed, it drains without grace: attempts in flight are aborted. */
 export function startTestEngine(
   { db, clock, sealer }: Pick<TestStore, "db" | "clock" | "sealer">,
   { limits = {}, allowedRanges = ["127.0.0.0/8"], isStarted = true }: TestEngineOptions = {},

@@ -28,7 +28,7 @@ export {
   spokenFault,
 } from "@svc/tools";
 export {
-  type Admitted,
+  type AdmittedPost,
   eventMessage,
   healthMessage,
   type InboundPost,

@@ -27,10 +27,10 @@ import {
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
-/** What is known of a subscription's endpoint beside its row. */
+/** Known values of a subscription's endpoint that are not in its row. */
 export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
 
-/** A subscription as callers read it: without its secret. Its health is that of `nowMs`, made of its row and of `facts`. */
+/** Returns a subscription for callers, without its secret. Its health is computed for `nowMs` from its row and `facts`. */
 export function subscriptionMessage(row: Subscription, nowMs: number, facts: EndpointFacts = {}): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: row.id,
@@ -50,7 +50,7 @@ function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentS
   return create(AgentSubscriptionSchema, { id: mcpId, keyId, ...optionalTime("refreshBefore", expiresAt) });
 }
 
-/** The health of an endpoint, by its subscription's row and what else is known. */
+/** Returns the health of an endpoint, from its subscription's row and the other known values. */
 export function healthMessage(
   row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> & Partial<Pick<Subscription, "inactiveReason">>,
   nowMs: number,
@@ -71,10 +71,10 @@ export function healthMessage(
   return { ...health, reason: healthReason(health, { ...row, lastError }) };
 }
 
-/** Time that an endpoint may typically take, milliseconds: beyond it is slow. */
+/** Typical answer time above which an endpoint counts as slow, in milliseconds. */
 const slowMs = 2_000;
 
-/** The smallest value that so large a part of sorted values is no greater than; 0 of none. */
+/** Returns the smallest value that is not exceeded by the given part of the sorted values. Returns 0 for an empty list. */
 function quantile(sorted: readonly number[], part: number): number {
   return Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
 }
@@ -99,7 +99,7 @@ function healthReason(
   }
 }
 
-/** An event as callers read it, with how its deliveries stand where that was asked for. */
+/** Returns an event for callers, with its delivery counts if they were requested. */
 export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMessage {
   return create(EventSchema, {
     id: row.id,
@@ -113,7 +113,7 @@ export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMess
   });
 }
 
-/** A delivery as callers read it. Its id carries when it was made; its next attempt is that of `nowMs`, as its endpoint allows. */
+/** Returns a delivery for callers. Its id contains its creation time; its next attempt is computed for `nowMs` from its endpoint. */
 export function deliveryMessage(
   row: Delivery,
   endpoint: DeliveryEndpoint | undefined,
@@ -138,7 +138,7 @@ export function deliveryMessage(
 /** The time of the read. `isHeld`: true if the store was restored from a backup and sends nothing until it is resumed. */
 type Moment = { readonly nowMs: number; readonly isHeld: boolean };
 
-/** What a pending delivery waits for, and when it is tried at the earliest. */
+/** Returns the reason why a pending delivery waits, and its earliest next attempt. */
 function waitOf(
   { nextAttemptAt }: Delivery,
   endpoint: DeliveryEndpoint | undefined,
@@ -159,7 +159,7 @@ const replayStates: Readonly<Record<ReplayState, ReplayStateMessage>> = {
   cancelled: ReplayStateMessage.CANCELLED,
 };
 
-/** A paced replay as callers read it. Its position is an event's id once it came to one. */
+/** Returns a throttled replay for callers. Its position is the id of an event after it has reached one. */
 export function replayMessage(row: ReplayRecord): ReplayMessage {
   const hasBegun = row.positionEventId !== firstEventAt(row.since);
   return create(ReplaySchema, {
@@ -185,14 +185,14 @@ export function replayMessage(row: ReplayRecord): ReplayMessage {
   });
 }
 
-/** How much of a count is each subscription's, ordered by its id. */
+/** Returns the share of each subscription in a count, ordered by subscription id. */
 export function replayCountMessages(counts: ReadonlyMap<SubscriptionId, number>): ReplayCount[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([subscriptionId, count]) => create(ReplayCountSchema, { subscriptionId, count: counted(count) }));
 }
 
-/** The wire's numbers have 32 bits. */
+/** Numbers of the API have 32 bits. */
 function counted(count: number): number {
   return Math.min(count, 0xffffffff);
 }

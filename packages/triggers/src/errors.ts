@@ -1,6 +1,6 @@
 import { call, defineFaults, type FaultText, field, formatValue, text } from "@svc/core";
 
-/** Something that is named by id is missing, or not the caller's. */
+/** Error: something named by id does not exist, or is not the caller's. */
 const missing = (what: string) =>
   ({
     code: "not_found",

@@ -80,7 +80,7 @@ test("what needs no body to be refused is refused before it is read", async () =
       secretEnv: `SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`,
     });
   }
-  // An empty secret must not become a key that anybody can sign with.
+  // An empty secret must not become a key that anyone can sign with.
   expect(await node.ingest.accept(paymentPost({}, ""))).toMatchObject({ outcome: "secret_unset" });
   expect(await node.ingest.accept({ ...issuePost(), toolkitSlug: "nobody" })).toEqual({ outcome: "unknown_toolkit" });
   secrets["SVC_WEBHOOK_SECRET_PAYMENTS"] = "rotated";
@@ -543,7 +543,7 @@ test("a key seen before stores nothing again and is answered as the first was", 
   expect(await node.ingest.accept(post)).toEqual({ outcome: "accepted", events: 2 });
   expect(await cluster.count("events")).toBe(2);
   expect(await cluster.count("deliveries")).toBe(1);
-  // The key belongs to its trigger: another one's may be the same.
+  // A key belongs to its trigger. Another trigger's key may be equal.
   const push = signedCodePost(Buffer.from(JSON.stringify({ ref: "main", head: {} })), {
     "x-code-event": "push",
     "x-code-delivery": "d-1",

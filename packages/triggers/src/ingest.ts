@@ -20,13 +20,16 @@ import type { InboundPost, IngestOutcome } from "./outcome.ts";
 import { createPostQuotas, type PostQuotas } from "./post-quotas.ts";
 import { quarantineContext, sealEnvelope } from "./quarantined-row.ts";
 import { createRouting } from "./routing.ts";
-import { type NormalizedEvent, type Stored, storePosts } from "./store.ts";
+import { type NormalizedEvent, type StoreOutcome, storePosts } from "./store.ts";
 import { isQueryVerified, isVerified, secretsOf, type WebhookSecret } from "./verify.ts";
 
-/** Names of headers that carry credentials or signatures. Not `-token`: apps send routing data under that name, and a release needs it. */
+/**
+ * Names of headers that carry credentials or signatures. `-token` is not among them: apps send routing data under that name, and a release
+ * needs it.
+ */
 const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
-/** What ingest is made of. */
+/** Dependencies and limits of ingest. */
 export type IngestOptions = {
   db: Executor;
   catalog: Catalog;
@@ -34,64 +37,67 @@ export type IngestOptions = {
   sealer: Sealer;
   nodeId: NodeId;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
-  /** Bytes that a compressed body may decode to. */
+  /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Gives out the time in which large posts are read. */
+  /** Scheduling turns in which large posts are read. */
   turns: Pick<Turns, "next">;
-  /** The present value of a deployment variable. */
+  /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
-  /** Told of events that standing programs listen to, once they are stored. */
+  /** Called after events that start standing programs are stored. */
   onHeard?: (() => void) | undefined;
-  /** Told of every event that is new. */
+  /** Called for every new event. */
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** The inbound side: a provider's post to stored events. */
+/** The inbound side: turns a provider's post into stored events. */
 export type Ingest = {
-  /** What is known of a post before its body is read. */
+  /** Returns the admission of a post before its body is read. */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /**
-   * Verifies, normalizes and commits a post. Rejects only when the store does: then nothing of the post is stored. What `admitted`
-   * says of its query holds for as long as the secrets are the same.
+   * Verifies, normalizes and commits a post. Rejects only if the store does; then nothing of the post is stored. The verification in
+   * `admitted` is valid as long as the secrets are the same.
    */
-  accept(post: InboundPost, admitted?: Admitted): Promise<IngestOutcome>;
-  /** What projects received by this node. */
+  accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
+  /** Load of projects from posts to this node. */
   readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
-  /** Resolves once every post under way is answered. */
+  /** Resolves when every post in progress is answered. */
   drain(): Promise<void>;
 };
 
-/** The answer that needs no body: nobody takes such posts, no secret is set, or the token is wrong. Else go on and read it. */
-export type PostAdmission = IngestOutcome | Admitted;
+/**
+ * The answer that needs no body: the toolkit takes no posts, no secret is set, or the token is wrong. Otherwise the admission, and the body
+ * is read.
+ */
+export type PostAdmission = IngestOutcome | AdmittedPost;
 
-/** A post of which nothing is wrong before its body is read. */
-export type Admitted = {
+/** A post without a problem before its body is read. */
+export type AdmittedPost = {
   readonly outcome: "admitted";
   readonly toolkit: WebhookToolkit;
   readonly secrets: readonly WebhookSecret[];
-  /** Whether the query has shown that it is the provider's: then the body says no more of that. */
+  /** True if the query has proved the sender. Then the body is not checked for a signature. */
   readonly isVerified: boolean;
 };
 
 const batchMax = 500;
-/** Of the bodies of a batch, beyond which it has one post: a statement is written in one go. */
+/** Largest sum of bodies in a batch, in bytes. A larger post is a batch of its own, because a statement is written at once. */
 const batchBytesMax = 1_048_576;
-/** Posts that wait for a commit; beyond, the store does not keep up, and a provider is better told to come again. */
+/** Posts that may wait for a commit. Beyond that the store does not keep up, and svc asks the provider to post again later. */
 const waitingMax = 20_000;
-/** Two commits overlap, one worked out while the other waits for the disk, as long as neither becomes small by it. */
+/** Two commits overlap, one computed while the other waits for the disk, if both stay large enough. */
 const batchConcurrency = 2;
 const besideMin = 24;
-/** A commit costs the store and us about as much as ten rows, so under load a post waits a moment for company. */
+/** A commit costs about as much as ten rows, so under load a post waits a moment for others. */
 const linger = { ms: 1, fromSize: 4 };
 
-/** Makes the inbound side of one node. */
+/** Creates the inbound side of one node. */
 export function createIngest(options: IngestOptions): Ingest {
   const { catalog, clock, db, sealer } = options;
   const quotas = createPostQuotas({ db, clock });
   const storing = { ...options, quotas, routing: createRouting() };
   const decoder = createBodyDecoder(options.bodyBytesMax);
   const splits = (error: unknown) => !isUnavailable(error);
-  const events = createBatcher<NormalizedEvent, Stored>({
+  const events = createBatcher<NormalizedEvent, StoreOutcome>({
     sizeMax: batchMax,
     concurrency: batchConcurrency,
     besideMin,
@@ -139,7 +145,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (stored.outcome === "over_quota") return stored;
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
-  /** `body` of what is stored is what the post's own bytes, which were signed, decode to. */
+  /** The stored `body` is the decoded form of the signed bytes. */
   const storeDecoded = async (
     toolkit: WebhookToolkit,
     post: InboundPost,
@@ -173,7 +179,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (isRight === false) return { outcome: "unverified" };
     return { outcome: "admitted", toolkit, secrets, isVerified: isRight === true };
   };
-  const isKnown = ({ toolkit, secrets }: Admitted) =>
+  const isKnown = ({ toolkit, secrets }: AdmittedPost) =>
     catalog.toolkits.get(toolkit.slug) === toolkit && secretsOf(toolkit.webhook.secretEnv) === secrets;
   return {
     quotas,
@@ -197,19 +203,19 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/** A toolkit that takes posts. */
+/** A toolkit that receives posts. */
 export type WebhookToolkit = Toolkit & { webhook: Webhook };
 
-/** The toolkit of that slug, if it takes posts. */
+/** Returns the toolkit of that slug, if it receives posts. */
 export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit | undefined {
   const toolkit = catalog.toolkits.get(slug);
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
 }
 
-/** Why a post whose body cannot be decoded stays. */
+/** The reason why a post with an undecodable body is quarantined. */
 export const brokenDetail = "Its body is not compressed as its Content-Encoding says.";
 
-/** Why no project received a post. */
+/** Returns the reason why no project received a post. */
 export function noProjectDetail(event: NormalizedEvent): string {
   if (event.audience === "projects") return "The deployment has no project.";
   if (event.account === "")
@@ -217,7 +223,7 @@ export function noProjectDetail(event: NormalizedEvent): string {
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
 }
 
-/** The row that keeps a verified post: whole, but for credentials and signatures, and sealed. */
+/** Returns the row that keeps a verified post, sealed. Credentials and signatures are removed from it. */
 function quarantinedRow(
   sealer: Sealer,
   webhook: Webhook,
@@ -253,7 +259,7 @@ function keptEntries(entries: [string, string][], isSecret: (name: string) => bo
   );
 }
 
-/** `secretsOf` the variables that `read` gives: the same list for as long as a variable's value is the same. */
+/** Returns `secretsOf` for variables. The list is the same object while a variable's value is the same. */
 function createSecrets(read: (variable: string) => string | undefined): (variable: string) => readonly WebhookSecret[] {
   const known = new Map<string, { readonly value: string | undefined; readonly secrets: readonly WebhookSecret[] }>();
   return (variable) => {

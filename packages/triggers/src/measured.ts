@@ -1,36 +1,41 @@
 import type { Clock } from "@svc/core";
 
-/** A figure that is dear to read: known as it was some time ago. */
-export type Measured = {
-  /** Whether it had come to `most` when it was read. Never waits: what is too old bounds nothing, and is read anew meanwhile. */
+/** A figure that costs much to read, kept for some time. */
+export type MeasuredFigure = {
+  /**
+   * True if the figure had reached `most` when it was last read. Never waits. A value that is too old limits nothing and is read again in
+   * the background.
+   */
   hasReached(most: number): boolean;
-  /** What it was when it was last read; 0 before. */
+  /** Returns the last value read, or 0 before the first read. */
   latest(): number;
-  /** Notes that this node added to it, which may be a reason to read it sooner. */
+  /** Records that this node added to the figure, which may cause an earlier read. */
   add(count: number): void;
 };
 
-/** How old a figure may be and still bound something, and how often it is read, milliseconds. */
+/** How long a figure is valid as a limit, and how often it is read, in milliseconds. */
 export type MeasuredTimes = {
-  /** Between two reads of a figure that may be close to its bound. */
+  /** Pause between two reads of a figure that may be close to its limit. */
   readonly nearMs: number;
-  /** Between two reads of any other. */
+  /** Pause between two reads of any other figure. */
   readonly farMs: number;
-  /** At least, also when this node added as much as there may be. */
+  /** Shortest pause, even if this node has added as much as the limit. */
   readonly pauseMs: number;
 };
 
-/** Reads may take one part in so many of the store's time. */
+/** Reads may use one part in this many of the store's time. */
 const pausePerRead = 20;
-/** How long a figure that is not read again bounds something, in times that it should have been read in. */
+/** How long a figure limits without a new read, as a multiple of its pause. */
 const staleAfter = 3;
 
-/** Makes one. `read` gets the bound that matters, and need not count beyond it; what it rejects with is forgotten, and tried again. */
+/**
+ * Creates a figure. `read` gets the relevant limit and need not count beyond it. An error of `read` is ignored, and the read is repeated.
+ */
 export function createMeasured(
   clock: Clock,
   { nearMs, farMs, pauseMs }: MeasuredTimes,
   read: (most: number) => Promise<number>,
-): Measured {
+): MeasuredFigure {
   let value = 0;
   let added = 0;
   let readAtMs = Number.NEGATIVE_INFINITY;
@@ -45,7 +50,7 @@ export function createMeasured(
       added -= addedBefore;
       readAtMs = startedMs;
     } catch {
-      // The store is away: whoever needs it finds that out for itself.
+      // If the database is unavailable, the caller that needs it gets its own error.
     } finally {
       isReading = false;
       nextReadMs = clock.now() + Math.max(pauseMs, pausePerRead * (clock.now() - startedMs));
@@ -55,7 +60,7 @@ export function createMeasured(
     hasReached(most) {
       const nowMs = clock.now();
       const ageMs = nowMs - readAtMs;
-      // What was added may be gone again, so it is a reason to look and none to refuse.
+      // Additions may be gone again. They are a reason to read again, and no reason to refuse.
       const mostNow = value + added;
       const isDue = mostNow >= most || ageMs >= (mostNow >= most / 2 ? nearMs : farMs);
       if (isDue && !isReading && nowMs >= nextReadMs) void readAnew(most);

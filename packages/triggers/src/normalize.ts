@@ -3,36 +3,36 @@ import { type ForeignText, JsonTooLargeError, parseExactJson, parseJsonInTurns, 
 import type { InboundPost } from "./outcome.ts";
 import type { NormalizedEvent } from "./store.ts";
 
-/** What a verified post is, by the toolkit's definition as it is now. */
-export type Normalized =
+/** Result of reading a verified post with the toolkit's current definition. */
+export type NormalizeResult =
   | { outcome: "event"; event: NormalizedEvent }
   | { outcome: "ignored" }
   | { outcome: "challenge"; challenge: string }
   | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
 
-/** How posts are read: the largest body that there is, bytes, and what large ones wait for, again and again. */
+/** How posts are read: the largest body in bytes, and the turn that large ones wait for repeatedly. */
 export type PostReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
 
-/** A body beyond this is read a slice at a time: there may be more in it than its size says. */
+/** A larger body is read in slices, because it may hold more values than its size suggests. */
 const smallBytes = 16_384;
-/** A body beyond this waits for its turn before each part of the work. */
+/** A larger body waits for a scheduling turn before each part of the work. */
 const largeBytes = 65_536;
 
-/** Waits for a turn where a body is large. */
+/** Waits for a turn if a body is large. */
 export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<void> | undefined {
   return body.byteLength > largeBytes ? turn() : undefined;
 }
 
 /**
- * Parses and normalizes a verified post, its body decoded, with the first trigger that matches. A body that is empty can still match by
- * headers; one that cannot be read is never an event.
+ * Parses a verified, decoded post and normalizes it with the first trigger that matches. An empty body can match by its headers. A body
+ * that cannot be read never becomes an event.
  */
 export async function normalize(
   toolkit: Toolkit & { webhook: Webhook },
   post: InboundPost,
   receivedAtMs: number,
   reading: PostReading,
-): Promise<Normalized> {
+): Promise<NormalizeResult> {
   const read = await readBody(post, reading);
   await turnOfLarge(post.body, reading.turn);
   return normalizeRead(toolkit, post, read, receivedAtMs);
@@ -43,7 +43,7 @@ function normalizeRead(
   post: InboundPost,
   read: ReadBody,
   receivedAtMs: number,
-): Normalized {
+): NormalizeResult {
   const parsed = { headers: post.headers, query: post.query, body: "value" in read ? read.value : undefined };
   const challenge = slackChallenge(toolkit.webhook, parsed.body);
   if (challenge !== undefined) return { outcome: "challenge", challenge };
@@ -79,7 +79,7 @@ function normalizeRead(
   };
 }
 
-/** JSON can be read more deeply nested than it can be written. */
+/** JSON can be read at a deeper nesting than it can be written. */
 function payloadText(payload: unknown): string | undefined {
   try {
     return JSON.stringify(payload);
@@ -88,7 +88,7 @@ function payloadText(payload: unknown): string | undefined {
   }
 }
 
-/** The value that a body holds, undefined if it is empty; or why it cannot be read, as a sentence. */
+/** The value of a body, undefined if it is empty; or the reason why it cannot be read, as a sentence. */
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
 async function readBody({ body, headers }: InboundPost, reading: PostReading): Promise<ReadBody> {
@@ -99,26 +99,25 @@ async function readBody({ body, headers }: InboundPost, reading: PostReading): P
     return { value: await parse(read.text, reading) };
   } catch (error) {
     if (error instanceof JsonTooLargeError) return { fault: `the body's ${error.message}` };
-    // The parser's own message quotes the body.
-    // A small text is read with the stack of the runtime.
+    // The parser's own message quotes the body. Short texts are read on the stack of the runtime.
     if (error instanceof RangeError) return { fault: "the body is nested too deeply to be read" };
     if (error instanceof SyntaxError) return { fault: `the body is not JSON${formOf(read.text)}` };
     throw error;
   }
 }
 
-/** So many numbers that keep their digits, and so many digits in each: what is made of them costs far more than other values. */
+/** Numbers that keep their digits, and digits in each. They cost far more than other values. */
 const [rawMax, digitsMax] = [10_000, 10_000];
 const membersMax = 20_000;
 
 function parse(text: string, { bodyBytesMax, turn }: PostReading): unknown {
   if (text.length <= smallBytes) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-  // A body of the largest size with a value every ten bytes; posts of apps have one every twenty to forty.
+  // A body of the largest size with a value every ten bytes. Posts of apps have one every twenty to forty bytes.
   const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };
   return parseJsonInTurns(text, { bounds, turn });
 }
 
-/** What a text that is not JSON looks like, for its sender to see what to change. */
+/** Describes a text that is not JSON, so that its sender sees what to change. */
 function formOf(text: string): string {
   if (text.includes("\0")) return ", and has bytes as UTF-16 has them: its content-type must declare the charset";
   if (/^\s*</.test(text)) return " but XML or HTML";
@@ -126,7 +125,7 @@ function formOf(text: string): string {
   return "";
 }
 
-/** Nothing was sent where JSON was declared, and the trigger reads it. */
+/** Error if the body is empty although JSON was declared and the trigger reads it. */
 function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | undefined {
   if (body.byteLength > 0 || !trigger.readsBody) return undefined;
   const isJson = /^[^;]*[/+]json\s*(?:;|$)/i.test(headers["content-type"] ?? "");

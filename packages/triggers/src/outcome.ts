@@ -1,6 +1,6 @@
 import type { Fault } from "@svc/core";
 
-/** A provider's post as it arrived. Header names are lower case; nothing of it is verified yet. */
+/** A provider's post as it arrived, not verified yet. Header names are in lower case. */
 export type InboundPost = {
   toolkitSlug: string;
   headers: Record<string, string>;
@@ -9,7 +9,7 @@ export type InboundPost = {
   body: Buffer;
 };
 
-/** What became of a post. The HTTP layer gives each its answer in one exhaustive switch. */
+/** Result of a post. The HTTP layer maps each to its answer in one exhaustive switch. */
 export type IngestOutcome =
   /** 202 `{"accepted": 1}`: committed for `events` projects, or a duplicate of what was committed before. */
   | { outcome: "accepted"; events: number }
@@ -29,7 +29,7 @@ export type IngestOutcome =
   | { outcome: "unverified" }
   /** 415: verified, and compressed in a way that is not read. */
   | { outcome: "encoding_unsupported"; encoding: string }
-  /** 413: verified, and larger than a body may be once it is decoded. */
+  /** 413: verified, and too large after decoding. */
   | { outcome: "too_large" }
-  /** 503: verified, and there is no room to decode it now. */
+  /** 503: verified, but there is no room to decode it now. */
   | { outcome: "unavailable" };

@@ -10,53 +10,53 @@ import {
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { usageOfProject } from "@svc/db/projects/usage";
-import { createMeasured, type Measured } from "./measured.ts";
+import { createMeasured, type MeasuredFigure } from "./measured.ts";
 
-/** What a project received by this node's posts, since the node began. */
+/** Load of a project from this node's posts, since the node started. */
 export type PostLoad = {
   readonly projectId: ProjectId;
   readonly posts: Rate;
   postsTotal: number;
-  /** Posts that it received beyond its quotas, since another project was to receive them too. */
+  /** Posts that it received beyond its quotas because another project was to receive them too. */
   postsBeyond: number;
-  /** Posts that were refused while it was over a quota, by that quota. */
+  /** Posts refused while it was over a quota, by that quota. */
   readonly refusals: Map<QuotaName, number>;
-  readonly deliveries: Measured;
-  readonly bytes: Measured;
+  readonly deliveries: MeasuredFigure;
+  readonly bytes: MeasuredFigure;
 };
 
-/** A receiver of a post, and what is set of its quotas. */
+/** A receiver of a post, and its quotas that are set. */
 export type ReceiverQuotas = { readonly projectId: ProjectId; readonly quotas: Quotas };
 
-/** A post that is not taken: what its provider is told, and the quota that each of its receivers is over. */
+/** A refused post: the error for its provider, and the quota that each receiver has exceeded. */
 export type PostRefusal = {
   readonly fault: Fault;
   readonly over: readonly { readonly projectId: ProjectId; readonly quota: QuotaName }[];
 };
 
 /**
- * What projects may receive. A post is refused when every project that would receive it is over one of its quotas: its provider
- * posts it again. Where one has room, all of them receive it, since what is accepted is never kept from anyone; those that are over
- * are charged for it, and so wait longer for the next one.
+ * Quotas of what projects may receive. A post is refused if every receiving project is over one of its quotas; its provider posts it again.
+ * If one project has room, all of them receive it, because an accepted post reaches every receiver. The others are charged for it, and so
+ * wait longer for the next one.
  */
 export type PostQuotas = {
-  /** Why a post is not taken; undefined, and every receiver charged, when it is. */
+  /** Returns the refusal of a post. Returns undefined if it is accepted, and then every receiver is charged. */
   admit(receivers: readonly ReceiverQuotas[]): PostRefusal | undefined;
-  /** Counts a refusal for each project that was over: once a post, however often it was tried. */
+  /** Counts a refusal for each project over its quota, once for each post however often it was tried. */
   refused(refusal: PostRefusal): void;
-  /** Notes what was stored for a project. */
+  /** Records what was stored for a project. */
   stored(projectId: ProjectId, what: { readonly deliveries: number; readonly bytes: number }): void;
-  /** What a project received here; undefined for one that received nothing. */
+  /** Returns the load of a project, or undefined if it received nothing here. */
   loadOf(projectId: ProjectId): PostLoad | undefined;
   loads(): Iterable<PostLoad>;
 };
 
-/** Deliveries end elsewhere too, so a count is soon old; it costs a look at each pending one. */
+/** Deliveries also end on other nodes, so a count is soon old. It costs a read of each pending one. */
 const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
-/** To measure what is stored reads all of it. */
+/** Measuring the stored bytes reads all of them. */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
-/** Makes the quotas of posts for one node. */
+/** Creates the quotas of posts for one node. */
 export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }): PostQuotas {
   const loads = new Map<ProjectId, PostLoad>();
   const loadOf = (projectId: ProjectId): PostLoad => {
@@ -109,10 +109,10 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
   };
 }
 
-/** A quota that a project is over. */
+/** A quota that a project has exceeded. */
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
-/** What is told is what is over soonest. */
+/** The refusal names the quota that is free again soonest. */
 function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;
   if (first === undefined) return undefined;
@@ -121,12 +121,12 @@ function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   return { fault: soonest.fault, over };
 }
 
-/** The first quota that a project is over. */
+/** Returns the first quota that a project has exceeded. */
 function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefined {
   const perSecond = quotaOf(set, "posts");
   if (!load.posts.hasRoom(perSecond, nowMs))
     return { projectId: load.projectId, quota: "posts", fault: quotaFaults.posts({ most: perSecond }) };
-  // Counted no further than the quota.
+  // It is counted only up to the quota.
   const isLeast = true;
   return (
     excessOfMeasured(load, "pendingDeliveries", load.deliveries, set, isLeast) ??
@@ -137,7 +137,7 @@ function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefine
 function excessOfMeasured(
   { projectId }: PostLoad,
   quota: QuotaName,
-  measured: Measured,
+  measured: MeasuredFigure,
   set: Quotas,
   isLeast: boolean,
 ): Excess | undefined {

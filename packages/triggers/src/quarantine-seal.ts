@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
-/** What the sealing of old posts works with. */
+/** Dependencies of the sealing of old posts. */
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
@@ -11,12 +11,12 @@ export type QuarantineSealOptions = {
   readonly batchMax?: number;
 };
 
-/** Stands in the place of a detail that may quote the post: version 0.1 did. */
+/** Replaces a detail that may quote the post, which version 0.1 stored. */
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**
- * Every 10 minutes, seals headers and query of quarantined posts that version 0.1 kept as they were. Each post is looked at once by a
- * node, so that a round with nothing to do reads nothing but what is new.
+ * Returns the sweep that seals, every 10 minutes, the headers and query of quarantined posts that version 0.1 stored in the clear. A node
+ * reads each post once, so a sweep without work reads only new posts.
  */
 export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
   let after: QuarantineId | undefined;

@@ -19,11 +19,11 @@ import {
 } from "@svc/db/quarantine/repo";
 import type { Dispatcher } from "@svc/delivery";
 import { brokenDetail, noProjectDetail, webhookToolkit } from "./ingest.ts";
-import { type Normalized, normalize } from "./normalize.ts";
+import { type NormalizeResult, normalize } from "./normalize.ts";
 import { openEnvelope, type PostEnvelope, quarantineContext } from "./quarantined-row.ts";
 import { type StoreOptions, storePosts } from "./store.ts";
 
-/** What became of one post in a release; `accepted` counts the events it stored, `reason` says why it stays. */
+/** Result of releasing one post. `accepted` counts the events it stored; `reason` says why it stays. */
 export type ReleaseResult = {
   id: string;
   outcome: "released" | "ignored" | "quarantined" | "already_released" | "missing";
@@ -37,29 +37,29 @@ export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelo
 /** The quarantine of the deployment, for its administrator. */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
-  /** The post and its opened body as it was received, if there is such a post. */
+  /** Returns the post and its opened body as it was received, if there is such a post. */
   find(id: QuarantineId): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
-  /** Runs one post through the definitions as they are now, in a transaction of its own. */
+  /** Reads one post with the current definitions, in its own transaction. */
   release(id: QuarantineId, options: { dryRun: boolean }): Promise<ReleaseResult>;
 };
 
-/** What the quarantine is made of. */
+/** Dependencies and limits of the quarantine. */
 export type QuarantineOptions = {
   db: Executor;
   catalog: Catalog;
   clock: Clock;
   sealer: Sealer;
-  /** Bytes that a compressed body may decode to. */
+  /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Gives out the time in which large posts are read. */
+  /** Scheduling turns in which large posts are read. */
   turns: Pick<Turns, "next">;
   dispatcher: Pick<Dispatcher, "wake">;
   store: StoreOptions;
 };
 
-type Releasing = QuarantineOptions & { readonly decoder: BodyDecoder };
+type ReleaseContext = QuarantineOptions & { readonly decoder: BodyDecoder };
 
-/** Thrown to undo what a dry run has done. */
+/** Thrown to roll back a dry run. */
 class DryRunOver extends Error {
   readonly result: ReleaseResult;
 
@@ -69,10 +69,10 @@ class DryRunOver extends Error {
   }
 }
 
-/** Makes the administrator's view of the quarantine. */
+/** Creates the administrator's view of the quarantine. */
 export function createQuarantine(options: QuarantineOptions): Quarantine {
   const { db, sealer, dispatcher } = options;
-  const releasing: Releasing = { ...options, decoder: createBodyDecoder(options.bodyBytesMax) };
+  const releasing: ReleaseContext = { ...options, decoder: createBodyDecoder(options.bodyBytesMax) };
   return {
     async list(filter, page) {
       const posts = await listQuarantinedPosts(db, filter, page);
@@ -99,8 +99,8 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   };
 }
 
-/** The mark and the events commit together; the mark is taken first, so that two releases at once store one event. */
-async function releaseOne(options: Releasing, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
+/** The mark and the events commit together. The mark is set first, so that two releases at once store one event. */
+async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
   const post = await findQuarantinedPost(tx, id);
   if (post === undefined) return { id, outcome: "missing", accepted: 0, reason: "" };
   if (!(await markQuarantinedPostReleased(tx, id, options.clock.now())))
@@ -108,14 +108,14 @@ async function releaseOne(options: Releasing, tx: Executor, id: QuarantineId): P
   const normalized = await normalizeAgain(options, post);
   if (normalized.outcome === "quarantined") return stay(tx, id, normalized);
   if (normalized.outcome !== "event") return { id, outcome: "ignored", accepted: 0, reason: "" };
-  // It becomes known now, so it is received now: whoever reads events by receivedAt must not miss it.
+  // It becomes known now, so it counts as received now: a reader of events by receivedAt must not miss it.
   const event = { ...normalized.event, receivedAtMs: options.clock.now() };
   const [stored] = await storePosts(options.store, tx, [event], { lease: false });
   if (stored?.outcome !== "stored") return stay(tx, id, { reason: "no_project", detail: noProjectDetail(event) });
   return { id, outcome: "released", accepted: stored.fresh, reason: "" };
 }
 
-async function normalizeAgain(options: Releasing, post: QuarantinedPost): Promise<Normalized> {
+async function normalizeAgain(options: ReleaseContext, post: QuarantinedPost): Promise<NormalizeResult> {
   const toolkit = webhookToolkit(options.catalog, post.toolkitSlug);
   if (toolkit === undefined) {
     return {

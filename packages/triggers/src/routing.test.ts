@@ -25,7 +25,7 @@ const reference = (projectId: ProjectId) => ({
   entityId: "e",
 });
 
-/** Sends every statement on at once, and keeps the answers to those called `name` back until `release`. */
+/** Sends every statement at once, and holds the answers to those called `name` until `release`. */
 function holdingBack(db: Executor, name: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -68,11 +68,11 @@ test("a batch that reads references while another learns of newer ones rests on 
   const late = await routing.prepare(cluster.db, [post]);
   slow.release();
   const view = await early;
-  // The old picture is whole: nobody receives it, and its version makes the store refuse it.
+  // The old view is consistent: no one receives the post, and its version makes the store refuse it.
   expect(view.receivers(post)).toEqual([]);
   expect(view.seen([]).version).toBe(late.seen([]).version - 1);
   expect(late.receivers(post)).toMatchObject([{ projectId, entityId: "e" }]);
-  // Nor has the late answer spoilt what is known since.
+  // The late answer did not spoil what was read since.
   expect((await routing.prepare(cluster.db, [post])).receivers(post)).toMatchObject([{ projectId }]);
 });
 
@@ -97,7 +97,7 @@ test("references are kept over a new look at an unchanged deployment, and droppe
   const routing = createRouting();
   await routing.prepare(cluster.db, [post]);
   routing.forget([]);
-  // Would a statement be sent, it would never be answered.
+  // A statement that was sent would never be answered.
   const silent = holdingBack(cluster.db, "find_account_references");
   expect((await routing.prepare(silent.executor, [post])).receivers(post)).toMatchObject([{ projectId }]);
   await releaseAccountReferences(cluster.db, projectId, [held.accountId]);

@@ -6,47 +6,50 @@ import type { RoutingSeen } from "@svc/db/events/record";
 import { readDeploymentRouting } from "@svc/db/projects/repo";
 import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
 
-/** What routing needs of a post. */
+/** The fields of a post that routing needs. */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: Audience; account: string };
 
-/** A project that receives an event, and whose account it is about (empty when none of its own). */
+/** A project that receives an event, and the entity whose account it is about (empty if none of its own). */
 export type ReceivingProject = { projectId: ProjectId; entityId: string };
 
 /**
- * This node's copy of who receives what. It may be old: every use is checked against the store's versions when events are
- * stored, and what is stale is read again.
+ * This node's copy of the routing: which project receives what. It may be old. Every use is checked against the store's versions when
+ * events are stored, and stale parts are read again.
  */
 export type Routing = {
   /** Reads what the posts need and is not known yet. */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
-  /** Forgets what the store has moved on from: the deployment's routing and these projects'. */
+  /** Removes what has changed in the store: the deployment's routing and that of these projects. */
   forget(projects: Iterable<ProjectId>): void;
 };
 
-/** What one batch of posts is routed by: whatever other batches read or forget meanwhile, it and its versions stay one picture. */
+/** The routing of one batch of posts. It and its versions stay consistent, even if other batches read or remove parts meanwhile. */
 export type RoutingView = {
-  /** The projects that receive a prepared post. */
+  /** Returns the projects that receive a prepared post. */
   receivers(post: RoutedPost): ReceivingProject[];
-  /** The active subscriptions of a receiver that match, at a time (epoch milliseconds): those of other entities, or whose time is over, do not. */
+  /**
+   * Returns the active matching subscriptions of a receiver at a time (epoch milliseconds). Those of other entities and expired ones are
+   * left out.
+   */
   subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
-  /** The routing version of a receiver whose standing programs listen to a post's trigger; undefined where none does. */
+  /** Returns the routing version of a receiver whose standing programs start on a post's trigger, or undefined if none does. */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
-  /** What is set of a receiver's quotas. */
+  /** Returns a receiver's quotas that are set. */
   quotasOf(projectId: ProjectId): Quotas;
-  /** The versions that answers about these projects rest on. */
+  /** Returns the versions that answers about these projects depend on. */
   seen(projects: Iterable<ProjectId>): RoutingSeen;
 };
 
 const referencesMax = 100_000;
-/** Longer keys match no reference; PostgreSQL's text cannot hold U+0000. */
+/** A longer key matches no reference. PostgreSQL's text cannot hold U+0000. */
 const referenceCharactersMax = 512;
 
-/** References are read after the version they are kept with: what they hold is at least as new, and refused if newer. */
+/** References are read after the version they are kept with: they are at least as new as that version, and are refused if newer. */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, RoutedSubscription[]> };
 
-/** Makes an empty copy; it fills as posts arrive. */
+/** Creates an empty copy. It fills as posts arrive. */
 export function createRouting(): Routing {
   let known: Deployment | undefined;
   let isCurrent = false;
@@ -75,7 +78,7 @@ export function createRouting(): Routing {
     async prepare(db, posts) {
       const deployment = await deploymentOf(db);
       const references = await referencesOf(db, deployment.references, posts);
-      // Asked for several times: whom to charge, what to store, what to answer.
+      // Needed several times: to charge, to store and to answer.
       const byPost = new Map(posts.map((post) => [post, receiversOf(deployment, references, post)]));
       const receivers = (post: RoutedPost) => byPost.get(post) ?? receiversOf(deployment, references, post);
       const ids = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
@@ -84,7 +87,7 @@ export function createRouting(): Routing {
         receivers,
         subscribers: (receiver, post, atMs) => {
           const matching = subscribersOf(own.get(receiver.projectId), post);
-          // Most are of the whole project, for good.
+          // Most subscriptions are of the whole project and do not expire.
           return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
         },
         heardAt(projectId, { triggerSlug }) {
@@ -109,7 +112,7 @@ function entry<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
   return value === undefined ? [] : [[key, value]];
 }
 
-/** The references that the posts name, from what is known or else from the store. */
+/** Returns the references that the posts name, from the known ones or from the store. */
 async function referencesOf(db: Executor, known: References, posts: readonly RoutedPost[]): Promise<References> {
   const own: References = new Map();
   const wanted = new Map<string, { toolkitSlug: string; reference: string }>();

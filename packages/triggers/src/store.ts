@@ -14,56 +14,56 @@ import type { PostQuotas, PostRefusal } from "./post-quotas.ts";
 import { noteStored } from "./refuse-posts.ts";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
 
-/** Posts that every receiver is over a quota for, and why. */
+/** Refused posts: every receiver of such a post is over a quota. */
 type RefusedPosts = ReadonlyMap<RoutedPost, PostRefusal>;
 
-/** A verified, normalized post on its way to become events. */
+/** A verified, normalized post that is about to become events. */
 export type NormalizedEvent = RoutedPost & {
   /** JSON text of the normalized body. */
   payload: string;
-  /** Empty: never a duplicate. */
+  /** Empty if it is never a duplicate. */
   dedupe: string;
   occurredAtMs: number;
   receivedAtMs: number;
 };
 
-/** What became of it: how many projects hold the event, and for how many it was new; or that no project receives it, or may. */
-export type Stored =
+/** Result of a post: the number of projects that hold the event and for how many it is new; or that no project receives it, or may. */
+export type StoreOutcome =
   | { outcome: "stored"; events: number; fresh: number }
   | { outcome: "no_project" }
   | { outcome: "over_quota"; refusal: Fault };
 
-/** What storing needs. */
+/** Dependencies of storing. */
 export type StoreOptions = {
   clock: Clock;
   nodeId: NodeId;
   routing: Routing;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
-  /** Bounds what projects receive. Without, as for what an administrator releases, nothing is refused. */
+  /** Limits what projects receive. Absent for posts that an administrator releases, of which none is refused. */
   quotas?: PostQuotas | undefined;
-  /** Told of events that standing programs listen to, once they are stored. */
+  /** Called after events that start standing programs are stored. */
   onHeard?: (() => void) | undefined;
-  /** Told of every event that is new. */
+  /** Called for every new event. */
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** Tries on the cached routing; where it changes all the time, the next one holds it still. */
+/** Attempts with the cached routing. If it changes all the time, the next attempt locks it. */
 const staleMax = 3;
-/** Payload bytes of one statement. An event of many projects is one row a project. */
+/** Payload bytes of one statement. An event of several projects has one row for each. */
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of posts as events of their projects, together with their deliveries, in one commit; then hands this
- * node's first sends to the dispatcher. `lease: false` leaves every delivery for whoever claims it (inside a
- * transaction, where nothing may be sent before the commit). Rejects when the store does; then nothing is stored.
+ * Stores a batch of posts as events of their projects, with their deliveries, in one commit. Then gives this node's first sends to the
+ * dispatcher. With `lease: false` every delivery is left to be claimed, because inside a transaction nothing may be sent before the commit.
+ * Rejects if the store does; then nothing is stored.
  */
 export async function storePosts(
   options: StoreOptions,
   db: Executor,
   posts: readonly NormalizedEvent[],
   { lease }: { lease: boolean } = { lease: true },
-): Promise<Stored[]> {
-  let attempt: Attempt | undefined;
+): Promise<StoreOutcome[]> {
+  let attempt: StoreAttempt | undefined;
   const batch: Batch = { posts, lease, admitted: new Set() };
   for (let tries = 0; attempt === undefined && tries < staleMax; tries++) {
     attempt = await tryToStore(options, db, batch);
@@ -80,7 +80,7 @@ export async function storePosts(
   options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
   if (plan.events.some(({ id, heardAt }) => heardAt !== undefined && !duplicates.has(id))) options.onHeard?.();
   const taken = plan.results(duplicates).values();
-  return posts.map((post): Stored => {
+  return posts.map((post): StoreOutcome => {
     const refusal = refused.get(post);
     if (refusal !== undefined) return { outcome: "over_quota", refusal: refusal.fault };
     return taken.next().value ?? { outcome: "no_project" };
@@ -89,16 +89,16 @@ export async function storePosts(
 
 /** `admitted`: posts that were charged to their receivers, which happens once however often storing is tried. */
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost> };
-type Attempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
+type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
 
-/** Stores on the routing as this node knows it; undefined, having stored nothing, when the store has moved on. */
-async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Promise<Attempt | undefined> {
+/** Stores with the routing that this node knows. Returns undefined, with nothing stored, if the store has a newer one. */
+async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt | undefined> {
   const { posts, lease } = batch;
   const routing = await options.routing.prepare(db, posts);
   const refused = refusePosts(options.quotas, routing, batch);
   const taken = refused.size === 0 ? posts : posts.filter((post) => !refused.has(post));
   const plan = planEvents(options, routing, taken, lease);
-  // A refusal rests on the quotas as this node knows them, so it is held against the store's version like everything else.
+  // A refusal depends on the quotas that this node knows, so it is also checked against the store's version.
   const projects = new Set([
     ...plan.events.map((event) => event.projectId),
     ...[...refused.keys()].flatMap((post) => routing.receivers(post).map(({ projectId }) => projectId)),
@@ -113,8 +113,8 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
   return undefined;
 }
 
-/** Reads the routing anew and keeps it from changing until the commit: tenants who change theirs all the time stop nobody. */
-function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<Attempt> {
+/** Reads the routing again and locks it until the commit, so that tenants who change theirs all the time block no one. */
+function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt> {
   const { posts } = batch;
   return withTransaction(db, async (tx) => {
     await holdDeploymentRouting(tx);
@@ -129,7 +129,7 @@ function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): 
   });
 }
 
-/** Records events in as many statements as their payloads need, all or nothing; undefined when the routing is stale. */
+/** Records events in as many statements as their payloads need, all or nothing. Returns undefined if the routing is stale. */
 async function recordAll(
   db: Executor,
   events: readonly NewEvent[],
@@ -157,14 +157,14 @@ async function recordAll(
   return duplicates;
 }
 
-/** Thrown to undo the statements before the one that found the routing stale. */
+/** Thrown to roll back the statements before the one that found the routing stale. */
 class StaleRouting extends Error {}
 
 function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
   const chunks: NewEvent[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const event of events) {
-    // Characters stand for bytes here: the bound is one of size, not of exactness.
+    // Characters count as bytes here: the limit is approximate.
     if (bytes + event.payload.length > statementBytesMax) {
       chunks.push([]);
       bytes = 0;
@@ -177,14 +177,14 @@ function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
 
 type Plan = {
   events: NewEvent[];
-  /** One a post, once it is known which events were seen before. */
-  results(duplicates: ReadonlySet<string>): Stored[];
+  /** Returns one result for each post, given the events that were known before. */
+  results(duplicates: ReadonlySet<string>): StoreOutcome[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
-  /** Subscriptions of deliveries that this node did not lease. */
+  /** Subscriptions with deliveries that this node did not lease. */
   unleased: ReadonlySet<SubscriptionId>;
 };
 
-/** Works out every row of a batch. Of twins within the batch only the first becomes an event; both are answered alike. */
+/** Computes every row of a batch. Of equal posts in a batch only the first becomes an event; both get the same answer. */
 function planEvents(
   options: StoreOptions,
   routing: RoutingView,
@@ -222,7 +222,7 @@ function planEvents(
       heardAt: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
-      // One whose secret does not open is left to be claimed, which reports it: nothing may fail after the commit.
+      // A delivery whose secret cannot be opened is left to be claimed, which reports it: nothing may fail after the commit.
       const isTaken = lease && takeRoom(subscription.id, projectId);
       const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {
@@ -245,7 +245,7 @@ function planEvents(
     events,
     unleased,
     results: (duplicates) =>
-      rows.map((row): Stored => {
+      rows.map((row): StoreOutcome => {
         if (row.receivers.length === 0) return { outcome: "no_project" };
         const fresh = row.events.filter((event) => !duplicates.has(event.id)).length;
         return { outcome: "stored", events: row.receivers.length, fresh };
@@ -263,14 +263,17 @@ type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 
 const keyCharactersMax = 200;
 
-/** A dedupe key as it is stored: long ones, and those the store cannot hold (U+0000, lone surrogates), by their digest. */
+/**
+ * Returns a dedupe key for storage. Long keys, and those that the store cannot hold (U+0000, lone surrogates), are replaced by their
+ * digest.
+ */
 function storableKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0") && key.isWellFormed()) return key;
-  // As UTF-16: in UTF-8 every lone surrogate would be the same character.
+  // As UTF-16, because in UTF-8 every lone surrogate would become the same character.
   return `sha256:${createHash("sha256").update(key, "utf16le").digest("hex")}`;
 }
 
-/** The posts of a batch that no receiver has room for. The others are charged to their receivers, and added to `admitted`. */
+/** Returns the posts of a batch for which no receiver has room. Charges the others to their receivers and adds them to `admitted`. */
 function refusePosts(
   quotas: PostQuotas | undefined,
   routing: RoutingView,

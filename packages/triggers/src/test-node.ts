@@ -15,20 +15,20 @@ import type { Ingest } from "./ingest.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { ReplayFaultPoint } from "./replays/step.ts";
 
-/** What the nodes of one test share: database, clock and vault key. */
+/** Shared by the nodes of one test: database, clock and vault key. */
 export type TestCluster = AsyncDisposable & {
   readonly db: Database;
   readonly clock: TestClock;
   readonly sealer: Sealer;
   /** Adds a project. */
   project(name?: string): Promise<ProjectId>;
-  /** How many rows a table has. */
+  /** Returns the number of rows of a table. */
   count(table: CountedTable): Promise<number>;
 };
 
 type CountedTable = "events" | "deliveries" | "delivery_tasks" | "quarantined_posts" | "subscriptions";
 
-/** Makes an empty database with the schema; the clock stands still until the test moves it. */
+/** Creates an empty database with the schema. Its clock moves only when the test moves it. */
 export async function createTestCluster(): Promise<TestCluster> {
   const database = await borrowTestDatabase();
   const { db } = database;
@@ -49,13 +49,13 @@ export async function createTestCluster(): Promise<TestCluster> {
   };
 }
 
-/** Every sample toolkit; every webhook's audience is every project, unless the deployment says otherwise. */
+/** Returns every sample toolkit. Every webhook's audience is all projects, unless the deployment differs. */
 export function sampleCatalog(deployment?: object): Catalog {
   const toolkits = Object.values(sampleToolkits);
   return catalogOf(deployment === undefined ? { toolkits } : { toolkits, deployment });
 }
 
-/** The same with audience `accounts`, as with a deployment file that says nothing of webhooks. */
+/** Returns the same with audience `accounts`, the default of a deployment file. */
 export function accountsCatalog(): Catalog {
   const bindings = { provider_base_url: "https://api.example.com", auth_url: "https://auth.example.com" };
   const payments = {
@@ -74,38 +74,38 @@ export const sampleSecrets: Record<string, string> = {
   SVC_WEBHOOK_SECRET_WATCHER: "watcher-token",
 };
 
-/** One node as far as its tests look, its delivery engine at work or not. */
+/** One node with everything its tests look at. Its delivery engine runs only if asked for. */
 export type TriggerNode = AsyncDisposable & {
   readonly nodeId: NodeId;
   readonly dispatcher: Dispatcher;
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
-  /** What the delivery engine told its observer of faults. */
+  /** Errors that the delivery engine reported. */
   readonly failures: Told["failures"];
   readonly standing: Node["standing"];
-  /** What agents are served. */
+  /** The MCP offer for agents. */
   readonly mcp: Node["mcp"];
-  /** Steps of paced replays that it took. */
+  /** Steps of throttled replays that it made. */
   readonly replaySteps: Told["replaySteps"];
   /** TriggersService for one project's key, over a Connect router. */
   client(projectId: ProjectId): Client<typeof TriggersService>;
 };
 
-/** How a node of a test differs from the default: sample catalog and secrets, loopback allowed, engine not started. */
+/** Settings of a test node. Unlike the default it has the sample catalog and secrets, allows loopback, and does not start the engine. */
 export type TriggerNodeOptions = {
   catalog?: Catalog;
   secretOf?: (name: string) => string | undefined;
   limits?: Partial<DispatchLimits>;
   allowedRanges?: readonly string[];
   isStarted?: boolean;
-  /** Whether paced replays go on, with each second of the clock. */
+  /** True if throttled replays advance with each second of the clock. */
   isReplaying?: boolean;
   onReplayFaultPoint?: (point: ReplayFaultPoint) => void;
   /** The last restore of the store. */
   restored?: () => Restore | undefined;
 };
 
-/** Makes a node on a cluster. Disposed, it drains without grace. */
+/** Creates a node on a cluster. When disposed, it drains without grace. */
 export function createTestNode({ db, clock, sealer }: TestCluster, options: TriggerNodeOptions = {}): TriggerNode {
   const node = createNode(db, {
     clock,

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { InboundPost } from "./outcome.ts";
 import { sampleSecrets } from "./test-node.ts";
 
-/** A post of one of the sample toolkits, signed as its provider would: by node:crypto alone, from the providers' own descriptions. */
+/** A post of a sample toolkit, signed as its provider would, with node:crypto alone and by the providers' own descriptions. */
 export type SignedPost = InboundPost;
 
 const secretOf = (toolkit: string) => sampleSecrets[`SVC_WEBHOOK_SECRET_${toolkit.toUpperCase()}`] ?? "";

@@ -171,7 +171,7 @@ test.each([
   expect(secretsOf(value).map(({ text }) => text)).toEqual(secrets);
 });
 
-/** A change that leaves the value another: a byte replaced, added or taken away. */
+/** A change that makes the value different: a byte replaced, inserted or removed. */
 const mutation = fc.record({ at: fc.nat(), kind: fc.constantFrom("replace", "insert", "remove"), byte: fc.nat(255) });
 type Mutation = { at: number; kind: string; byte: number };
 
@@ -196,7 +196,7 @@ test.each([
   fc.assert(
     fc.property(mutation, (change) => {
       const body = mutate(post.body, change);
-      // Inserting beside its like, or removing one of a pair, may leave the same bytes.
+      // Inserting a byte next to an equal one, or removing one of a pair, may leave the same bytes.
       fc.pre(!body.equals(post.body));
       expect(verify(withBody(post, body))).toBe(false);
     }),
@@ -252,7 +252,7 @@ test("what an independent signer signs is accepted, whatever the bytes and the s
   );
 });
 
-/** Another spelling of the same 32 bytes: the last two bits of 43 base64 digits stand for nothing. */
+/** Returns another spelling of the same 32 bytes: the last two bits of 43 base64 digits are unused. */
 function setSpareBits(base64: string): string {
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const last = digits.indexOf(base64.charAt(42));

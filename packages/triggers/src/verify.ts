@@ -2,15 +2,15 @@ import type { Webhook } from "@svc/catalog";
 import { createHmacKey, equalConstantTime, type HmacKey, isHmacSha256 } from "@svc/core";
 import type { InboundPost } from "./outcome.ts";
 
-/** A secret that posts are signed with, prepared for many of them. */
+/** A secret that posts are signed with, prepared for many posts. */
 export type WebhookSecret = { readonly text: string; readonly key: HmacKey };
 
-/** How far a slack_v0 timestamp may be off, either way. */
+/** Largest deviation of a slack_v0 timestamp in either direction, in milliseconds. */
 const toleranceMs = 5 * 60_000;
 
 /**
- * Whether a post was signed with one of the toolkit's secrets. Pure: bytes, headers, secrets and the present decide.
- * Comparison takes the same time wherever two signatures differ; a missing or empty signature is never right.
+ * True if a post was signed with one of the toolkit's secrets. Pure: it depends on bytes, headers, secrets and the time only. The
+ * comparison takes the same time wherever two signatures differ. A missing or empty signature is never valid.
  */
 export function isVerified(
   webhook: Webhook,
@@ -28,7 +28,7 @@ export function isVerified(
   }
 }
 
-/** Whether a post that is signed in its query is signed right; undefined where its body decides. */
+/** True if a post signed in its query is valid. Undefined if the body decides. */
 export function isQueryVerified(
   webhook: Webhook,
   query: URLSearchParams,
@@ -37,7 +37,7 @@ export function isQueryVerified(
   return webhook.scheme === "token_query" ? isTokenRight(query.getAll(webhook.parameter), secrets) : undefined;
 }
 
-/** The secrets a variable holds, separated by white space: all of them verify, so one can be rotated without a gap. */
+/** Returns the secrets of a variable, which are separated by white space. All of them verify, so a secret can be rotated without a gap. */
 export function secretsOf(value: string | undefined): readonly WebhookSecret[] {
   const texts = value?.split(/\s+/).filter((text) => text !== "") ?? [];
   return texts.map((text) => ({ text, key: createHmacKey(text) }));
@@ -63,7 +63,7 @@ function isSlackRight(post: InboundPost, secrets: readonly WebhookSecret[], nowM
   return isSignedBy(header.slice(3), "hex", secrets, [`v0:${timestamp}:`, post.body]);
 }
 
-/** Given more than once, the parameter says nothing: whoever reads the first and whoever reads the last would disagree. */
+/** A repeated parameter is not valid: a reader of the first one and a reader of the last one would disagree. */
 function isTokenRight(tokens: readonly string[], secrets: readonly WebhookSecret[]): boolean {
   const [token] = tokens;
   if (tokens.length !== 1 || token === undefined || token === "") return false;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { OverloadedError } from "@svc/core";
-import type { Admitted, InboundPost, IngestOutcome } from "@svc/node";
+import type { AdmittedPost, InboundPost, IngestOutcome } from "@svc/node";
 import { readAnswer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestIntake } from "../body/test-intake.ts";
@@ -13,7 +13,7 @@ import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 /** What the engine behind the handler says next. */
 let early: IngestOutcome | undefined;
 /** What it knows of a post by then: nothing that the handler looks at. */
-const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as Admitted;
+const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as AdmittedPost;
 let outcome: () => Promise<IngestOutcome>;
 const posts: InboundPost[] = [];
 const seen: [string, PostOutcome][] = [];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { acceptedEncodings, assertExhaustive, isReadableForm } from "@svc/core";
-import type { Admitted, InboundPost, IngestOutcome, PostAdmission } from "@svc/node";
+import type { AdmittedPost, InboundPost, IngestOutcome, PostAdmission } from "@svc/node";
 import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
@@ -13,7 +13,7 @@ export type PostReceiver = {
   /** An answer that needs no body, or that the post is to be read and accepted. */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /** Rejects when the store is away. */
-  accept(post: InboundPost, admitted: Admitted): Promise<IngestOutcome>;
+  accept(post: InboundPost, admitted: AdmittedPost): Promise<IngestOutcome>;
 };
 
 /** What became of a post, for the metrics. */
@@ -81,7 +81,7 @@ type Receiving = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; d
  * tells the two to be one. Its body is held, and counted, until the engine lets go of it.
  */
 async function receive(
-  admitted: Admitted,
+  admitted: AdmittedPost,
   slug: string,
   query: URLSearchParams,
   req: IncomingMessage,

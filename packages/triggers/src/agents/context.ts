@@ -3,7 +3,7 @@ import type { AddressGuard, Clock, Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 
-/** What events over MCP work with. */
+/** Dependencies of events over MCP. */
 export type AgentEventsContext = {
   readonly db: Executor;
   readonly catalog: Catalog;
@@ -11,6 +11,6 @@ export type AgentEventsContext = {
   readonly sealer: Sealer;
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire" | "tell">;
-  /** How long events are kept, milliseconds: a position from before has missed some. */
+  /** How long events are kept, in milliseconds. A position before that has missed events. */
   readonly eventRetentionMs: number;
 };

@@ -1,6 +1,6 @@
 import type { McpError } from "@svc/tools";
 
-/** Codes of MCP Events beside JSON-RPC's own. */
+/** Error codes of MCP Events, in addition to those of JSON-RPC. */
 const codes = {
   notFound: -32_011,
   forbidden: -32_012,
@@ -9,7 +9,10 @@ const codes = {
   callbackEndpoint: -32_015,
 } as const;
 
-/** What a callback may be said to have failed by. Its own words never stand in an answer: they would tell of addresses that somebody chose. */
+/**
+ * Reasons that an answer may give for a failed callback. The callback's own words are left out, because they could reveal addresses inside
+ * the network.
+ */
 export type CallbackFailure =
   | "connection_refused"
   | "timeout"
@@ -18,41 +21,41 @@ export type CallbackFailure =
   | "http_5xx"
   | "challenge_failed";
 
-/** No event has that name, or none that the address of the client offers. */
+/** Error: no event has that name, or the client's address offers none of that name. */
 export function eventNotFound(name: string): McpError {
   const message = `NotFound: there is no event ${name.slice(0, 80)}; events/list names those there are`;
   return { code: codes.notFound, message, data: { kind: "event" } };
 }
 
-/** There is none to end. */
+/** Error: there is no such subscription. */
 export function subscriptionNotFound(): McpError {
   const message = "NotFound: no subscription has this name, these arguments and this delivery.url";
   return { code: codes.notFound, message, data: { kind: "subscription" } };
 }
 
-/** Whoever asks may not have these events. */
+/** Error: the caller may not have these events. */
 export function forbidden(reason: string): McpError {
   return { code: codes.forbidden, message: `Forbidden: ${reason}`, data: { reason } };
 }
 
-/** A bound is reached; `max` says which number. */
+/** Error: a limit is reached. `max` is that limit. */
 export function exhausted(limit: "subscriptions" | "verifications", max: number): McpError {
   const message = `ResourceExhausted: ${limit} are as many as there may be (${max})`;
   return { code: codes.resourceExhausted, message, data: { limit, max } };
 }
 
-/** A way of delivery that no event has. */
+/** Error: no event has this way of delivery. */
 export function deliveryModeUnsupported(value: string): McpError {
   const message = `Unsupported: events are delivered by webhook and poll, not by ${value.slice(0, 40)}`;
   return { code: codes.unsupported, message, data: { feature: "deliveryMode", value: value.slice(0, 40) } };
 }
 
-/** The callback did not show that it wants events. */
+/** Error: the callback did not confirm that it wants events. */
 export function callbackFailed(reason: CallbackFailure): McpError {
   return { code: codes.callbackEndpoint, message: `CallbackEndpointError: ${reason}`, data: { reason } };
 }
 
-/** The end of a subscription whose key or grant ended. */
+/** Error that ends a subscription whose key or grant has ended. */
 export function accessRevoked(): McpError {
   return { code: codes.forbidden, message: "Forbidden", data: { reason: "Access revoked" } };
 }

@@ -12,24 +12,24 @@ import {
   uuidAfter,
 } from "./position.ts";
 
-/** Events that come next, the oldest first, and the position after them. */
+/** The next events, oldest first, and the position after them. */
 export type EventPage = {
   readonly events: readonly Event[];
   readonly position: EventPosition;
-  /** Whether more can be had at once. */
+  /** True if more events can be read at once. */
   readonly hasMore: boolean;
 };
 
 /** No event has a later id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** Payloads of a page, in characters: one event may have more. */
+/** Largest sum of payloads in a page, in characters. One event may have more. */
 const pageCharactersMax = 1_048_576;
-/** So far the clocks of nodes may be apart. */
+/** Largest difference between the clocks of nodes, in milliseconds. */
 const clocksApartMs = 2_000;
 
 type Following = Pick<AgentEventsContext, "db" | "clock" | "eventRetentionMs">;
 
-/** Reads what comes after a position, at most `max` events. Nothing is skipped, and nothing comes twice. */
+/** Reads at most `max` events after a position. No event is skipped or returned twice. */
 export async function followPage(
   { db, clock }: Following,
   { projectId, trigger, entityId }: CursorScope,
@@ -51,7 +51,7 @@ export async function followPage(
   };
 }
 
-/** The first events that a page and its position have room for. */
+/** Returns the first events that fit into a page and its position. */
 function takeFitting(
   rows: readonly Event[],
   { seen, settledUuid, max }: { seen: readonly string[]; settledUuid: string; max: number },
@@ -70,7 +70,7 @@ function takeFitting(
   return { given, isHeldBack: false };
 }
 
-/** The position of now: what is received from here on follows, and nothing of before. */
+/** Returns the current position. Events received after it follow, and none received before it. */
 export async function positionOfNow(
   { db, clock }: Following,
   { projectId, trigger, entityId }: CursorScope,
@@ -85,10 +85,10 @@ export async function positionOfNow(
   return rows.length > seenMax ? positionAt(nowMs) : { ...position, seen: rows.map(({ id }) => uuidOfId(id)) };
 }
 
-/** A position that can be served: that of the cursor, or one after it, where `truncated` says that events were left out. */
+/** A position that can be served: the cursor's own, or a later one. `truncated` is true if events were left out. */
 export type ServedPosition = { readonly position: EventPosition; readonly truncated: boolean };
 
-/** Moves a position to what is still kept, and to what the client wants at most by its age. */
+/** Moves a position to the oldest event that is still kept, and to the oldest age that the client accepts. */
 export async function servedPosition(
   following: Following,
   scope: CursorScope,
@@ -106,13 +106,13 @@ export async function servedPosition(
     ...{ triggerSlug: scope.trigger.slug, entityId: scope.entityId },
     ...{ fromUuid: kept.fromUuid, beforeUuid: floor, exceptUuids: kept.seen },
   };
-  // A position stands a while back: that the floor passes it does not say that anything is left out.
+  // A position is a while in the past. A limit that passes it does not mean that an event is left out.
   const { rows, walkedTo } = await followEvents(following.db, scope.projectId, { ...left, limit: 1 });
   const truncated = isLost || rows.length > 0 || walkedTo !== undefined;
   return { position: { fromUuid: floor, seen: kept.seen.filter((uuid) => uuid >= floor) }, truncated };
 }
 
-/** The greater one; UUID texts sort as UUIDs do. */
+/** Returns the greater one. UUID texts sort in the order of UUIDs. */
 function laterUuid(a: string, b: string): string {
   return a > b ? a : b;
 }

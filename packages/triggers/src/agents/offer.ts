@@ -19,7 +19,7 @@ import { createSubscribe } from "./subscribe.ts";
 import { readName } from "./subscribe-request.ts";
 import { isOffered } from "./target.ts";
 
-/** The arguments that every event takes. */
+/** The arguments that every event accepts. */
 const inputSchema = {
   type: "object",
   additionalProperties: false,
@@ -32,15 +32,17 @@ const inputSchema = {
   },
 } as const;
 
-/** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
+/** Deliveries that end in the same transaction as their subscription. The rest end in batches after it. */
 const expireMax = 20_000;
 
-/** Ways in which every event is delivered. */
+/** Ways of delivery that every event has. */
 const delivery = ["webhook", "poll"];
-/** Events of one page of the list. */
+/** Events on one page of the list. */
 const pageSize = 100;
 
-/** What agents are offered of events over MCP: every trigger of the catalog, by the draft of MCP Events (docs/agents.md says which). */
+/**
+ * Creates the events that agents are offered over MCP: every trigger of the catalog, by the draft of MCP Events that docs/agents.md names.
+ */
 export function createEventsOffer(events: AgentEventsContext): McpOffer {
   return {
     capabilities: { events: {} },
@@ -49,7 +51,7 @@ export function createEventsOffer(events: AgentEventsContext): McpOffer {
       "events/poll": { answer: createPoll(events) },
       "events/subscribe": { answer: createSubscribe(events) },
       "events/unsubscribe": { answer: (params, context) => unsubscribe(events, params, context) },
-      // A client may know that there is such a thing; it is told that here is none.
+      // Clients may know this method. The answer says that svc does not have it.
       "events/stream": { answer: async () => refused(deliveryModeUnsupported("push")) },
     },
   };
@@ -82,7 +84,7 @@ async function list(
   });
 }
 
-/** Every trigger, by its slug. */
+/** Returns every trigger, by its slug. */
 function triggersOf({ toolkits }: Pick<Catalog, "toolkits">) {
   return [...toolkits.values()].flatMap(({ triggers }) => triggers).sort((a, b) => (a.slug < b.slug ? -1 : 1));
 }
@@ -91,7 +93,7 @@ function objectOf(schema: unknown): Params {
   return isObject(schema) ? schema : {};
 }
 
-/** Ends a subscription now (events/unsubscribe). */
+/** Ends a subscription at once (events/unsubscribe). */
 async function unsubscribe(events: AgentEventsContext, params: Params, context: McpContext): Promise<McpOutcome> {
   const { db, clock, dispatcher } = events;
   const name = readName(events, params, context);

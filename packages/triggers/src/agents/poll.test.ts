@@ -20,7 +20,7 @@ async function setUp(cluster: TestCluster, node: TriggerNode) {
   return { projectId, agent, post };
 }
 
-/** Polls until nothing more is to be had; what came, and the cursor after it. */
+/** Polls until no event is left. Returns the events and the cursor after them. */
 async function drain(agent: TestAgent, params: object, cursor: string) {
   const events: { eventId: string }[] = [];
   let at = cursor;
@@ -67,7 +67,7 @@ test("a poll without a cursor begins now; from there on nothing is missed, and i
   );
   expect(events).toHaveLength(3);
   expect((await drain(agent, {}, cursor)).ids).toEqual([]);
-  // The same cursor again: the same events.
+  // The same cursor returns the same events again.
   expect((await drain(agent, {}, result.cursor)).ids).toEqual(all.map(({ id }) => id));
 });
 
@@ -91,7 +91,7 @@ test("a key that is bound to ada polls ada's events, whatever it names; ListEven
   const bob = { name, arguments: { entity_id: "bob" } };
   expect((await ada.ask("events/poll", bob)).error).toMatchObject({ code: -32_012 });
   expect((await ada.ask("events/poll", { name }, "entity_id=bob")).error).toMatchObject({ code: -32_012 });
-  // A cursor of other events is none of these: the client is told that it may have missed something, and goes on from now.
+  // The cursor of other events is not valid here: the client learns that it may have missed events, and continues from now.
   const foreign = await ada.ask("events/poll", { name, cursor: free.result.cursor });
   expect(foreign.result).toMatchObject({ events: [], truncated: true, hasMore: false });
 });

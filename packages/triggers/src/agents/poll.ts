@@ -7,7 +7,7 @@ import { followPage, positionOfNow, type ServedPosition, servedPosition } from "
 import { type CursorScope, openCursor, sealCursor, seenMax } from "./position.ts";
 import { readTarget } from "./target.ts";
 
-/** What a poll asks for beside its events. */
+/** Options of a poll. */
 type PollOptions = {
   readonly cursor: string | null;
   readonly maxAgeMs: number | undefined;
@@ -16,15 +16,15 @@ type PollOptions = {
 };
 
 const maxEventsDefault = 50;
-/** Longest hold of a request; well within the time that an exchange has. */
+/** Longest time that a request is held, in milliseconds. It is well below the limit of an exchange. */
 const holdMaxMs = 25_000;
-/** Pause between two looks while a request is held. */
+/** Pause between two reads while a request is held, in milliseconds. */
 const lookMs = 1_000;
-/** Requests held at this node at once; what is beyond is answered without waiting. */
+/** Requests that this node holds at once. A request beyond that is answered without waiting. */
 const heldMax = 256;
 const nextPollMs = { held: 1_000, unheld: 5_000 };
 
-/** Makes events/poll: what came after a cursor, waited for where the client asks for that. */
+/** Creates events/poll, which returns the events after a cursor and waits for them if the client asks for that. */
 export function createPoll(events: AgentEventsContext): (params: Params, context: McpContext) => Promise<McpOutcome> {
   let held = 0;
   return async (params, context) => {
@@ -46,17 +46,17 @@ export function createPoll(events: AgentEventsContext): (params: Params, context
   };
 }
 
-type Begun = ServedPosition & { /** Whether nothing of before is wanted, or can be had. */ readonly isNew: boolean };
+type Begun = ServedPosition & { /** True if nothing from before is wanted, or can be read. */ readonly isNew: boolean };
 
 async function beginAt(events: AgentEventsContext, scope: CursorScope, options: PollOptions): Promise<Begun> {
   const { cursor, maxAgeMs } = options;
   const known = cursor === null ? undefined : openCursor(events.sealer, scope, cursor);
   if (known !== undefined) return { ...(await servedPosition(events, scope, known, maxAgeMs)), isNew: false };
-  // A cursor that cannot be served is no error: the client hears that it may have missed something, and goes on.
+  // A cursor that cannot be served is not an error: the client learns that it may have missed events, and continues.
   return { position: await positionOfNow(events, scope), truncated: cursor !== null, isNew: true };
 }
 
-/** The first page that has events, or the last look's. */
+/** Returns the first page that has events, or the last empty page. */
 async function firstPage(
   events: AgentEventsContext,
   scope: CursorScope,
@@ -90,13 +90,13 @@ function answer({ sealer }: AgentEventsContext, scope: CursorScope, page: Answer
   });
 }
 
-/** With all digits of its numbers. */
+/** All digits of its numbers are kept. */
 function occurrenceOf({ occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...event }: Event): JsonValue {
   const text = occurrenceText({ ...event, kind: "event", occurredAtMs, receivedAtMs });
   return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY }) as JsonValue;
 }
 
-/** The options of a poll, or what is wrong with them. */
+/** Returns the options of a poll, or the problem with them. */
 function readOptions(params: Params): PollOptions | string {
   const { cursor = null } = params;
   if (cursor !== null && typeof cursor !== "string") return "params.cursor must be a text or null";
@@ -115,7 +115,7 @@ function readOptions(params: Params): PollOptions | string {
   };
 }
 
-/** A whole number that is not negative; undefined where it is absent or null. */
+/** Returns a whole number of 0 or more, or undefined if the value is absent or null. */
 export function readCount(value: unknown): number | undefined | "wrong" {
   if (value === undefined || value === null) return undefined;
   const count = isJsonNumber(value) ? nearestDouble(value) : Number.NaN;

@@ -2,50 +2,51 @@ import { firstUuidAt, idOfUuid, openPageToken, type ProjectId, type Sealer, seal
 import type { EventTarget } from "./target.ts";
 
 /**
- * Where somebody who follows events is. All that comes before `fromUuid` is known or committed by now; of what comes from there on, `seen` is
- * known. An event is committed some time after the moment that its id carries, so a position stands a while back, and names what it passed.
+ * Position of a reader of events. All events before `fromUuid` are known to the reader or already committed. `seen` lists the known events
+ * from there on. An event is committed some time after the time in its id, so a position is a while in the past and names the events that
+ * it has passed.
  */
 export type EventPosition = { readonly fromUuid: string; readonly seen: readonly string[] };
 
-/** So long after its receipt an event is committed, if it ever is: twice as long as the store lets a statement run. */
+/** Milliseconds after its receipt by which an event is committed, if ever: twice the longest duration of a statement. */
 export const settledMs = 60_000;
 
-/** What a position can name. Where more comes within `settledMs`, it is handed out once it is older. */
+/** Number of events that a position can name. If more arrive within `settledMs`, they are returned after that time. */
 export const seenMax = 128;
 
-/** What a cursor is good for: the project's events of one trigger and entity. */
+/** The events that a cursor is valid for: those of one project, trigger and entity. */
 export type CursorScope = Pick<EventTarget, "trigger" | "entityId"> & { readonly projectId: ProjectId };
 
-/** The cursor of a position: sealed, so that nobody makes one. */
+/** Returns the sealed cursor of a position, so that a client cannot make one up. */
 export function sealCursor(sealer: Sealer, scope: CursorScope, { fromUuid, seen }: EventPosition): string {
   const bytes = Buffer.from([fromUuid, ...seen].join("").replaceAll("-", ""), "hex");
   return sealPageToken(sealer, pageScope(scope), bytes.toString("base64"));
 }
 
-/** The position of a cursor; undefined for one that was not made here for these events, or by a vault key that is gone. */
+/** Returns the position of a cursor. Returns undefined if it was made elsewhere, for other events, or with a vault key that is gone. */
 export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
   let hex: string;
   try {
     hex = Buffer.from(openPageToken(sealer, pageScope(scope), cursor), "base64").toString("hex");
   } catch {
-    // Whatever hinders: the client goes on from now, and is told so.
+    // For every such reason the client continues from now and is informed.
     return undefined;
   }
   const [fromUuid, ...seen] = (hex.match(/.{32}/g) ?? []).map(uuidOfHex);
   return fromUuid === undefined ? undefined : { fromUuid, seen };
 }
 
-/** The moment of a UUID, epoch milliseconds. */
+/** Returns the time of a UUID, in epoch milliseconds. */
 export function timeOfUuid(uuid: string): number {
   return timeOfId(idOfUuid("evt", uuid));
 }
 
-/** The position of all that is received from a moment on. */
+/** Returns the position before everything received from that time on. */
 export function positionAt(ms: number): EventPosition {
   return { fromUuid: firstUuidAt(ms), seen: [] };
 }
 
-/** The UUID after this one. */
+/** Returns the next greater UUID. */
 export function uuidAfter(uuid: string): string {
   const next = BigInt(`0x${uuid.replaceAll("-", "")}`) + 1n;
   return uuidOfHex(next.toString(16).padStart(32, "0"));

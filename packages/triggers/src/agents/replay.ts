@@ -6,22 +6,22 @@ import type { Subscription } from "@svc/db/subscriptions/repo";
 import type { AgentEventsContext } from "./context.ts";
 import { type CursorScope, type EventPosition, timeOfUuid } from "./position.ts";
 
-/** What is queued for a subscription that begins in the past. */
-type Replayed = {
+/** What to queue for a subscription that begins in the past. */
+type PastRange = {
   readonly principal: ProjectPrincipal;
   readonly scope: CursorScope;
   readonly subscription: Pick<Subscription, "id">;
   readonly position: EventPosition;
 };
 
-/** Events that a subscription is sent of the past, the newest that there are. */
+/** Number of past events that a subscription is sent, counted from the newest. */
 const replayedMax = 1_000;
 const pageSize = 100;
-/** Pages that are looked for: one by entity may hold few. */
+/** Pages that are read: a page filtered by entity may have few events. */
 const pagesMax = 20;
 
-/** Queues deliveries of all that came after a position; true where the oldest of it was left out. */
-export async function replayFrom(events: AgentEventsContext, replayed: Replayed): Promise<boolean> {
+/** Queues deliveries of all events after a position. Returns true if the oldest of them were left out. */
+export async function replayFrom(events: AgentEventsContext, replayed: PastRange): Promise<boolean> {
   const { db, clock, dispatcher } = events;
   const { principal, subscription } = replayed;
   const max = Math.min(replayedMax, await roomOf(events, principal));
@@ -38,7 +38,7 @@ export async function replayFrom(events: AgentEventsContext, replayed: Replayed)
 
 async function findNewest(
   { db }: AgentEventsContext,
-  { scope, position }: Replayed,
+  { scope, position }: PastRange,
   max: number,
 ): Promise<{ ids: EventId[]; isCut: boolean }> {
   const { projectId, trigger, entityId } = scope;
@@ -62,7 +62,7 @@ async function findNewest(
   return { ids, isCut: true };
 }
 
-/** Deliveries that the project may have pending beside those it has. */
+/** Returns the number of deliveries that the project may have pending in addition. */
 async function roomOf({ db }: AgentEventsContext, { projectId, quotas }: ProjectPrincipal): Promise<number> {
   const most = quotaOf(quotas, "pendingDeliveries");
   if (most === Number.POSITIVE_INFINITY) return replayedMax;

@@ -5,7 +5,7 @@ import { deleteEndedSubscriptions, findEndedSubscriptions } from "@svc/db/subscr
 import type { Dispatcher } from "@svc/delivery";
 import { accessRevoked } from "./errors.ts";
 
-/** What the sweep is made of. */
+/** Dependencies of the sweep. */
 export type AgentSubscriptionSweepOptions = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -14,10 +14,13 @@ export type AgentSubscriptionSweepOptions = {
 
 const everyMs = 20_000;
 const batchMax = 100;
-/** So long a callback that is told of an end has to answer, milliseconds. */
+/** Milliseconds that a callback has to answer the notice of an end. */
 const tellMs = 5_000;
 
-/** Removes subscriptions of agents that were not refreshed, and those whose key or grant ended: whose callbacks are told. */
+/**
+ * Returns the sweep that removes agents' subscriptions that were not refreshed, and those whose key or grant ended. The callbacks of the
+ * latter are notified.
+ */
 export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscriptionSweepOptions): Sweep {
   const removeBatch = async () => {
     const nowMs = clock.now();
@@ -35,11 +38,11 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
   };
 }
 
-/** Once, and whatever comes of it: the subscription is gone. One that was not refreshed knows that itself. */
+/** Notifies a callback once and ignores the answer, because the subscription is gone. An agent that did not refresh knows that itself. */
 async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;
   const endpoint = dispatcher.endpoints.of(ended);
-  // Without its secret the message cannot be signed.
+  // The message cannot be signed without the secret.
   if (endpoint === undefined) return;
   const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
   await dispatcher.tell(endpoint, { id: `msg_terminated_${generateToken()}`, body }, tellMs);

@@ -6,10 +6,10 @@ import { deliveryModeUnsupported } from "./errors.ts";
 import { readCount } from "./poll.ts";
 import { type EventTarget, readTarget } from "./target.ts";
 
-/** What names a subscription: the events, where they go, and the id that both sides know it by. */
+/** The identity of a subscription: its events, its callback, and the id that both sides use. */
 export type SubscriptionName = EventTarget & { readonly url: string; readonly mcpId: string };
 
-/** What events/subscribe asks for. `ttlMs` is null where the client wants no end, undefined where it leaves that to the service. */
+/** The arguments of events/subscribe. `ttlMs` is null if the client asks for no end, and undefined if svc may choose. */
 export type SubscribeRequest = SubscriptionName & {
   readonly secret: string;
   readonly cursor: string | null;
@@ -19,7 +19,7 @@ export type SubscribeRequest = SubscriptionName & {
 
 type Wrong = { readonly error: McpError };
 
-/** Reads a request, or says what is wrong with it. */
+/** Returns the request, or the problem with it. */
 export function readSubscribe(
   events: AgentEventsContext,
   params: Params,
@@ -39,7 +39,7 @@ export function readSubscribe(
   return { ...name, secret, cursor, maxAgeMs, ttlMs };
 }
 
-/** Reads what names a subscription: as much as events/unsubscribe has to say. */
+/** Returns the part of a request that identifies a subscription, which events/unsubscribe also sends. */
 export function readName(
   { catalog, guard }: Pick<AgentEventsContext, "catalog" | "guard">,
   params: Params,
@@ -67,8 +67,8 @@ function readUrl(guard: AddressGuard, url: string): string | Wrong {
 }
 
 /**
- * The id of a subscription, the same as long as its name is: by the key (a grant has one of its own), and the entity that its address names,
- * the callback, the event and the arguments.
+ * Returns the id of a subscription. It is the same for the same key (each grant has its own), entity of the address, callback, event and
+ * arguments.
  */
 function mcpIdOf({ trigger, argumentsText }: EventTarget, url: string, { principal, address }: McpContext): string {
   const named = JSON.stringify([principal.keyId, address.entityId, url, trigger.slug, argumentsText]);

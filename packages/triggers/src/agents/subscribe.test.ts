@@ -73,7 +73,7 @@ test("a callback that says back its challenge is delivered events, as MCP and St
     const at = { ...headers, "webhook-timestamp": headers["webhook-timestamp"] ?? "" };
     expect(signatureIsOf(secret, body.toString(), at)).toBe(true);
   }
-  // Carried by the engine: what became of it is read as of any delivery.
+  // The delivery engine sends it, so its result is read like that of any delivery.
   const [subscription] = (await client.listSubscriptions({})).subscriptions;
   expect(subscription).toMatchObject({
     triggerSlug: name,
@@ -86,7 +86,7 @@ test("a callback that says back its challenge is delivered events, as MCP and St
   });
 });
 
-/** By the library of Standard Webhooks, which knows no clock but the machine's. */
+/** The library of Standard Webhooks checks it, and reads the machine's clock only. */
 function signatureIsOf(secret: string, body: string, headers: Record<string, string>): boolean {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
   const expected = new Webhook(secret).sign(headers["webhook-id"] ?? "", at, body);
@@ -139,7 +139,7 @@ test("a refresh is the same subscription with more time; another name, argument,
   expect(again).toMatchObject({ id: first.id, truncated: false });
   expect(Date.parse(again.refreshBefore) - Date.parse(first.refreshBefore)).toBe(5 * minuteMs);
   expect(again.deliveryStatus).toEqual({ active: true, lastDeliveryAt: null, lastError: null });
-  // One challenge for a key and callback.
+  // One challenge for each key and callback.
   expect(callback.requests).toHaveLength(1);
   const other = await createTestAgent(cluster, all.node, { projectId });
   const ids = [
@@ -191,7 +191,7 @@ test("what is not refreshed is delivered nothing from its time on, and is remove
       .map(({ eventId }) => eventId)
       .sort(),
   ).toEqual(missed.sort());
-  // It is challenged anew.
+  // It is challenged again.
   expect(callback.requests.filter(({ body }) => body.includes("verification"))).toHaveLength(2);
 });
 
@@ -342,7 +342,7 @@ test("with its key, or the grant's voucher, a subscription ends at once: its cal
   expect(all.bodies()).toEqual([{ type: "terminated", error }]);
   expect(callback.posted()[0]?.headers["webhook-id"]).toMatch(/^msg_terminated_/);
   expect((await client.listSubscriptions({})).subscriptions).toEqual([]);
-  // A request that was under way when the key ended makes nothing.
+  // A request in progress when the key ended creates nothing.
   expect((await all.subscribe()).error).toMatchObject({ code: -32_012 });
   const voucher = await createTestAgent(cluster, node, { projectId });
   const granted = await grantOf(cluster, voucher);
@@ -352,7 +352,7 @@ test("with its key, or the grant's voucher, a subscription ends at once: its cal
   expect((await client.listSubscriptions({})).subscriptions).toMatchObject([{ inactiveReason: "revoked" }]);
 });
 
-/** A grant that was given with an agent's key. */
+/** Returns a grant that was given with an agent's key. */
 async function grantOf({ db, clock }: TestCluster, { projectId, keyId: voucherKeyId }: TestAgent) {
   const [id, keyId, createdAt] = [createId("grt", clock.now()), createId("key", clock.now()), clock.now()];
   const grant = {

@@ -28,20 +28,20 @@ import { type CursorScope, openCursor, positionAt, sealCursor, settledMs, timeOf
 import { replayFrom } from "./replay.ts";
 import { readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
 
-/** A callback that is asked whether it wants events. */
+/** A callback to be asked if it wants events. */
 type Callback = { readonly url: string; readonly secret: string; readonly mcpId: string };
 
-/** Asks a callback; answers what to tell the client where it did not say yes. */
+/** Asks a callback. Returns the error for the client unless the callback agreed. */
 type Challenge = (callback: Callback) => Promise<McpError | undefined>;
 
-/** So long a callback has to answer, milliseconds. */
+/** Milliseconds that a callback has to answer. */
 const timeoutMs = 10_000;
-/** So often a host is asked by this node within a minute, whoever asks. */
+/** Requests to one host by this node within a minute, for all callers together. */
 const perMinuteMax = 60;
 const minuteMs = 60_000;
 const hostsMax = 10_000;
 
-/** Makes it. A callback is posted a word that it has to say back; whose address it is was judged where it is dialled. */
+/** Creates the challenge. svc posts a word to the callback, which must return it. The address itself is checked when it is dialed. */
 function createChallenge({ dispatcher, clock }: { dispatcher: Pick<Dispatcher, "tell">; clock: Clock }): Challenge {
   const asked = new LeastRecentlyUsed<string, number[]>(hostsMax);
   return async ({ url, secret, mcpId }) => {
@@ -68,13 +68,13 @@ function saysBack({ error, responseBody }: Attempt, word: string): boolean {
   }
 }
 
-/** Whoever answered was there, whatever was answered. */
+/** Any answer shows that the server was reached. */
 function failureOf({ error, statusCode }: Attempt): CallbackFailure {
   if (statusCode > 0) return "challenge_failed";
   return categoryOf(error);
 }
 
-/** What a client may know of a failed attempt: a word of a closed set. */
+/** Returns the reason that a client may learn of a failed attempt: a word of a closed set. */
 function categoryOf(error: string): CallbackFailure {
   if (error.startsWith("timeout")) return "timeout";
   if (error.startsWith("tls_error")) return "tls_error";
@@ -85,15 +85,19 @@ function categoryOf(error: string): CallbackFailure {
 
 /** Subscriptions of one key or grant. */
 const perKeyMax = 100;
-/** How long a subscription lives, milliseconds: as it is asked for within these, and no longer where no end is asked for. */
+/** Lifetime of a subscription, in milliseconds. The client's wish is limited to this range, and "no end" means its maximum. */
 const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
-/** So long after a new secret deliveries are signed with the former one too. */
+/** Milliseconds after a new secret during which deliveries are also signed with the previous one. */
 const formerMs = 600_000;
 
-type Subscribing = AgentEventsContext & { readonly challenge: Challenge };
-type Asked = { readonly request: SubscribeRequest; readonly principal: ProjectPrincipal; readonly scope: CursorScope };
+type SubscribeContext = AgentEventsContext & { readonly challenge: Challenge };
+type SubscribeAttempt = {
+  readonly request: SubscribeRequest;
+  readonly principal: ProjectPrincipal;
+  readonly scope: CursorScope;
+};
 
-/** Makes events/subscribe: begins a subscription, or gives the one of the same name more time. */
+/** Creates events/subscribe. It starts a subscription, or extends the one with the same identity. */
 export function createSubscribe(
   events: AgentEventsContext,
 ): (params: Params, context: McpContext) => Promise<McpOutcome> {
@@ -113,8 +117,8 @@ export function createSubscribe(
   };
 }
 
-/** Makes a subscription, once its callback has said that it wants events. */
-async function begin(events: Subscribing, { request, principal, scope }: Asked): Promise<McpOutcome> {
+/** Creates a subscription after its callback has agreed. */
+async function begin(events: SubscribeContext, { request, principal, scope }: SubscribeAttempt): Promise<McpOutcome> {
   const { db, clock, sealer, challenge } = events;
   const { projectId, keyId } = principal;
   const { url, secret, mcpId, trigger, entityId } = request;
@@ -142,8 +146,8 @@ async function begin(events: Subscribing, { request, principal, scope }: Asked):
   return complete(await resumed(events, { request, principal, scope }, made, served));
 }
 
-/** Gives a subscription more time. One that was given up delivers again, from the cursor on. */
-async function refresh(events: Subscribing, asked: Asked, known: Subscription): Promise<McpOutcome> {
+/** Extends a subscription. One that was given up delivers again, from the cursor on. */
+async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known: Subscription): Promise<McpOutcome> {
   const { db, clock, sealer } = events;
   const { request, scope } = asked;
   const { projectId } = scope;
@@ -161,13 +165,13 @@ async function refresh(events: Subscribing, asked: Asked, known: Subscription): 
   );
   if (made === undefined)
     return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
-  // What is under way goes on: the client's cursor is where it is, or before.
+  // Deliveries in flight continue: the client's cursor is at their position or before it.
   if (known.active)
     return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
   return complete({ ...(await resumed(events, asked, made, served)), deliveryStatus: status });
 }
 
-/** Where a subscription begins: at the client's cursor, as far as it can be served, else now. */
+/** Returns the start of a subscription: the client's cursor if it can be served, otherwise now. */
 async function beginAt(
   events: AgentEventsContext,
   scope: CursorScope,
@@ -178,14 +182,14 @@ async function beginAt(
   return { position: await positionOfNow(events, scope), truncated: cursor !== null };
 }
 
-/** Queues what a subscription that begins anew has missed since its position, and answers. */
+/** Queues the events that a restarted subscription has missed since its position, and returns the answer. */
 async function resumed(
   events: AgentEventsContext,
-  { request, principal, scope }: Asked,
+  { request, principal, scope }: SubscribeAttempt,
   made: Subscription,
   { position, truncated }: ServedPosition,
 ) {
-  // Now that every node routes to it: what was stored before is found, and what comes after is delivered anyway.
+  // Every node now routes to it: events stored before are found, and later ones are delivered anyway.
   const isPast = request.cursor !== null;
   const isCut = isPast && (await replayFrom(events, { principal, scope, subscription: made, position }));
   return answerOf(made, { cursor: made.cursor, truncated: truncated || isCut });
@@ -198,7 +202,7 @@ function answerOf(
   return { id: mcpId, refreshBefore: expiresAt === null ? null : isoTime(expiresAt), ...from };
 }
 
-/** A position before which nothing is pending: that of the oldest delivery on its way, or a while before now. */
+/** Returns a position before which nothing is pending: that of the oldest pending delivery, or a while before now. */
 async function watermarkOf(
   { db, clock, sealer }: AgentEventsContext,
   scope: CursorScope,
@@ -209,12 +213,12 @@ async function watermarkOf(
   if (oldest === "unknown") return { position: before ?? positionAt(known.createdAt), truncated: false };
   const settledAt = clock.now() - settledMs;
   const pendingAt = oldest === undefined ? settledAt : Math.min(settledAt, timeOfId(oldest));
-  // Never back: what was handed out before stays true.
+  // The position never moves back, so that an earlier answer stays valid.
   const position = before !== undefined && timeOfUuid(before.fromUuid) >= pendingAt ? before : positionAt(pendingAt);
   return { position, truncated: false };
 }
 
-/** What the client's present secret makes of those that are known: the former one signs too, for a while. */
+/** Returns the secrets after the client's present one is added. The previous one also signs for a while. */
 function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription, secret: string) {
   const { id, projectId, signingSecret, formerSecret, formerUntil } = known;
   const present = sealer.open(signingSecret, signingSecretContext(projectId, id)).toString("utf8");
@@ -226,7 +230,7 @@ function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription
   };
 }
 
-/** How deliveries fared until this refresh. */
+/** Returns how deliveries went until this refresh. */
 async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): Promise<Params> {
   const { projectId, id, active, failingSince } = known;
   const { lastSuccessAt } = await readSubscriptionProgress(db, projectId, id);
@@ -240,7 +244,7 @@ async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): 
   };
 }
 
-/** The time that a client is given of what it asks for. */
+/** Returns the lifetime that is granted for a requested one, in milliseconds. */
 function grantedMs(ttlMs: number | null | undefined): number {
   if (ttlMs === undefined) return ttl.defaultMs;
   return ttlMs === null ? ttl.maxMs : Math.min(Math.max(ttlMs, ttl.minMs), ttl.maxMs);

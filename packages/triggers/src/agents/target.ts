@@ -3,17 +3,17 @@ import { isEntityId, isObject, isToolGranted } from "@svc/core";
 import { invalidParams, type McpContext, type McpError, type Params } from "@svc/tools";
 import { eventNotFound, forbidden } from "./errors.ts";
 
-/** The events that a request is about: of a trigger, and of an entity or, where that is empty, of all that the caller reaches. */
+/** The events of a request: those of one trigger, and of one entity or, if that is empty, of every entity in the caller's scope. */
 export type EventTarget = {
   readonly trigger: Trigger;
   readonly entityId: string;
-  /** The arguments as they were given, in one form: equal ones are one text. */
+  /** The arguments in a canonical form: equal arguments have equal texts. */
   readonly argumentsText: string;
 };
 
 type Caller = Pick<McpContext, "principal" | "address">;
 
-/** Whether a caller is offered an event: what its key or grant may read, of the toolkits that its address names. */
+/** True if the caller is offered this event: its key or grant may read it, and its address names the toolkit. */
 export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
   return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);
 }
@@ -23,12 +23,12 @@ function isOfAddress({ slug, toolkitSlug }: Pick<Trigger, "slug" | "toolkitSlug"
   return toolkits.length + tools.length === 0 || toolkits.includes(toolkitSlug) || tools.includes(slug);
 }
 
-/** Events are read, whatever they tell of. */
+/** Every event counts as a read. */
 function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
   return isToolGranted(principal.binding, { toolkitSlug, class: "read" });
 }
 
-/** Reads `name` and `arguments`, or says why they name nothing that the caller may have. */
+/** Returns the target that `name` and `arguments` mean, or the reason why the caller cannot have it. */
 export function readTarget(
   { tools }: Pick<Catalog, "tools">,
   params: Params,

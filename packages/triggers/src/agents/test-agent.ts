@@ -13,15 +13,15 @@ export type AgentAnswer = {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: any };
 };
 
-/** An agent with a key of its own. */
+/** An agent with its own key. */
 export type TestAgent = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** Sends a request; `query` is that of its address. */
+  /** Sends a request. `query` is added to the address. */
   ask(method: string, params?: object, query?: string): Promise<AgentAnswer>;
 };
 
-/** The key of an agent: a new one, or one that there is. */
+/** The key of an agent: a new one, or an existing one. */
 export type TestKey = {
   readonly projectId: ProjectId;
   readonly binding?: Binding;
@@ -30,7 +30,7 @@ export type TestKey = {
   readonly isKnown?: boolean;
 };
 
-/** An agent of a project, by a key that is bound so. */
+/** Returns an agent of a project with such a scoped key. */
 export async function createTestAgent(
   { db, clock }: TestCluster,
   node: Pick<TriggerNode, "mcp">,
@@ -77,14 +77,14 @@ export async function createTestAgent(
   };
 }
 
-/** A signing secret as agents bring them, of `bytes` bytes. */
+/** Returns a signing secret of `bytes` bytes, as agents supply them. */
 export function agentSecret(bytes = 32): string {
   return `whsec_${randomBytes(bytes).toString("base64")}`;
 }
 
-/** A callback that says back what it is challenged with, and takes what else comes. */
+/** Starts a callback that answers challenges and records every other request. */
 export async function startTestCallback(): Promise<
-  TestReceiver & { /** What is no challenge. */ posted(): TestReceiver["requests"] }
+  TestReceiver & { /** Requests that are not challenges. */ posted(): TestReceiver["requests"] }
 > {
   const receiver = await startTestReceiver();
   receiver.script((_req, res) => {
@@ -96,7 +96,7 @@ export async function startTestCallback(): Promise<
   });
 }
 
-/** Gives an entity the account that posts of an organization name. */
+/** Gives an entity the account that the posts of an organization name. */
 export function putEntity({ db, clock }: TestCluster, projectId: ProjectId, entityId: string, reference: string) {
   const accountId = createId("acc", clock.now());
   return putAccountReferences(db, [{ toolkitSlug: "code_host", reference, projectId, accountId, entityId }]);

@@ -4,31 +4,31 @@ import type { Dispatcher } from "@svc/delivery";
 import type { ReplayObserver } from "./observer.ts";
 import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";
 
-/** What moves paced replays on, on one node. Their tasks are claimed with those of standing programs, in one look. */
+/** Advances throttled replays on one node. Their tasks are claimed together with those of standing programs. */
 export type ReplayEngine = {
-  /** Takes claimed tasks over and moves their replays on. */
+  /** Takes claimed tasks and advances their replays. */
   take(tasks: readonly ClaimedReplay[]): void;
-  /** Ends what is under way; what was not begun is found again when its lease is over. */
+  /** Ends the work in progress. Tasks that were not begun are claimed again after their lease. */
   stop(): Promise<void>;
 };
 
-/** What the engine works with. */
+/** Dependencies of the engine. */
 export type ReplayEngineOptions = ReplayContext & {
   readonly dispatcher: Pick<Dispatcher, "wake">;
   readonly observer: ReplayObserver;
 };
 
-/** Replays that a node moves on at once: each holds a connection of the store meanwhile. */
+/** Replays that a node advances at once. Each holds a database connection meanwhile. */
 const concurrency = 4;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
-/** Makes what moves paced replays on. */
+/** Creates the engine of throttled replays. */
 export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
   const { clock } = options;
   const waiting: ReplayTurn[] = [];
   const running = new Set<Promise<void>>();
-  /** Turns that pause between two steps: they hold nothing but their lease. */
+  /** Turns in a pause between two steps. They hold only their lease. */
   const pausing = new Set<Promise<void>>();
   const stopped = new AbortController();
 
@@ -68,7 +68,7 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
     async stop() {
       stopped.abort();
       await Promise.all(running);
-      // A step that was under way may have begun a pause.
+      // A step in progress may have begun a pause.
       await Promise.all(pausing);
     },
   };
@@ -76,7 +76,7 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
 
 type NextStep = NonNullable<SteppedReplay["next"]>;
 
-/** Takes a step; answers the one that follows in its turn. */
+/** Makes a step and returns the next one of its turn. */
 async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<NextStep | undefined> {
   const { dispatcher, observer } = options;
   try {
@@ -92,7 +92,7 @@ async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<Nex
   }
 }
 
-/** Where the store is away, the lease runs out by itself. */
+/** If the database is unavailable, the lease expires by itself. */
 async function release({ db, clock, observer }: ReplayEngineOptions, { task }: ReplayTurn, waitMs: number) {
   await releaseDueTasks(db, [replayLease(task)], clock.now() + waitMs).catch(observer.failed);
 }

@@ -1,12 +1,12 @@
 import type { ProjectId, ReplayId } from "@svc/core";
 import type { ReplayReason, ReplayState } from "@svc/db/schema/words";
 
-/** A step of a replay, as it was committed; everything that one log line tells of it. */
+/** A committed step of a replay, with everything that its log line contains. */
 export type ReplayStep = {
   readonly replayId: ReplayId;
   readonly projectId: ProjectId;
   readonly state: ReplayState;
-  /** Why nothing more was queued; empty where nothing hindered it. */
+  /** The reason why nothing more was queued. Empty if there was none. */
   readonly reason: ReplayReason;
   /** Deliveries queued by this step. */
   readonly count: number;
@@ -14,10 +14,10 @@ export type ReplayStep = {
   readonly queued: number;
 };
 
-/** Who watches paced replays; packages/server turns it into log lines and metrics. */
+/** Receiver of observations of throttled replays. packages/server turns them into log lines and metrics. */
 export type ReplayObserver = {
-  /** A step queued something, waits or came to the end. */
+  /** Called after a step that queued deliveries, waits, or ended the replay. */
   stepped(step: ReplayStep): void;
-  /** A step failed and is tried again. */
+  /** Called after a step that failed. It is tried again. */
   failed(error: unknown): void;
 };

@@ -1,2 +1,2 @@
-/** A claim of a replay's task lasts for so long. */
+/** Duration of a claim of a replay's task, in milliseconds. */
 export const turnMs = 1_000;

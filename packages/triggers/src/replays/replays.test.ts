@@ -21,14 +21,14 @@ test("acceptance 21: a replay queues every match once, oldest first and at its p
   await world.subscribe();
   const expected = await client.replayEvents({ since, dryRun: true });
   const { total, counts, replay: none } = await client.startReplay({ since, dryRun: true });
-  // A subscription that was made after the events gets them too.
+  // A subscription created after the events gets them too.
   expect([total, counts.map(({ count }) => count), none, expected.count]).toEqual([25, [10, 5, 10], undefined, 25]);
 
   const { replay } = await client.startReplay({ since, perSecond: 10 });
   expect(replay).toMatchObject({ state: ReplayState.RUNNING, total: 25, totalComplete: true, queued: 0, position: "" });
   const id = replay!.id;
   await until(() => world.node.replaySteps.length === 1);
-  // One that is made after the start gets nothing of it.
+  // A subscription created after the replay started gets nothing from it.
   world.cluster.clock.advance(1);
   await world.subscribe();
   expect((await client.getReplay({ id })).replay).toMatchObject({ queued: 10, perSecond: 10 });
@@ -51,7 +51,7 @@ test("a replay says how many deliveries are still pending and arrive twice, befo
   const { client, since, cluster } = world;
   await world.subscribe();
   await world.store(4);
-  // What is not delivered yet, and what was: a delivery that ended arrives anew, not twice.
+  // Both undelivered and delivered events: a finished delivery is sent again, once.
   await client.replayEvents({ since });
   await cluster.db.sql`update deliveries set state = 'delivered', next_attempt_at = null
     where id in (select id from deliveries order by id limit 1)`;
@@ -201,7 +201,7 @@ test("acceptance 21: it is paused, goes on at another pace and is cancelled, eac
     cluster.clock.advance(1_000);
     world.node.standing.engine.wake();
   }
-  // What it did not use is not made up for.
+  // Unused pace is not made up for.
   expect(await queued()).toBe(10);
   const resumed = await client.updateReplay({ id, paused: false, perSecond: 20 });
   expect(resumed.replay).toMatchObject({ state: ReplayState.RUNNING, perSecond: 20 });
@@ -313,11 +313,11 @@ test("what it queues stands behind what is live, and is sent where nothing live 
   receiver.hold();
   await client.startReplay({ since, perSecond: 30 });
   await until(() => world.node.replaySteps.length === 1);
-  // They are due one after the other, over the second.
+  // They are due one after another during the second.
   world.cluster.clock.advance(1_000);
   world.node.dispatcher.wake();
   await until(() => receiver.requests.length === 3);
-  // Three of four turns are the most that a replay gets.
+  // A replay gets at most three of four turns.
   await world.node.ingest.accept(issuePost({ title: "live" }));
   await until(() => receiver.requests.length === 4);
   expect(receiver.requests[3]!.body.toString()).toContain("live");

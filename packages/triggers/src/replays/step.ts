@@ -16,58 +16,57 @@ import type { ReplayStep } from "./observer.ts";
 import { turnMs } from "./pace.ts";
 import type { Hindrance } from "./plan.ts";
 
-/** The matches that a step queues: the first ones, up to the first that has to wait. */
+/** The matches that a step queues: all up to the first that has to wait. */
 type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hindrance | undefined };
 
-/** Longest wait for an endpoint that backs off, until it is looked at again. */
+/** Longest wait for an endpoint in backoff until it is checked again, in milliseconds. */
 const backoffWaitMs = 30_000;
 
-/** A subscription has this much of a replay pending at most, measured by the replay's pace. */
+/** Most that a replay has pending for one subscription, in seconds of the replay's pace. */
 const pendingSeconds = 10;
 
 /** How the deliveries of a turn are spread over it. */
 type StepPace = {
-  /** From one step to the next. */
+  /** Milliseconds from one step to the next. */
   readonly pauseMs: number;
-  /** Deliveries that a step queues at most: twice its part of a turn, so that what came late is made up for little by little. */
+  /** Largest number of deliveries that a step queues: twice its part of a turn, so that a delay is made up for gradually. */
   readonly most: number;
 };
 
-/** So many deliveries at once are no burst. */
+/** Deliveries at once that do not count as a burst. */
 const burst = 50;
 
 const stepsMax = 10;
 
-/** Where tests stop a step or end the process. */
+/** Points where tests stop a step or end the process. */
 export type ReplayFaultPoint = "before-queued" | "after-queued";
 
-/** What steps of replays work with. */
+/** Dependencies of replay steps. */
 export type ReplayContext = {
   readonly db: Database;
   readonly clock: Clock;
-  /** For tests: comes to a fault point. */
+  /** For tests: called at a fault point. */
   readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** Walks over a part of the events each that a step makes at most while it finds too little. */
+/** Reads of a part of the events that a step makes at most while it finds too few. */
 const walksMax = 10;
-/** Events that a step walks over at first, for each delivery that it is to queue; each further walk of it is so many times as long. */
+/** Events that a step reads at first for each delivery to queue. Each further read is this many times as long. */
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
-/** How often a replay to a subscription that is inactive looks whether it still is. */
+/** How often a replay checks if its inactive subscription is active again, in milliseconds. */
 const inactiveWaitMs = 5_000;
 
-/** A replay's task while a node holds it, for a turn of several steps. `untilMs`: the turn's end; undefined before its first step. */
+/** A replay's task while a node holds it, for a turn of several steps. `untilMs`: the turn's end, undefined before its first step. */
 export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
 
-/** A step that was taken. `next`: the turn goes on with another one then. */
+/** A completed step. `next`: the next step of the turn and its time. */
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**
- * Moves a replay on: the next matches are queued, and its position moves, in one transaction, and with the last step of a turn its
- * task. So a pair is queued once, whoever dies when: nothing of it is there, or everything. Undefined where it is not this lease's any
- * more, or it does not go on.
+ * Advances a replay. One transaction queues the next matches and moves its position, and with the last step of a turn also its task. So
+ * each pair is queued exactly once, even if a node dies. Returns undefined if the lease was lost or the replay does not continue.
  */
 export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
   const { task } = turn;
@@ -94,18 +93,15 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
   return stepped;
 }
 
-/**
- * What was lost of the pace by a step that failed, or without a node for more than a turn, is not made up for: for seconds the replay would be
- * faster than it was asked to be.
- */
+/** Time lost by a failed step, or without a node for more than a turn, is not made up for: the replay would exceed its pace for seconds. */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }
 
-/** Whether the turn goes on, or when the next one is due. */
+/** Returns the next step of the turn, or the time of the next turn. */
 function nextOf(
   { task, untilMs }: ReplayTurn,
-  { replay, againAt }: Moved,
+  { replay, againAt }: MovedReplay,
   nowMs: number,
 ): { readonly dueAt: number } | { readonly turn: ReplayTurn; readonly atMs: number } {
   if (againAt !== undefined) return { dueAt: againAt };
@@ -116,12 +112,12 @@ function nextOf(
   return { dueAt: Math.max(task.dueAt + turnMs, nowMs + pauseMs / 2) };
 }
 
-/** A replay as a step leaves it. `againAt`: when it is looked at again, where that is not at the next step. */
-type Moved = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
+/** A replay after a step. `againAt`: the time of the next check, if it is not at the next step. */
+type MovedReplay = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
 
 type At = { readonly nowMs: number; readonly isFirst: boolean };
 
-async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }: At): Promise<Moved> {
+async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }: At): Promise<MovedReplay> {
   const ended = await findEndOf(tx, replay, nowMs);
   if (ended !== undefined) return ended;
   const counted = isFirst ? await countFurther(tx, replay) : {};
@@ -140,8 +136,8 @@ async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }:
   return { replay: goneOn(of, { found, allowance, used: queue.length, nowMs }), count, againAt: found.againAt(nowMs) };
 }
 
-/** A replay to one subscription waits while that is inactive, and is over when it is deleted. */
-async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<Moved | undefined> {
+/** A replay to one subscription waits while that is inactive, and ends if it is deleted. */
+async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<MovedReplay | undefined> {
   if (replay.subscriptionId === null) return undefined;
   const [only] = await readReplayedSubscriptions(tx, [replay.subscriptionId], 1);
   const at = { updatedAt: nowMs, pacedAt: nowMs };
@@ -154,7 +150,7 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
   return { replay: { ...replay, ...at, ...wait }, count: 0, againAt: nowMs + inactiveWaitMs };
 }
 
-/** A large range is counted a part a turn. */
+/** A large range is counted in parts, one each turn. */
 async function countFurther(
   tx: Executor,
   replay: ReplayRecord,
@@ -166,20 +162,20 @@ async function countFurther(
   return { total: total + more, uncountedFromId: next ?? null };
 }
 
-/** The next matches of a replay, and the pair up to which all were looked at; undefined where there is no other. */
-type Found = {
+/** The next matches of a replay, and the pair up to which all were read, or undefined if there is no other. */
+type NextMatches = {
   readonly matches: readonly EventMatch[];
   readonly next: EventMatch | undefined;
   againAt(nowMs: number): number | undefined;
 };
 
-async function findNext(tx: Executor, replay: ReplayRecord, count: number): Promise<Found> {
+async function findNext(tx: Executor, replay: ReplayRecord, count: number): Promise<NextMatches> {
   let next: EventMatch | undefined = {
     eventId: replay.positionEventId,
     subscriptionId: replay.positionSubscriptionId,
   };
   const matches: EventMatch[] = [];
-  // Where everything matches, as mostly, a step reads little more than it queues.
+  // If everything matches, which is usual, a step reads little more than it queues.
   let events = Math.max(walkMin, walkFactor * count);
   for (let walks = 0; walks < walksMax && next !== undefined && matches.length < count; walks++) {
     const found = await findReplayMatches(tx, replay, next, { limit: count - matches.length, events });
@@ -187,12 +183,12 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
     next = found.next;
     events *= walkGrowth;
   }
-  // What matches little of a long range goes over the rest of it without a pause.
+  // A range with few matches is read to its end without a pause.
   const isSparse = next !== undefined && matches.length < count;
   return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
 }
 
-/** As much of a plan as the project's quota of pending deliveries has room for. */
+/** Returns the part of a plan that fits into the project's quota of pending deliveries. */
 async function withinQuota(
   tx: Executor,
   { projectId }: ReplayRecord,
@@ -205,7 +201,10 @@ async function withinQuota(
   return { queue: queue.slice(0, room), hindrance: { reason: "quota", waitsForId: null, againAt: nowMs + turnMs } };
 }
 
-/** Queues deliveries behind what is live, spread over the time to the next step, in the order of their events; returns how many: an event may have been swept meanwhile. */
+/**
+ * Queues deliveries with low priority, spread over the time to the next step, in the order of their events. Returns their number: an event
+ * may have been deleted meanwhile.
+ */
 async function enqueue(
   tx: Executor,
   replay: ReplayRecord,
@@ -221,19 +220,19 @@ async function enqueue(
   );
 }
 
-/** It waits: what it did not use of its pace is not made up for. `at`: the last pair that was queued. */
+/** Returns the replay as waiting. Unused pace is not made up for. `at`: the last pair that was queued. */
 function waiting(
   replay: ReplayRecord,
   count: number,
   { hindrance, at, nowMs }: { hindrance: Hindrance; at: EventMatch | undefined; nowMs: number },
-): Moved {
+): MovedReplay {
   const { reason, waitsForId, againAt } = hindrance;
   return { replay: { ...replay, ...(at && positionAt(at)), reason, waitsForId, pacedAt: nowMs }, count, againAt };
 }
 
 function goneOn(
   replay: ReplayRecord,
-  step: { found: Found; allowance: Allowance; used: number; nowMs: number },
+  step: { found: NextMatches; allowance: Allowance; used: number; nowMs: number },
 ): ReplayRecord {
   const { found, allowance, used, nowMs } = step;
   const moved = { ...replay, reason: "", waitsForId: null, pacedAt: allowance.pacedAt(used) } as const;
@@ -254,24 +253,24 @@ function positionAt({ eventId, subscriptionId }: EventMatch) {
   return { positionEventId: eventId, positionSubscriptionId: subscriptionId };
 }
 
-function stepOf({ replay, count }: Moved): ReplayStep {
+function stepOf({ replay, count }: MovedReplay): ReplayStep {
   const { id: replayId, projectId, state, reason, queued } = replay;
   return { replayId, projectId, state, reason, count, queued };
 }
 
-/** How often in a turn a replay of a pace moves on: a whole second's worth at once takes the processor from live deliveries. */
+/** Returns how often in a turn a replay advances. A whole second's deliveries at once would take the processor from live deliveries. */
 function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
   const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));
   if (steps === 1) return { pauseMs: turnMs, most: Number.POSITIVE_INFINITY };
   return { pauseMs: turnMs / steps, most: Math.ceil((2 * perSecond) / steps) };
 }
 
-/** How many deliveries of a replay a subscription may have pending. */
+/** Returns the number of a replay's deliveries that a subscription may have pending. */
 function pendingMaxOf({ perSecond }: Pick<ReplayRecord, "perSecond">): number {
   return pendingSeconds * perSecond;
 }
 
-/** What of the next matches is queued. A subscription that is missing is one that ended meanwhile: nothing is sent to it, and nothing waits. */
+/** Returns the next matches to queue. A missing subscription ended meanwhile: it is sent nothing and delays nothing. */
 function planStep(
   matches: readonly EventMatch[],
   subscriptions: readonly ReplayedSubscription[],
@@ -289,7 +288,7 @@ function planStep(
   return { queue, hindrance: undefined };
 }
 
-/** An endpoint that fails is sent one delivery each time its backoff is over: nothing else may be there to find it well again. */
+/** A failing endpoint is sent one delivery after each backoff, because there may be no other one that could find it healthy. */
 function roomOf(
   { failingSince, backoffUntil, pending }: ReplayedSubscription,
   pendingMax: number,

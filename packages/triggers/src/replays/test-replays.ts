@@ -11,7 +11,7 @@ import {
   type TriggerNodeOptions,
 } from "../test-node.ts";
 
-/** A project with subscriptions and events, on a node that moves replays on as the test moves the clock. */
+/** A project with subscriptions and events, on a node that advances replays when the test moves the clock. */
 export type ReplayWorld = AsyncDisposable & {
   readonly cluster: TestCluster;
   readonly node: TriggerNode;
@@ -19,17 +19,17 @@ export type ReplayWorld = AsyncDisposable & {
   readonly client: Client<typeof TriggersService>;
   /** Before every event. */
   readonly since: ReturnType<typeof timestampFromMs>;
-  /** Makes a subscription to everything, or what is asked for. */
+  /** Creates a subscription to everything, or with the given filter. */
   subscribe(filter?: { toolkitSlug?: string; endpointUrl?: string }): Promise<SubscriptionId>;
-  /** Stores events of alternating toolkits, a second apart, the last of them now. */
+  /** Stores events of alternating toolkits, one second apart, the last of them now. */
   store(count: number): Promise<void>;
   /** Moves the clock by a second until steps were taken. */
   tick(steps?: number): Promise<void>;
-  /** Every pair that replays queued, in the order of their queueing. */
+  /** Returns every pair that replays queued, in that order. */
   pairs(): Promise<string[]>;
 };
 
-/** Makes one; its deliveries are sent only where `isStarted`. */
+/** Creates such a world. Its deliveries are sent only if `isStarted`. */
 export async function createReplayWorld(options: TriggerNodeOptions = {}): Promise<ReplayWorld> {
   const cluster = await createTestCluster();
   const projectId = await cluster.project();
@@ -70,7 +70,7 @@ export async function createReplayWorld(options: TriggerNodeOptions = {}): Promi
   };
 }
 
-/** Stores events of a project, a second apart from a time, every other one of another toolkit, without deliveries. */
+/** Stores events of a project without deliveries, one second apart from a start time, of two toolkits in turn. */
 async function storeEvents(
   { db }: Pick<TestCluster, "db">,
   projectId: ProjectId,

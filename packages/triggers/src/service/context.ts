@@ -5,7 +5,7 @@ import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { StoreOptions } from "../store.ts";
 
-/** What the methods of TriggersService share. */
+/** Dependencies of the methods of TriggersService. */
 export type TriggersContext = {
   db: Executor;
   catalog: Catalog;
@@ -14,10 +14,10 @@ export type TriggersContext = {
   guard: AddressGuard;
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
-  /** Has paced replays looked for now: one was started, or goes on. */
+  /** Checks for throttled replays now, because one was started or resumed. */
   wakeReplays(): void;
-  /** The last restore of the store from a backup, which sends nothing until it is resumed. */
+  /** Returns the last restore of the store from a backup. A restored store sends nothing until it is resumed. */
   restored?: (() => Restore | undefined) | undefined;
-  /** The present value of a deployment variable. */
+  /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
 };

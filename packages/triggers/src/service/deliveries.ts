@@ -58,7 +58,7 @@ type Methods = Pick<
 const replayMax = 100_000;
 const shownMax = 500;
 
-/** GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent, TryNow. */
+/** Returns GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent and TryNow. */
 export function deliveryMethods(context: TriggersContext): Methods {
   const { db, clock, sealer, dispatcher, catalog } = context;
   return {
@@ -180,7 +180,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Deliveries as callers read them, each with what its endpoint makes it wait for. */
+/** Returns deliveries for callers, each with the reason why its endpoint makes it wait. */
 async function messagesOf(
   { db, clock, restored }: TriggersContext,
   projectId: ProjectId,
@@ -203,8 +203,8 @@ function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {
 }
 
 /**
- * Queues fresh deliveries of one event, to the active subscriptions that match it now, or to one of them. Throws EVENT_NOT_FOUND, and
- * refuses what the project has no room for.
+ * Queues new deliveries of one event, to all active subscriptions that match it now, or to one of them. Throws EVENT_NOT_FOUND, and refuses
+ * if the project has no room.
  */
 export async function replayEvent(
   context: TriggersContext,
@@ -219,7 +219,7 @@ export async function replayEvent(
   return (await queue(context, principal, await findEventMatches(db, projectId, filter, replayMax))).newest;
 }
 
-/** Which deliveries a list is about. Throws FILTER_REQUIRED, DELIVERY_STATE_INVALID and what its fields do. */
+/** Returns the filter of a list of deliveries. Throws FILTER_REQUIRED, DELIVERY_STATE_INVALID and the errors of its fields. */
 function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
   const eventId = optionalId("evt", "eventId", req.eventId);
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
@@ -233,13 +233,13 @@ function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
       "eventId",
       text`${field("eventId")}, ${field("subscriptionId")}, or since with state or onlyFailed`,
     );
-  // Absent if it filters nothing: tokens of pages of before hold for the same filters.
+  // Absent if it filters nothing, so that page tokens of earlier versions are valid for the same filters.
   return { eventId, subscriptionId, state, ...(req.onlyFailed && { onlyFailed: true }), ...range };
 }
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };
 
-/** Stores fresh deliveries; returns how many, and the newest of them, as many as one answer shows. */
+/** Stores new deliveries. Returns their number, and the newest of them, as many as one answer shows. */
 async function queue(
   context: TriggersContext,
   principal: ProjectPrincipal,
@@ -271,7 +271,7 @@ async function queue(
   return { count: queued.length, newest };
 }
 
-/** An attempt as callers read it. */
+/** Returns an attempt for callers. */
 function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAttemptMessage {
   return create(DeliveryAttemptSchema, {
     deliveryId,
@@ -287,7 +287,7 @@ function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAt
   });
 }
 
-/** Stores a synthetic event with its one delivery, for whoever claims it first. Returns the delivery's id. */
+/** Stores a synthetic event with one delivery, to be claimed by any node. Returns the delivery's id. */
 async function storeTestEvent(
   options: StoreOptions,
   db: Executor,

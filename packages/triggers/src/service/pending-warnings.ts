@@ -3,7 +3,7 @@ import { countEventMatches, type EventMatchFilter } from "@svc/db/events/follow"
 import { usageOfProject } from "@svc/db/projects/usage";
 import type { TriggersContext } from "./context.ts";
 
-/** A warning if events of a range would arrive twice, because an earlier delivery of them is pending. */
+/** Returns a warning if events of a range would arrive twice, because an earlier delivery of them is pending. */
 export async function rangeWarnings(
   { db }: Pick<TriggersContext, "db">,
   projectId: ProjectId,
@@ -24,14 +24,14 @@ export async function rangeWarnings(
 }
 
 const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at once";
-/** More matches than this are not compared one by one: the caller waits. */
+/** Above this number of matches they are not compared one by one, because the caller waits. */
 const comparedMax = 10_000;
-/** Pending deliveries of a project are counted up to this. */
+/** Limit up to which a project's pending deliveries are counted. */
 const pendingMax = 1_000;
 
 /**
- * The same for a range of any size. `matches` is how many deliveries it makes; undefined if they were not all counted. Of a large range it
- * says how many deliveries of the project are pending, whichever events they are of.
+ * Returns the same for a range of any size. `matches` is the number of its deliveries, or undefined if they were not all counted. For a
+ * large range it returns the number of all pending deliveries of the project.
  */
 export async function replayWarnings(
   { db }: Pick<TriggersContext, "db">,

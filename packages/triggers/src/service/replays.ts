@@ -35,11 +35,11 @@ type Methods = Pick<
 const perSecondDefault = 50;
 const perSecondMax = 5_000;
 const unfinishedMax = 10;
-/** StartReplay counts for so long; what is left of a large range is counted by the steps of the replay. */
+/** Longest time that StartReplay counts, in milliseconds. The steps of the replay count the rest of a large range. */
 const countMs = 2_000;
 const fullStepMs = 1_000;
 
-/** StartReplay, GetReplay, ListReplays, UpdateReplay, CancelReplay. */
+/** Returns StartReplay, GetReplay, ListReplays, UpdateReplay and CancelReplay. */
 export function replayMethods(context: TriggersContext): Methods {
   const { db, clock, sealer } = context;
   return {
@@ -124,7 +124,7 @@ function perSecondOf(perSecond: number): number {
   throw triggerFaults.REPLAY_RATE_INVALID(perSecond, perSecondMax);
 }
 
-/** Time that it was paused is not made up for. */
+/** Paused time is not made up for. */
 function pauseOf({ state }: ReplayRecord, paused: boolean, nowMs: number): Partial<ReplayChange> {
   if (paused === (state === "paused")) return {};
   return paused ? { state: "paused", reason: "", waitsForId: null } : { state: "running", pacedAt: nowMs - fullStepMs };
@@ -148,18 +148,18 @@ async function filterOf(
     ...{ projectId, createdAt, triggerSlug, toolkitSlug: req.toolkitSlug, onlyUndelivered: req.onlyUndelivered },
     subscriptionId: subscriptionId ?? null,
     since: sinceMs,
-    // What arrives from now on is live: `until` in the future would make a replay chase it.
+    // Events from now on are live: with `until` in the future a replay would chase them.
     until: Math.min(untilMs, createdAt),
   };
 }
 
-/** What a replay matches, as ReplayEvents has it. */
+/** Returns the matches of a replay, as ReplayEvents defines them. */
 function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered }: StartedFilter) {
   const range = { fromUuid: firstUuidAt(since), toUuid: firstUuidAt(until) };
   return { ...range, toolkitSlug, triggerSlug, subscriptionId: subscriptionId ?? undefined, onlyUndelivered };
 }
 
-/** Counts matches, a part of the range a statement, until they are all counted or it `isOver`. */
+/** Counts matches, one part of the range per statement, until all are counted or it `isOver`. */
 async function count(
   { db }: TriggersContext,
   filter: StartedFilter,

@@ -12,23 +12,26 @@ import { type Subscription, subscriptionsForProject } from "@svc/db/subscription
 import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 
-/** Catalog-wide slug of a trigger named in either form; empty stays empty. TRIGGER_WITHOUT_TOOLKIT for a bare name alone. */
+/**
+ * Returns the catalog-wide slug of a trigger given in either form. An empty slug stays empty. Throws TRIGGER_WITHOUT_TOOLKIT for a bare
+ * name.
+ */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
   if (triggerSlug === "" || triggerSlug.includes(".")) return triggerSlug;
   if (toolkitSlug === "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
   return `${toolkitSlug}.${triggerSlug}`;
 }
 
-/** Refuses the filter of an act whose toolkit is not there: what it names would be nothing, for a slip of the pen. */
+/** Throws if the toolkit of a write's filter does not exist, because a misspelled filter would match nothing. */
 export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
   if (toolkitSlug !== "" && !toolkits.has(toolkitSlug))
     throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 
-/** Lists where a page size of 0 means all that anyone has. */
+/** Sizes of lists for which a page size of 0 means all. */
 export const largePages: PageSizeBounds = { fallback: 1_000, max: 1_000 };
 
-/** Throws QUOTA_PENDING_DELIVERIES when so many more would be too many. */
+/** Throws QUOTA_PENDING_DELIVERIES if so many more would exceed the quota. */
 export async function requireRoom(
   { db }: TriggersContext,
   { projectId, quotas }: ProjectPrincipal,
@@ -40,7 +43,7 @@ export async function requireRoom(
   if (used + more > most) throw quotaFaults.pendingDeliveries({ most, used });
 }
 
-/** A subscription that something can be sent to. Throws SUBSCRIPTION_NOT_FOUND and SUBSCRIPTION_INACTIVE. */
+/** Returns a subscription that can be sent to. Throws SUBSCRIPTION_NOT_FOUND and SUBSCRIPTION_INACTIVE. */
 export async function requireActive(
   context: TriggersContext,
   projectId: ProjectId,

@@ -89,7 +89,7 @@ test.each([
     "TRIGGER_NOT_FOUND",
     "triggerSlug",
   ],
-  // A tool of another kind is no trigger.
+  // A tool of another kind is not a trigger.
   [
     { endpointUrl, toolkitSlug: "payments", triggerSlug: "refund_payment" },
     "NotFound",
@@ -142,7 +142,7 @@ test("UpdateSubscription changes what is given and leaves the rest", async () =>
   const health = { ...created.health, state: "inactive", reason: "nothing is delivered: deactivated" };
   const inactive = { ...moved, active: false, inactiveReason: "deactivated", health };
   expect(await update({ active: false })).toEqual(inactive);
-  // Another address does not make it active, nor does it hide why it is not.
+  // A new address neither activates it nor hides why it is inactive.
   expect(await update({ endpointUrl })).toEqual({ ...inactive, endpointUrl });
   expect(await update({})).toEqual({ ...inactive, endpointUrl });
   expect(await update({ active: true })).toEqual(created);
@@ -302,7 +302,7 @@ test("a new address serves the later attempts of a delivery, under the secret th
   await until(() => mended.requests.length === 1);
   const [request] = mended.requests;
   new Webhook(signingSecret).verify(request!.body.toString("utf8"), request!.headers);
-  // First sent from memory, then from the store: the same bytes.
+  // The first send is from memory, the next one from the store: the bytes are equal.
   expect(request!.body).toEqual(broken.requests[0]!.body);
   const { deliveries } = await client.listDeliveries({ subscriptionId: subscription!.id });
   await until(async () => (await client.listDeliveryAttempts({ deliveryId: deliveries[0]!.id })).attempts.length === 2);

@@ -27,10 +27,10 @@ type Methods = Pick<
   "createSubscription" | "listSubscriptions" | "getSubscription" | "updateSubscription" | "deleteSubscription"
 >;
 
-/** Deliveries ended together with their subscription; what is beyond ends in batches right after. */
+/** Deliveries that end in the same transaction as their subscription. The rest end in batches after it. */
 const expireMax = 20_000;
 
-/** CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription, DeleteSubscription. */
+/** Returns CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription and DeleteSubscription. */
 export function subscriptionMethods(context: TriggersContext): Methods {
   const { db, catalog, clock, sealer, guard, dispatcher } = context;
   return {
@@ -109,7 +109,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
   };
 }
 
-/** A subscription with all that is known of its endpoint. */
+/** Returns a subscription with all that is known of its endpoint. */
 export async function wholeSubscription(
   { db, clock }: TriggersContext,
   row: Subscription,
@@ -121,7 +121,7 @@ export async function wholeSubscription(
   return subscriptionMessage(row, clock.now(), { ...progress, ...times.get(row.id) });
 }
 
-/** What an agent subscribed to is confirmed by its callback, and ends with its key: nobody else moves the one or undoes the other. */
+/** The callback of an agent's subscription confirms it, and its key's end ends it. No one else may change either. */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
   { endpointUrl, active }: { readonly endpointUrl?: string; readonly active?: boolean },
@@ -133,7 +133,7 @@ function requireChangeable(
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("active", id, "its key or grant has ended");
 }
 
-/** The filter of a subscription, checked against the catalog. */
+/** Returns the filter of a subscription, checked against the catalog. */
 function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: string) {
   if (toolkitSlug === "") {
     if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
@@ -147,7 +147,7 @@ function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: str
   return { toolkitSlug, triggerSlug: slug };
 }
 
-/** What is odd about a subscription to a toolkit, though it is made: a trigger may be added to the toolkit later. */
+/** Returns warnings about a subscription to a toolkit. It is created anyway, because a trigger may be added later. */
 function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
   const toolkit = toolkits.get(toolkitSlug);
   if (toolkit === undefined || toolkit.triggers.length > 0) return [];

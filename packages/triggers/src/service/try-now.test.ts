@@ -10,7 +10,7 @@ import { issuePost } from "../test-posts.ts";
 
 afterAll(dropTestDatabases);
 
-/** A project whose one subscription is to the receiver. */
+/** Creates a project with one subscription, to the receiver. */
 async function subscribe(cluster: TestCluster, receiver: TestReceiver) {
   const projectId = await cluster.project();
   const node = createTestNode(cluster, { isStarted: true });

@@ -14,27 +14,27 @@ export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
   fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxItkBCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eSLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlKmYKCFRvb2xLaW5kEhkKFVRPT0xfS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPT0xfS0lORF9BQ1RJT04QARIVChFUT09MX0tJTkRfVFJJR0dFUhACEhIKDlRPT0xfS0lORF9DT0RFEAMqPAoIVG9vbFZpZXcSGQoVVE9PTF9WSUVXX1VOU1BFQ0lGSUVEEAASFQoRVE9PTF9WSUVXX1NVTU1BUlkQASrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzKoBQoOQ2F0YWxvZ1NlcnZpY2USXAoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEDElEKCkdldFRvb2xraXQSGS5zdmMudjEuR2V0VG9vbGtpdFJlcXVlc3QaGi5zdmMudjEuR2V0VG9vbGtpdFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAICAxJICgdHZXRUb29sEhYuc3ZjLnYxLkdldFRvb2xSZXF1ZXN0Ghcuc3ZjLnYxLkdldFRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEnIKFUdldFRvb2xraXRDb25uZWN0U3BlYxIkLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0GiUuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlIgyouxgBsLsYAbi7GAESbQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWcSYgoNRGVsZXRlVG9vbGtpdBIcLnN2Yy52MS5EZWxldGVUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVUb29sa2l0UmVzcG9uc2UiFKi7GAKwuxgCuLsYAsK7GARzbHVnYgZwcm90bzM", [file_svc_v1_options]);
 
 /**
- * An external app the service can reach.
+ * An external app that the service can reach.
  *
  * @generated from message svc.v1.Toolkit
  */
 export type Toolkit = Message<"svc.v1.Toolkit"> & {
   /**
-   * Slug of the toolkit, unique among the shared toolkits and among those of one project.
+   * Slug of the toolkit, unique among the shared toolkits and among the toolkits of one project.
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * Name to show.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * What the app is for, in one or two sentences.
+   * Purpose of the app, in one or two sentences.
    *
    * @generated from field: string description = 3;
    */
@@ -48,40 +48,39 @@ export type Toolkit = Message<"svc.v1.Toolkit"> & {
   version: string;
 
   /**
-   * Type of every scheme the toolkit declares, in declaration order: `oauth2`, `api_key`, `basic`,
-   * `none`, `client_credentials`.
+   * Types of the authentication schemes that the toolkit declares, in order of declaration: `oauth2`, `api_key`,
+   * `basic`, `none`, `client_credentials`.
    *
    * @generated from field: repeated string auth_schemes = 5;
    */
   authSchemes: string[];
 
   /**
-   * Id of the project that owns it. If empty, it is in the shared catalog.
+   * Id of the project that owns the toolkit. Empty for a shared toolkit.
    *
    * @generated from field: string owner_project_id = 6;
    */
   ownerProjectId: string;
 
   /**
-   * The one category it is browsed under, of a closed set of twelve: `communication`,
-   * `work-tracking`, `developer-infrastructure`, `incident-response`, `knowledge`, `scheduling`,
-   * `sales`, `marketing`, `payments-and-banking`, `documents-and-signing`, `search-and-data`,
-   * `data-pipelines`.
+   * Category of the toolkit for browsing. One of twelve: `communication`, `work-tracking`, `developer-infrastructure`,
+   * `incident-response`, `knowledge`, `scheduling`, `sales`, `marketing`, `payments-and-banking`,
+   * `documents-and-signing`, `search-and-data`, `data-pipelines`.
    *
    * @generated from field: string category = 7;
    */
   category: string;
 
   /**
-   * Whether an account can be created for it on this deployment at all. Read this rather than
-   * connectability: values may be added there.
+   * True if this deployment can connect an account of the toolkit. Use this field instead of `connectability`, which
+   * may get new values.
    *
    * @generated from field: bool connectable = 8;
    */
   connectable: boolean;
 
   /**
-   * Why connectable reads as it does.
+   * Reason for the value of `connectable`.
    *
    * @generated from field: svc.v1.ToolkitConnectability connectability = 9;
    */
@@ -102,106 +101,115 @@ export const ToolkitSchema: GenMessage<Toolkit> = /*@__PURE__*/
  */
 export type Tool = Message<"svc.v1.Tool"> & {
   /**
-   * Catalog-wide slug of the form `<toolkit_slug>.<tool>`.
+   * Slug of the tool in the form `<toolkit_slug>.<tool>`, unique in the catalog.
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * Slug of the toolkit it belongs to.
+   * Slug of the tool's toolkit.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * What kind of thing it is.
+   * Kind of the tool.
    *
    * @generated from field: svc.v1.ToolKind kind = 3;
    */
   kind: ToolKind;
 
   /**
-   * What it does, when to use it and what comes back, written for a model that must choose.
+   * Description for a model that must choose a tool: the effect, when to use it, and the result.
    *
    * @generated from field: string description = 4;
    */
   description: string;
 
   /**
-   * JSON Schema of its arguments, as JSON text.
+   * JSON Schema of the arguments, as JSON text.
    *
    * @generated from field: string input_schema_json = 5;
    */
   inputSchemaJson: string;
 
   /**
-   * JSON Schema of its results, as JSON text; of a trigger, that of the event's payload.
+   * JSON Schema of the result, as JSON text. For a trigger, the schema of the event's payload.
    *
    * @generated from field: string output_schema_json = 6;
    */
   outputSchemaJson: string;
 
   /**
-   * Scopes the connected account must have been granted. If empty, none in particular.
+   * Scopes that the connected account needs. Empty if the tool needs no particular scope.
    *
    * @generated from field: repeated string required_scopes = 7;
    */
   requiredScopes: string[];
 
   /**
-   * Id of the project that owns it. If empty, it is in the shared catalog.
+   * Id of the project that owns the tool. Empty for a shared tool.
    *
    * @generated from field: string owner_project_id = 8;
    */
   ownerProjectId: string;
 
   /**
-   * `read`, `write` or `destructive`. A destructive call is held until it carries `confirm: true`.
+   * Access class: `read`, `write` or `destructive`. A destructive call needs confirmation: svc sends it only with
+   * `confirm: true`.
    *
    * @generated from field: string access_class = 9;
    */
   accessClass: string;
 
   /**
-   * Whether it can be called. False for triggers and for the tools a definition describes only; no
-   * search returns those.
+   * True if the tool can be called. False for triggers and for tools that a definition only describes. Searches never
+   * return these.
    *
    * @generated from field: bool callable = 10;
    */
   callable: boolean;
 
   /**
-   * How the next page of its list is asked for, as JSON text: `{"arg", "from"}` by a token, `{"arg", "from", "query"}` by a
-   * link, `{"arg", "start"}` by the number of the page, `{"arg", "by": "rows"}` by an offset; `size` names the argument that
-   * says how many rows a page has, `more` the boolean that is false on the last page. A job's program reads every page with
-   * `"page": {"max": 20}`. If empty, its list has one page, or the definition does not say.
+   * Paging of the tool's list, as JSON text. Empty if the list has one page, or if the definition does not declare it.
+   * A job's program reads every page with `"page": {"max": 20}`.
+   * - `{"arg", "from"}`: by a token.
+   * - `{"arg", "from", "query"}`: by a link.
+   * - `{"arg", "start"}`: by page number.
+   * - `{"arg", "by": "rows"}`: by an offset.
+   *
+   * `size` names the argument for the number of rows per page. `more` names the boolean that is false on the last page.
    *
    * @generated from field: string paging_json = 11;
    */
   pagingJson: string;
 
   /**
-   * How a standing program finds the new rows of its list, as JSON text: `{"rows", "id", "cursor"}`, where `rows` is the list in
-   * the answer, `id` what names a row for good, and `cursor` where a poll goes on (`{"kind": "seen"}`, `after`, `newest` or
-   * `token`); `changed` is the cursor of polls for changed rows, `size` the argument that says how many rows it answers. A
-   * definition's `{"poll": {"call": …, "every": "5m"}}` is enough then. If empty, a definition that polls it says so itself.
+   * Method by which a schedule finds new rows in the tool's list, as JSON text: `{"rows", "id", "cursor"}`. With it, a
+   * definition needs only `{"poll": {"call": …, "every": "5m"}}`. If empty, the definition of a schedule that polls the
+   * tool must declare it itself.
+   * - `rows`: the list in the answer.
+   * - `id`: the permanent id of a row.
+   * - `cursor`: the position from which a poll continues (`{"kind": "seen"}`, `after`, `newest` or `token`).
+   * - `changed`: the cursor for polls that find changed rows.
+   * - `size`: the argument for the number of rows in the answer.
    *
    * @generated from field: string poll_json = 12;
    */
   pollJson: string;
 
   /**
-   * Sentence that says why the tool cannot be called and what to use instead. Empty if `callable` is true.
+   * Reason that the tool cannot be called and the alternative, in one sentence. Empty if `callable` is true.
    *
    * @generated from field: string uncallable_reason = 13;
    */
   uncallableReason: string;
 
   /**
-   * Slug of the tool to use instead, where the app has deprecated this one: it can be called as long as the app has it, and searches
-   * answer the other before it. If empty, it is not deprecated.
+   * Slug of the tool that replaces this one, if the app has deprecated it. The tool can be called for as long as the
+   * app has it, and searches rank the replacement before it. Empty if the tool is not deprecated.
    *
    * @generated from field: string replaced_by = 14;
    */
@@ -216,7 +224,7 @@ export const ToolSchema: GenMessage<Tool> = /*@__PURE__*/
   messageDesc(file_svc_v1_catalog, 1);
 
 /**
- * What a connect form for a toolkit needs.
+ * Data for a form that connects an account to a toolkit.
  *
  * @generated from message svc.v1.ToolkitConnectSpec
  */
@@ -229,22 +237,22 @@ export type ToolkitConnectSpec = Message<"svc.v1.ToolkitConnectSpec"> & {
   toolkitSlug: string;
 
   /**
-   * The declared base URL with its `{{account.<name>}}` placeholders left in.
+   * Base URL from the definition, with its `{{account.<name>}}` placeholders.
    *
    * @generated from field: string base_url_template = 2;
    */
   baseUrlTemplate: string;
 
   /**
-   * What the connecting person fills in, in declaration order.
+   * Values that the connecting person must enter, in order of declaration.
    *
    * @generated from field: repeated svc.v1.AccountVariableSpec account_variables = 3;
    */
   accountVariables: AccountVariableSpec[];
 
   /**
-   * The schemes an account can be made under, in declaration order. Narrower than
-   * Toolkit.authSchemes: `client_credentials` is absent, since the project holds that credential.
+   * Schemes with which an account can be connected, in order of declaration. `client_credentials` is in
+   * Toolkit.authSchemes but not here, because the project holds that credential.
    *
    * @generated from field: repeated svc.v1.ToolkitAuthSchemeSpec auth_schemes = 4;
    */
@@ -259,35 +267,35 @@ export const ToolkitConnectSpecSchema: GenMessage<ToolkitConnectSpec> = /*@__PUR
   messageDesc(file_svc_v1_catalog, 2);
 
 /**
- * One value that the connecting person fills in.
+ * A value that the connecting person must enter.
  *
  * @generated from message svc.v1.AccountVariableSpec
  */
 export type AccountVariableSpec = Message<"svc.v1.AccountVariableSpec"> & {
   /**
-   * Name of the variable, as it stands in the base URL template.
+   * Name of the variable, as in the base URL template.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The sentence the connecting person is asked with.
+   * Description that asks the person for the value, in one sentence.
    *
    * @generated from field: string description = 2;
    */
   description: string;
 
   /**
-   * A well-formed answer. If empty, the toolkit declares none.
+   * Example of a valid value. Empty if the toolkit declares none.
    *
    * @generated from field: string example = 3;
    */
   example: string;
 
   /**
-   * Whether the value decides the address that is dialled (registrable domain, host or port), rather
-   * than a label under a host the toolkit wrote down. Connecting then needs the approver role.
+   * True if the value decides the address to connect to (registrable domain, host or port). False if it is only a label
+   * under a host that the toolkit fixes. If true, connecting requires ROLE_APPROVER.
    *
    * @generated from field: bool decides_origin = 4;
    */
@@ -302,34 +310,34 @@ export const AccountVariableSpecSchema: GenMessage<AccountVariableSpec> = /*@__P
   messageDesc(file_svc_v1_catalog, 3);
 
 /**
- * One scheme an account can be made under. A field that does not apply to the type is empty.
+ * A scheme with which an account can be connected. Fields that do not apply to the type are empty.
  *
  * @generated from message svc.v1.ToolkitAuthSchemeSpec
  */
 export type ToolkitAuthSchemeSpec = Message<"svc.v1.ToolkitAuthSchemeSpec"> & {
   /**
-   * `oauth2`, `api_key`, `basic` or `none`.
+   * Type of the scheme: `oauth2`, `api_key`, `basic` or `none`.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Of `oauth2`: the scopes the consent request asks for.
+   * For `oauth2`: scopes that the consent request asks for.
    *
    * @generated from field: repeated string default_scopes = 2;
    */
   defaultScopes: string[];
 
   /**
-   * Of `api_key`: where the key is placed, `header` or `query`.
+   * For `api_key`: location of the key, `header` or `query`.
    *
    * @generated from field: string key_placement = 3;
    */
   keyPlacement: string;
 
   /**
-   * Of `api_key`: name of that header or query parameter.
+   * For `api_key`: name of the header or query parameter.
    *
    * @generated from field: string key_name = 4;
    */
@@ -350,21 +358,21 @@ export const ToolkitAuthSchemeSpecSchema: GenMessage<ToolkitAuthSchemeSpec> = /*
  */
 export type ListToolkitsRequest = Message<"svc.v1.ListToolkitsRequest"> & {
   /**
-   * The key's own project, to see its private toolkits too. If empty, the shared catalog only.
+   * Id of the key's own project, to include its private toolkits. If empty, only shared toolkits.
    *
    * @generated from field: string project_id = 1;
    */
   projectId: string;
 
   /**
-   * Most toolkits to return. 0 means 1,000; above 1,000 means 1,000.
+   * Maximum toolkits per page. 0 means 1,000. Values above 1,000 mean 1,000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same projectId. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same `projectId`. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -385,22 +393,22 @@ export const ListToolkitsRequestSchema: GenMessage<ListToolkitsRequest> = /*@__P
  */
 export type ListToolkitsResponse = Message<"svc.v1.ListToolkitsResponse"> & {
   /**
-   * The toolkits, ordered by slug.
+   * Toolkits, ordered by slug.
    *
    * @generated from field: repeated svc.v1.Toolkit toolkits = 1;
    */
   toolkits: Toolkit[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -428,7 +436,7 @@ export type GetToolkitRequest = Message<"svc.v1.GetToolkitRequest"> & {
   slug: string;
 
   /**
-   * The key's own project, to see its private toolkits too. If empty, the shared catalog only.
+   * Id of the key's own project, to include its private toolkits. If empty, only shared toolkits.
    *
    * @generated from field: string project_id = 2;
    */
@@ -470,42 +478,42 @@ export const GetToolkitResponseSchema: GenMessage<GetToolkitResponse> = /*@__PUR
  */
 export type ListToolsRequest = Message<"svc.v1.ListToolsRequest"> & {
   /**
-   * Only tools of this toolkit. If empty, of every toolkit.
+   * Toolkit of the tools. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Only tools of this kind. If unspecified, of every kind.
+   * Kind of the tools. If unspecified, all kinds.
    *
    * @generated from field: svc.v1.ToolKind kind = 2;
    */
   kind: ToolKind;
 
   /**
-   * The key's own project, to see its private tools too. If empty, the shared catalog only.
+   * Id of the key's own project, to include its private tools. If empty, only shared tools.
    *
    * @generated from field: string project_id = 3;
    */
   projectId: string;
 
   /**
-   * Most tools to return. 0 means 1,000; above 1,000 means 1,000.
+   * Maximum tools per page. 0 means 1,000. Values above 1,000 mean 1,000.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
 
   /**
-   * How much of each tool to return. If unspecified, all of it.
+   * Amount of detail of each tool. If unspecified, all fields.
    *
    * @generated from field: svc.v1.ToolView view = 6;
    */
@@ -526,22 +534,22 @@ export const ListToolsRequestSchema: GenMessage<ListToolsRequest> = /*@__PURE__*
  */
 export type ListToolsResponse = Message<"svc.v1.ListToolsResponse"> & {
   /**
-   * The tools, ordered by slug.
+   * Tools, ordered by slug.
    *
    * @generated from field: repeated svc.v1.Tool tools = 1;
    */
   tools: Tool[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -562,14 +570,14 @@ export const ListToolsResponseSchema: GenMessage<ListToolsResponse> = /*@__PURE_
  */
 export type GetToolRequest = Message<"svc.v1.GetToolRequest"> & {
   /**
-   * Catalog-wide slug of the tool (`calendar.list_events`).
+   * Slug of the tool, unique in the catalog (`calendar.list_events`).
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * The key's own project, to see its private tools too. If empty, the shared catalog only.
+   * Id of the key's own project, to include its private tools. If empty, only shared tools.
    *
    * @generated from field: string project_id = 2;
    */
@@ -618,7 +626,7 @@ export type GetToolkitConnectSpecRequest = Message<"svc.v1.GetToolkitConnectSpec
   slug: string;
 
   /**
-   * The key's own project, to see its private toolkits too. If empty, the shared catalog only.
+   * Id of the key's own project, to include its private toolkits. If empty, only shared toolkits.
    *
    * @generated from field: string project_id = 2;
    */
@@ -639,7 +647,7 @@ export const GetToolkitConnectSpecRequestSchema: GenMessage<GetToolkitConnectSpe
  */
 export type GetToolkitConnectSpecResponse = Message<"svc.v1.GetToolkitConnectSpecResponse"> & {
   /**
-   * The specification.
+   * Connect form data of the toolkit.
    *
    * @generated from field: svc.v1.ToolkitConnectSpec spec = 1;
    */
@@ -660,15 +668,15 @@ export const GetToolkitConnectSpecResponseSchema: GenMessage<GetToolkitConnectSp
  */
 export type PublishToolkitRequest = Message<"svc.v1.PublishToolkitRequest"> & {
   /**
-   * The definition as JSON text: `{"toolkit": {…}, "tools": {"<tool>": {…}}}`, where each part has the
-   * form of the YAML files toolkit.yaml and tools/<tool>.yaml. At most 512 KiB and 200 tools.
+   * Definition as JSON text: `{"toolkit": {…}, "tools": {"<tool>": {…}}}`. The parts have the form of the YAML files
+   * toolkit.yaml and tools/<tool>.yaml. At most 512 KiB and 200 tools.
    *
    * @generated from field: string definition_json = 1;
    */
   definitionJson: string;
 
   /**
-   * Whether to check only: nothing is kept.
+   * True to check the definition without storing it.
    *
    * @generated from field: bool dry_run = 2;
    */
@@ -696,7 +704,7 @@ export type PublishToolkitResponse = Message<"svc.v1.PublishToolkitResponse"> & 
   toolkit?: Toolkit | undefined;
 
   /**
-   * Its tools' catalog-wide slugs, ordered.
+   * Slugs of the toolkit's tools, sorted.
    *
    * @generated from field: repeated string tool_slugs = 2;
    */
@@ -747,20 +755,20 @@ export const DeleteToolkitResponseSchema: GenMessage<DeleteToolkitResponse> = /*
   messageDesc(file_svc_v1_catalog, 18);
 
 /**
- * What kind of thing a tool is.
+ * Kind of a tool.
  *
  * @generated from enum svc.v1.ToolKind
  */
 export const ToolKind = {
   /**
-   * In a list filter: tools of every kind. No tool has it.
+   * In a list filter: tools of every kind. No tool has this value.
    *
    * @generated from enum value: TOOL_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * A call that an agent makes into the external app.
+   * A call from an agent to the external app.
    *
    * @generated from enum value: TOOL_KIND_ACTION = 1;
    */
@@ -774,8 +782,8 @@ export const ToolKind = {
   TRIGGER: 2,
 
   /**
-   * A call that an agent makes into code the platform runs: a sandboxed module, or a job program that
-   * a project promoted from one of its finished jobs (a project skill).
+   * A call from an agent to code that svc runs: a sandboxed module, or a project skill, which is a job program that a
+   * project promoted from one of its finished jobs.
    *
    * @generated from enum value: TOOL_KIND_CODE = 3;
    */
@@ -783,7 +791,7 @@ export const ToolKind = {
 } as const;
 
 /**
- * What kind of thing a tool is.
+ * Kind of a tool.
  *
  * @generated from enum svc.v1.ToolKind
  */
@@ -796,20 +804,20 @@ export const ToolKindSchema: GenEnum<ToolKind> = /*@__PURE__*/
   enumDesc(file_svc_v1_catalog, 0);
 
 /**
- * How much of each tool a list has.
+ * Amount of detail of each tool in a list.
  *
  * @generated from enum svc.v1.ToolView
  */
 export const ToolView = {
   /**
-   * All of it.
+   * All fields.
    *
    * @generated from enum value: TOOL_VIEW_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * What one chooses a tool by: its two schemas, pagingJson and pollJson are empty.
+   * The fields that help to choose a tool. Both schemas, `pagingJson` and `pollJson` are empty.
    *
    * @generated from enum value: TOOL_VIEW_SUMMARY = 1;
    */
@@ -817,7 +825,7 @@ export const ToolView = {
 } as const;
 
 /**
- * How much of each tool a list has.
+ * Amount of detail of each tool in a list.
  *
  * @generated from enum svc.v1.ToolView
  */
@@ -830,36 +838,36 @@ export const ToolViewSchema: GenEnum<ToolView> = /*@__PURE__*/
   enumDesc(file_svc_v1_catalog, 1);
 
 /**
- * Why a toolkit can or cannot be connected on this deployment.
+ * Reason that a toolkit can or cannot be connected on this deployment.
  *
  * @generated from enum svc.v1.ToolkitConnectability
  */
 export const ToolkitConnectability = {
   /**
-   * Of the toolkit `skills`, which needs no account and takes none.
+   * The toolkit `skills`, which has no accounts.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Every scheme the toolkit declares can be connected here.
+   * This deployment can connect every scheme of the toolkit.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_READY = 1;
    */
   READY: 1,
 
   /**
-   * Every scheme needs an OAuth client registered on the deployment and none is held: nothing can
-   * connect.
+   * The toolkit cannot be connected. Every scheme needs an OAuth client that is registered on the deployment, and there
+   * is none.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_NEEDS_OAUTH_REGISTRATION = 2;
    */
   NEEDS_OAUTH_REGISTRATION: 2,
 
   /**
-   * A scheme that needs no registration (`api_key`, `basic`) connects today; the `oauth2` one waits
-   * for its registration.
+   * A scheme without OAuth (`api_key`, `basic`) can be connected now. The `oauth2` scheme needs an OAuth client that is
+   * not yet registered.
    *
    * @generated from enum value: TOOLKIT_CONNECTABILITY_OAUTH_PENDING = 3;
    */
@@ -867,7 +875,7 @@ export const ToolkitConnectability = {
 } as const;
 
 /**
- * Why a toolkit can or cannot be connected on this deployment.
+ * Reason that a toolkit can or cannot be connected on this deployment.
  *
  * @generated from enum svc.v1.ToolkitConnectability
  */
@@ -880,24 +888,24 @@ export const ToolkitConnectabilitySchema: GenEnum<ToolkitConnectability> = /*@__
   enumDesc(file_svc_v1_catalog, 2);
 
 /**
- * The catalog: the toolkits (external apps) this deployment can reach and the tools (single
- * operations) each of them offers, and the private toolkits that a project adds for itself.
+ * Reads the catalog, and manages the private toolkits that a project adds for itself. The catalog has toolkits
+ * (external apps that this deployment can reach) and their tools (single operations).
  *
- * Every reading request takes an optional projectId, which is empty or the id of the key's own project.
- * Empty reads the shared catalog only; the project's id adds its private entries, and there an
- * entry of the project wins over a shared one of the same slug.
+ * Every read request has an optional `projectId`: empty, or the id of the key's own project. If it is empty, the call
+ * reads only the shared catalog. With the project's id, the call also reads the project's private entries. A private
+ * entry hides a shared entry with the same slug.
  *
  * @generated from service svc.v1.CatalogService
  */
 export const CatalogService: GenService<{
   /**
-   * ListToolkits returns the toolkits, ordered by slug.
+   * Lists the toolkits, ordered by slug.
    *
-   * It is an error to list with:
-   * - not_found PROJECT_NOT_FOUND: projectId is not the key's own project.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   projectId.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same
+   *   `projectId`.
    *
    * @generated from rpc svc.v1.CatalogService.ListToolkits
    */
@@ -907,11 +915,11 @@ export const CatalogService: GenService<{
     output: typeof ListToolkitsResponseSchema;
   },
   /**
-   * GetToolkit returns one toolkit.
+   * Returns one toolkit.
    *
-   * It is an error to read:
-   * - not_found PROJECT_NOT_FOUND: projectId is not the key's own project.
-   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit slug.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `slug`.
    *
    * @generated from rpc svc.v1.CatalogService.GetToolkit
    */
@@ -921,14 +929,13 @@ export const CatalogService: GenService<{
     output: typeof GetToolkitResponseSchema;
   },
   /**
-   * ListTools returns the tools, ordered by slug. The filters combine; one that nothing matches gives
-   * an empty list. An agent should search for what it intends rather than enumerate.
+   * Lists the tools, ordered by slug. A tool must match all filters that are set. If no tool matches, the list is
+   * empty. Agents should search for a tool with SearchTools instead of listing all tools.
    *
-   * It is an error to list with:
-   * - not_found PROJECT_NOT_FOUND: projectId is not the key's own project.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.CatalogService.ListTools
    */
@@ -938,11 +945,11 @@ export const CatalogService: GenService<{
     output: typeof ListToolsResponseSchema;
   },
   /**
-   * GetTool returns the full definition of one tool.
+   * Returns the full definition of one tool.
    *
-   * It is an error to read:
-   * - not_found PROJECT_NOT_FOUND: projectId is not the key's own project.
-   * - not_found TOOL_NOT_FOUND: the catalog has no tool slug.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
+   * - not_found TOOL_NOT_FOUND: the catalog has no tool `slug`.
    *
    * @generated from rpc svc.v1.CatalogService.GetTool
    */
@@ -952,12 +959,12 @@ export const CatalogService: GenService<{
     output: typeof GetToolResponseSchema;
   },
   /**
-   * GetToolkitConnectSpec returns what a form that connects an account to the toolkit needs. It
-   * carries no credential and no address that a credential is presented to.
+   * Returns the fields of a form that connects an account to the toolkit. The response has no credential, and no
+   * address to which a credential is sent.
    *
-   * It is an error to read:
-   * - not_found PROJECT_NOT_FOUND: projectId is not the key's own project.
-   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit slug.
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: `projectId` is not the key's own project.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `slug`.
    *
    * @generated from rpc svc.v1.CatalogService.GetToolkitConnectSpec
    */
@@ -967,18 +974,22 @@ export const CatalogService: GenService<{
     output: typeof GetToolkitConnectSpecResponseSchema;
   },
   /**
-   * PublishToolkit checks a toolkit definition by the rules that shared ones are held to and keeps it
-   * for the key's project, in place of an earlier one of the same slug. This node serves it at once,
-   * every other node within a second. A private definition has no webhook, no triggers and no
-   * `{{deployment.*}}` values, and it may take the slug of a shared toolkit, which it then hides from
-   * the project. It lowers no class: a DELETE is destructive, and a tool has at least the class of a shared one that it hides.
-   * Where a person confirms calls that destroy, each of its calls by another method than GET is confirmed. When the new version sends credentials elsewhere (another base URL, another
-   * authentication), accounts connected under the old one must be connected anew.
+   * Checks a toolkit definition by the rules for shared toolkits and stores it for the key's project. Replaces an
+   * earlier private definition with the same slug. This node serves it immediately, every other node within a second.
+   * Requires ROLE_APPROVER.
    *
-   * It is an error to publish:
-   * - invalid_argument DEFINITION_INVALID: the definition breaks a rule; one detail for each fault, up
-   *   to 100, whose field is the place of the fault.
-   * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has as many private toolkits as it may.
+   * A private definition has no webhook, no triggers and no `{{deployment.*}}` values. It may use the slug of a shared
+   * toolkit and then hides it from the project. It cannot lower an access class: a DELETE is destructive, and a tool
+   * has at least the class of the shared tool that it hides. If a person must confirm destructive calls, every call of
+   * a private tool with a method other than GET needs confirmation.
+   *
+   * If a new version sends credentials to another place (another base URL or authentication), accounts that were
+   * connected with the old version must be connected again.
+   *
+   * Errors:
+   * - invalid_argument DEFINITION_INVALID: the definition breaks a rule. The error has one detail per problem, up to
+   *   100. Each detail's `field` is the position of the problem.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has reached its quota of private toolkits.
    *
    * @generated from rpc svc.v1.CatalogService.PublishToolkit
    */
@@ -988,11 +999,11 @@ export const CatalogService: GenService<{
     output: typeof PublishToolkitResponseSchema;
   },
   /**
-   * DeleteToolkit removes a private toolkit of the key's project and revokes the accounts connected to
-   * it, in one transaction. A shared toolkit of the same slug is visible again.
+   * Deletes a private toolkit of the key's project and revokes the accounts that are connected to it, in one
+   * transaction. A shared toolkit with the same slug becomes visible again. Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit slug.
+   * Errors:
+   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.
    *
    * @generated from rpc svc.v1.CatalogService.DeleteToolkit
    */

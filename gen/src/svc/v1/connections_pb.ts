@@ -22,108 +22,112 @@ export const file_svc_v1_connections: GenFile = /*@__PURE__*/
  */
 export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
   /**
-   * Id of the account (`acc_…`): what callers hold instead of a credential.
+   * Id of the account (`acc_…`). Callers use it instead of a credential.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Slug of the toolkit it is connected to.
+   * Slug of the account's toolkit.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Id of the project that owns the toolkit. If empty, the toolkit is a shared one.
+   * Id of the project that owns the toolkit. Empty if the toolkit is shared.
    *
    * @generated from field: string toolkit_owner_project_id = 3;
    */
   toolkitOwnerProjectId: string;
 
   /**
-   * Whose account it is.
+   * Id of the entity to which the account belongs.
    *
    * @generated from field: string entity_id = 4;
    */
   entityId: string;
 
   /**
-   * `oauth2`, `api_key`, `basic`, `none` or `client_credentials`.
+   * Authentication scheme: `oauth2`, `api_key`, `basic`, `none` or `client_credentials`.
    *
    * @generated from field: string scheme = 5;
    */
   scheme: string;
 
   /**
-   * `pending` (waits for consent), `active`, `expired` (the app refused its credential or it ran out:
-   * connect again), `superseded` (a newer account took its place), `revoked` (deleted).
+   * State of the account:
+   * - `pending`: waits for the person's consent.
+   * - `active`: can be used.
+   * - `expired`: the app rejected the credential, or the credential expired. Connect the account again.
+   * - `superseded`: a newer account replaced it.
+   * - `revoked`: deleted.
    *
    * @generated from field: string state = 6;
    */
   state: string;
 
   /**
-   * What the connecting person filled in.
+   * Values of the account variables, as the connecting person entered them.
    *
    * @generated from field: map<string, string> account_variables = 7;
    */
   accountVariables: { [key: string]: string };
 
   /**
-   * Scopes the app granted. If empty, it named none.
+   * Scopes that the app granted. Empty if the app named none.
    *
    * @generated from field: repeated string granted_scopes = 8;
    */
   grantedScopes: string[];
 
   /**
-   * The app's own keys for the account; inbound events are matched with them.
+   * The app's own keys for the account. svc uses them to match inbound events to the account.
    *
    * @generated from field: repeated string references = 9;
    */
   references: string[];
 
   /**
-   * Why the state is `expired`, or what the last refresh failed with. If empty, nothing is wrong.
+   * Reason for the state `expired`, or error of the last token refresh. Empty if there is no problem.
    *
    * @generated from field: string last_error = 10;
    */
   lastError: string;
 
   /**
-   * When the connection was initiated.
+   * Time at which the connection was initiated.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 11;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it last changed.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 12;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * When its credential runs out and cannot be renewed. Unset when it does not.
+   * Time at which the credential expires, if it cannot be renewed. Unset if it does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 13;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Whether it was made in the sandbox. Such an account is used in the sandbox alone, and others are not
-   * used there.
+   * True if the account was connected in the sandbox. Sandbox calls use only such accounts, and other calls do not use
+   * them.
    *
    * @generated from field: bool sandbox = 14;
    */
   sandbox: boolean;
 
   /**
-   * The last known answer of the app to the credential: of a test, of a connection's first try, of a call or of a renewal of the
-   * token. Calls that work are noted at most once an hour. If unset, the credential was not tried yet.
+   * Last known reaction of the app to the credential, from a test, the first test of a connection, a tool call or a
+   * token renewal. Successful calls are recorded at most once an hour. Unset if the credential has not been used yet.
    *
    * @generated from field: svc.v1.CredentialTry credential_try = 15;
    */
@@ -138,20 +142,20 @@ export const ConnectedAccountSchema: GenMessage<ConnectedAccount> = /*@__PURE__*
   messageDesc(file_svc_v1_connections, 0);
 
 /**
- * An answer of an app to a credential.
+ * Reaction of an app to a credential.
  *
  * @generated from message svc.v1.CredentialTry
  */
 export type CredentialTry = Message<"svc.v1.CredentialTry"> & {
   /**
-   * `worked`: the app took the credential. `refused`: it did not.
+   * Outcome: `worked` (the app accepted the credential) or `refused` (the app rejected it).
    *
    * @generated from field: string outcome = 1;
    */
   outcome: string;
 
   /**
-   * When the app answered.
+   * Time at which the app answered.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
@@ -207,43 +211,43 @@ export type InitiateConnectionRequest = Message<"svc.v1.InitiateConnectionReques
   toolkitSlug: string;
 
   /**
-   * Whose account it will be, in the caller's own words: 1 to 200 characters.
+   * Id of the entity that will own the account, chosen by the caller: 1 to 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * One of the schemes of GetToolkitConnectSpec. If empty, the only one that the toolkit declares.
+   * Authentication scheme, from GetToolkitConnectSpec. May be empty if the toolkit declares only one.
    *
    * @generated from field: string scheme = 3;
    */
   scheme: string;
 
   /**
-   * A value for every account variable that the toolkit declares.
+   * Values of all account variables that the toolkit declares.
    *
    * @generated from field: map<string, string> account_variables = 4;
    */
   accountVariables: { [key: string]: string };
 
   /**
-   * The key, for `api_key`. It is sealed at once and never returned.
+   * API key, for the scheme `api_key`. svc encrypts it immediately and never returns it.
    *
    * @generated from field: string api_key = 5;
    */
   apiKey: string;
 
   /**
-   * User name and password, for `basic`. They are sealed at once and never returned.
+   * User name and password, for the scheme `basic`. svc encrypts them immediately and never returns them.
    *
    * @generated from field: svc.v1.BasicCredential basic = 6;
    */
   basic?: BasicCredential | undefined;
 
   /**
-   * For `oauth2`: where the person's browser ends up, with the query parameters `connectedAccountId`
-   * and `status` (`active` or `failed`). If empty, a plain page says how it went.
+   * For `oauth2`: URL to which svc sends the person's browser at the end, with the query parameters
+   * `connectedAccountId` and `status` (`active` or `failed`). If empty, svc shows a plain page with the result.
    *
    * @generated from field: string redirect_url = 7;
    */
@@ -271,15 +275,15 @@ export type InitiateConnectionResponse = Message<"svc.v1.InitiateConnectionRespo
   account?: ConnectedAccount | undefined;
 
   /**
-   * For `oauth2`: the address to open in the person's browser within 10 minutes, once. Else empty.
+   * For `oauth2`: URL to open in the person's browser. It works once, within 10 minutes. Empty for other schemes.
    *
    * @generated from field: string authorize_url = 2;
    */
   authorizeUrl: string;
 
   /**
-   * True if the app was asked and took the credential. False if it was stored without a try: the toolkit names no tool that
-   * identifies an account, its host is not bound, the sandbox answers, or a person has yet to consent.
+   * True if svc tested the credential and the app accepted it. False if svc stored it without a test: the toolkit names
+   * no tool that identifies an account, its host is not bound, the sandbox answers, or the person must still consent.
    *
    * @generated from field: bool credential_tried = 3;
    */
@@ -307,28 +311,28 @@ export type CreateConnectLinkRequest = Message<"svc.v1.CreateConnectLinkRequest"
   toolkitSlug: string;
 
   /**
-   * Whose account it will be, in the caller's own words: 1 to 200 characters.
+   * Id of the entity that will own the account, chosen by the caller: 1 to 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * One of the schemes of GetToolkitConnectSpec. If empty, the only one that the toolkit declares.
+   * Authentication scheme, from GetToolkitConnectSpec. May be empty if the toolkit declares only one.
    *
    * @generated from field: string scheme = 3;
    */
   scheme: string;
 
   /**
-   * For `oauth2`: where the person's browser ends up, as for InitiateConnection.
+   * For `oauth2`: URL to which svc sends the person's browser at the end, as for InitiateConnection.
    *
    * @generated from field: string redirect_url = 4;
    */
   redirectUrl: string;
 
   /**
-   * When it ends, 7 days from now at most. If unset, then.
+   * Time at which the link expires, at most 7 days from now. If unset, 7 days from now.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
@@ -349,14 +353,15 @@ export const CreateConnectLinkRequestSchema: GenMessage<CreateConnectLinkRequest
  */
 export type CreateConnectLinkResponse = Message<"svc.v1.CreateConnectLinkResponse"> & {
   /**
-   * The link, which stands in no other answer. Its secret is behind `#`, which browsers send to nobody.
+   * Link for the person. No other response contains it. Its secret is after the `#`, a part that browsers do not send
+   * to servers.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * When it ends, unless the account is connected or its key ends before.
+   * Time at which the link expires. It ends earlier when the account is connected or the link's key ends.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -419,35 +424,35 @@ export const GetConnectionResponseSchema: GenMessage<GetConnectionResponse> = /*
  */
 export type ListConnectionsRequest = Message<"svc.v1.ListConnectionsRequest"> & {
   /**
-   * Only accounts of this toolkit. If empty, of every toolkit.
+   * Toolkit of the accounts. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Only accounts of this entity. If empty, of every entity.
+   * Entity of the accounts. If empty, all entities.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * Only accounts in this state. If empty, in every state.
+   * State of the accounts. If empty, all states.
    *
    * @generated from field: string state = 3;
    */
   state: string;
 
   /**
-   * Most accounts to return. 0 means 50; above 500 means 500.
+   * Maximum accounts per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -475,15 +480,15 @@ export type ListConnectionsResponse = Message<"svc.v1.ListConnectionsResponse"> 
   accounts: ConnectedAccount[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -525,43 +530,45 @@ export const TestConnectionRequestSchema: GenMessage<TestConnectionRequest> = /*
  */
 export type TestConnectionResponse = Message<"svc.v1.TestConnectionResponse"> & {
   /**
-   * `works`: the app took the credential. `refused`: the app did not take it. `unknown`: the app could not be asked, its answer
-   * says nothing of the credential, or nothing was tried.
+   * Outcome of the test:
+   * - `works`: the app accepted the credential.
+   * - `refused`: the app rejected it.
+   * - `unknown`: svc tested nothing, could not ask the app, or got an answer that does not depend on the credential.
    *
    * @generated from field: string outcome = 1;
    */
   outcome: string;
 
   /**
-   * Why the outcome is so, in one sentence.
+   * Reason for the outcome, in one sentence.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * Slug of the tool that was called. If empty, nothing was sent.
+   * Slug of the tool that svc called. Empty if svc sent nothing.
    *
    * @generated from field: string tool_slug = 3;
    */
   toolSlug: string;
 
   /**
-   * HTTP status of the app's answer. 0 if it did not answer.
+   * HTTP status of the app's answer. 0 if the app did not answer.
    *
    * @generated from field: int32 provider_status = 4;
    */
   providerStatus: number;
 
   /**
-   * When the test ended.
+   * Time at which the test ended.
    *
    * @generated from field: google.protobuf.Timestamp tested_at = 5;
    */
   testedAt?: Timestamp | undefined;
 
   /**
-   * Id of the read in the ledger (GetToolCall). If empty, nothing was sent.
+   * Id of the read in the ledger (GetToolCall). Empty if svc sent nothing.
    *
    * @generated from field: string call_id = 6;
    */
@@ -632,7 +639,7 @@ export type SetAccountReferencesRequest = Message<"svc.v1.SetAccountReferencesRe
   id: string;
 
   /**
-   * The app's own keys for the account, up to 100 of up to 512 characters.
+   * The app's own keys for the account: up to 100, each up to 512 characters.
    *
    * @generated from field: repeated string references = 2;
    */
@@ -688,14 +695,14 @@ export type SetProjectCredentialRequest = Message<"svc.v1.SetProjectCredentialRe
   clientId: string;
 
   /**
-   * Client secret that the app gave the project. It is sealed at once and never returned.
+   * Client secret that the app gave the project. svc encrypts it immediately and never returns it.
    *
    * @generated from field: string client_secret = 3;
    */
   clientSecret: string;
 
   /**
-   * A value for every account variable that the toolkit declares.
+   * Values of all account variables that the toolkit declares.
    *
    * @generated from field: map<string, string> account_variables = 4;
    */
@@ -716,7 +723,7 @@ export const SetProjectCredentialRequestSchema: GenMessage<SetProjectCredentialR
  */
 export type SetProjectCredentialResponse = Message<"svc.v1.SetProjectCredentialResponse"> & {
   /**
-   * The account under which the project itself calls the toolkit; its entity is empty.
+   * Account with which the project itself calls the toolkit. It has no entity.
    *
    * @generated from field: svc.v1.ConnectedAccount account = 1;
    */
@@ -767,50 +774,47 @@ export const DeleteProjectCredentialResponseSchema: GenMessage<DeleteProjectCred
   messageDesc(file_svc_v1_connections, 20);
 
 /**
- * Connected accounts: the credentials with which tools are called, kept sealed in a vault. An entity
- * is whoever an account belongs to (a user of the caller's product), named by the caller's own string.
- * No call returns a credential.
+ * Manages connected accounts: the credentials with which tools call apps. svc encrypts credentials in a vault, and no
+ * call returns one. Each account belongs to an entity, such as a user of the caller's product. The caller chooses the
+ * entity's id, any string.
  *
  * @generated from service svc.v1.ConnectionsService
  */
 export const ConnectionsService: GenService<{
   /**
-   * InitiateConnection connects an entity to a toolkit. Under `api_key`, `basic` and `none` the
-   * answered account is active. Under `oauth2` it is pending and authorizeUrl is where the person is
-   * sent; the account becomes active when they have consented.
+   * Connects an entity to a toolkit. With the schemes `api_key`, `basic` and `none`, the returned account is active.
+   * With `oauth2`, the account is pending and the response has `authorizeUrl`: send the person there. The account
+   * becomes active after the person consents.
    *
-   * Where the toolkit names a tool that identifies an account, the credential is tried with it before
-   * anything is kept. When the new account becomes active, and never before, it supersedes the
-   * entity's active account of the same toolkit and scheme. What is connected in the sandbox and what is
-   * connected outside it never meet: calls use accounts where they were made, and neither supersedes the
-   * other.
+   * If the toolkit names a tool that identifies an account, svc tests the credential with it before it stores anything.
+   * When the new account becomes active, it supersedes the entity's active account of the same toolkit and scheme.
+   * Sandbox accounts and other accounts are separate: a call uses only accounts from its own side, and neither side
+   * supersedes accounts of the other.
    *
-   * It is an error to initiate:
-   * - not_found TOOLKIT_NOT_FOUND: the project sees no toolkit toolkitSlug.
-   * - invalid_argument ENTITY_ID_INVALID: entityId is empty, longer than 200 characters, or holds
-   *   control characters.
-   * - permission_denied ENTITY_BOUND: the key is bound to an entity, and entityId is another.
-   * - invalid_argument SCHEME_REQUIRED: scheme is empty and the toolkit declares several.
-   * - invalid_argument SCHEME_NOT_DECLARED: the toolkit does not declare scheme.
-   * - invalid_argument SCHEME_HELD_BY_PROJECT: scheme is `client_credentials`; the project holds that
-   *   credential (SetProjectCredential).
-   * - invalid_argument ACCOUNT_VARIABLE_MISSING: accountVariables lacks one that the toolkit declares.
-   * - invalid_argument ACCOUNT_VARIABLE_UNKNOWN: accountVariables holds one that it does not declare.
-   * - invalid_argument ACCOUNT_VARIABLE_INVALID: a value does not have the declared form, or makes an
-   *   address that may not be dialled.
-   * - permission_denied ORIGIN_NEEDS_APPROVER: the toolkit declares a variable that decides the address
-   *   dialled, and the key does not have the role approver.
-   * - failed_precondition TOOLKIT_NOT_CONNECTABLE: the scheme cannot be connected on this deployment;
-   *   the message says why.
-   * - invalid_argument CREDENTIAL_MISSING: the scheme needs apiKey or basic, and it is not given.
-   * - invalid_argument CREDENTIAL_UNEXPECTED: a credential is given that the scheme does not take.
-   * - invalid_argument CREDENTIAL_INVALID: a credential is longer than 8,192 characters or holds
-   *   control characters.
-   * - invalid_argument REDIRECT_URL_REFUSED: redirectUrl is not a URL, or neither loopback nor in the
-   *   allow list of the project's policy.
-   * - failed_precondition CREDENTIAL_REFUSED: the app did not take the credential.
-   * - unavailable PROBE_FAILED: the app could not be asked whether the credential is good.
-   * - already_exists REFERENCE_TAKEN: the app's own id of the account is held by another account.
+   * Errors:
+   * - not_found TOOLKIT_NOT_FOUND: the project can see no toolkit `toolkitSlug`.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is empty, longer than 200 characters, or has control characters.
+   * - permission_denied ENTITY_BOUND: the key is scoped to another entity than `entityId`.
+   * - invalid_argument SCHEME_REQUIRED: `scheme` is empty, and the toolkit declares several schemes.
+   * - invalid_argument SCHEME_NOT_DECLARED: the toolkit does not declare `scheme`.
+   * - invalid_argument SCHEME_HELD_BY_PROJECT: `scheme` is `client_credentials`. The project holds that credential; set
+   *   it with SetProjectCredential.
+   * - invalid_argument ACCOUNT_VARIABLE_MISSING: `accountVariables` lacks a variable that the toolkit declares.
+   * - invalid_argument ACCOUNT_VARIABLE_UNKNOWN: `accountVariables` has a variable that the toolkit does not declare.
+   * - invalid_argument ACCOUNT_VARIABLE_INVALID: a value does not have the declared form, or results in an address that
+   *   svc may not connect to.
+   * - permission_denied ORIGIN_NEEDS_APPROVER: the toolkit declares a variable that decides the address to connect to,
+   *   and the key does not have ROLE_APPROVER.
+   * - failed_precondition TOOLKIT_NOT_CONNECTABLE: this deployment cannot connect the scheme. The message has the
+   *   reason.
+   * - invalid_argument CREDENTIAL_MISSING: the scheme needs `apiKey` or `basic`, and the request does not have it.
+   * - invalid_argument CREDENTIAL_UNEXPECTED: the request has a credential that the scheme does not take.
+   * - invalid_argument CREDENTIAL_INVALID: a credential is longer than 8,192 characters or has control characters.
+   * - invalid_argument REDIRECT_URL_REFUSED: `redirectUrl` is not a URL, or is neither a loopback URL nor allowed by
+   *   the project's policy.
+   * - failed_precondition CREDENTIAL_REFUSED: the app rejected the credential.
+   * - unavailable PROBE_FAILED: svc could not ask the app whether the credential works.
+   * - already_exists REFERENCE_TAKEN: another account has the app's own id of this account.
    *
    * @generated from rpc svc.v1.ConnectionsService.InitiateConnection
    */
@@ -820,18 +824,16 @@ export const ConnectionsService: GenService<{
     output: typeof InitiateConnectionResponseSchema;
   },
   /**
-   * CreateConnectLink makes a link by which a person without a key connects one account, at
-   * /console/connect: the form of GetToolkitConnectSpec, then the app's consent. What the person fills in
-   * goes from that page to the vault. The link ends once the account is connected, with its key, and when
-   * its time is over.
+   * Creates a link with which a person without a key connects one account. The page, /console/connect, shows the form
+   * of GetToolkitConnectSpec and then the app's consent. The person's input goes directly from that page to the vault.
+   * The link ends when the account is connected, when the key that created it ends, or when it expires.
    *
-   * It is an error to make one:
-   * - failed_precondition CONSOLE_OFF: the node serves no console.
-   * - invalid_argument LINK_EXPIRY_INVALID: expiresAt is over, or more than 7 days from now.
-   * - not_found TOOLKIT_NOT_FOUND, invalid_argument ENTITY_ID_INVALID, SCHEME_REQUIRED,
-   *   SCHEME_NOT_DECLARED, SCHEME_HELD_BY_PROJECT, permission_denied ENTITY_BOUND, ORIGIN_NEEDS_APPROVER,
-   *   failed_precondition TOOLKIT_NOT_CONNECTABLE and invalid_argument REDIRECT_URL_REFUSED: as for
-   *   InitiateConnection.
+   * Errors:
+   * - failed_precondition CONSOLE_OFF: the node does not serve the console.
+   * - invalid_argument LINK_EXPIRY_INVALID: `expiresAt` is in the past or more than 7 days from now.
+   * - not_found TOOLKIT_NOT_FOUND, invalid_argument ENTITY_ID_INVALID, SCHEME_REQUIRED, SCHEME_NOT_DECLARED,
+   *   SCHEME_HELD_BY_PROJECT, permission_denied ENTITY_BOUND, ORIGIN_NEEDS_APPROVER, failed_precondition
+   *   TOOLKIT_NOT_CONNECTABLE and invalid_argument REDIRECT_URL_REFUSED: as for InitiateConnection.
    *
    * @generated from rpc svc.v1.ConnectionsService.CreateConnectLink
    */
@@ -841,10 +843,10 @@ export const ConnectionsService: GenService<{
     output: typeof CreateConnectLinkResponseSchema;
   },
   /**
-   * GetConnection returns one connected account.
+   * Returns one connected account.
    *
-   * It is an error to read:
-   * - not_found CONNECTION_NOT_FOUND: the project has no account id.
+   * Errors:
+   * - not_found CONNECTION_NOT_FOUND: the project has no account with this `id`.
    *
    * @generated from rpc svc.v1.ConnectionsService.GetConnection
    */
@@ -854,13 +856,12 @@ export const ConnectionsService: GenService<{
     output: typeof GetConnectionResponseSchema;
   },
   /**
-   * ListConnections returns the project's accounts in every state, newest first. The filters combine.
+   * Lists the project's accounts in every state, newest first. An account must match all filters that are set.
    *
-   * It is an error to list with:
-   * - invalid_argument CONNECTION_STATE_INVALID: state is none of the documented ones.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument CONNECTION_STATE_INVALID: `state` is not one of the states of ConnectedAccount.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.ConnectionsService.ListConnections
    */
@@ -870,21 +871,22 @@ export const ConnectionsService: GenService<{
     output: typeof ListConnectionsResponseSchema;
   },
   /**
-   * TestConnection tries an account's credential with one harmless read. The read is a call of a tool like any other: the key's
-   * binding, the project's confirmation rules, hooks, call limits and the renewal of tokens apply, and it has a row in the ledger.
+   * Tests an account's credential with one harmless read. The read is a normal tool call: the key's scope, the
+   * project's confirmation rules, hooks, call limits and token renewal apply, and the ledger records it.
    *
-   * The tool is the one that the toolkit's definition names for identifying an account. If it names none, the smallest read
-   * without required arguments is chosen: a GET before others, then the one with the fewest arguments.
+   * svc calls the tool that the toolkit's definition names for identifying an account. If the definition names none,
+   * svc chooses a read without required arguments: a GET before others, then the read with the fewest arguments.
    *
-   * If the app answers 401, the account becomes `expired`, as after any call. An app that fails or cannot be reached changes
-   * nothing, and the outcome is `unknown`. In the sandbox nothing is sent, and the outcome is `unknown`.
+   * If the app answers 401, the account becomes `expired`, as after any call. If the app fails or is unreachable, the
+   * account does not change and the outcome is `unknown`. In the sandbox, svc sends nothing and the outcome is
+   * `unknown`.
    *
-   * It is an error to test:
-   * - not_found CONNECTION_NOT_FOUND: the project has no account id.
-   * - failed_precondition CONNECTION_NOT_USABLE: the account is not active; the message says why.
-   * - failed_precondition CONNECTION_NOT_TESTABLE: the toolkit has no read that takes no arguments.
-   * - permission_denied TOOL_NOT_GRANTED: the key is bound to classes of tools or to toolkits, and the tool of
-   *   the test is of another.
+   * Errors:
+   * - not_found CONNECTION_NOT_FOUND: the project has no account with this `id`.
+   * - failed_precondition CONNECTION_NOT_USABLE: the account is not active. The message has the reason.
+   * - failed_precondition CONNECTION_NOT_TESTABLE: the toolkit has no read without required arguments.
+   * - permission_denied TOOL_NOT_GRANTED: the test's tool is outside the access classes or toolkits to which the key is
+   *   scoped.
    * - resource_exhausted CALL_LIMIT, CALL_LIMIT_PAUSED and CONFIRM_ASKED_TOO_OFTEN: as for CallTool.
    *
    * @generated from rpc svc.v1.ConnectionsService.TestConnection
@@ -895,11 +897,11 @@ export const ConnectionsService: GenService<{
     output: typeof TestConnectionResponseSchema;
   },
   /**
-   * DeleteConnection revokes an account for good: its credentials are erased and its references given
-   * back. It stays readable, in state `revoked`. Deleting a revoked account changes nothing.
+   * Revokes an account permanently. svc deletes its credentials and frees its references. The account stays readable,
+   * in state `revoked`. Idempotent: deleting a revoked account changes nothing.
    *
-   * It is an error to delete:
-   * - not_found CONNECTION_NOT_FOUND: the project has no account id.
+   * Errors:
+   * - not_found CONNECTION_NOT_FOUND: the project has no account with this `id`.
    *
    * @generated from rpc svc.v1.ConnectionsService.DeleteConnection
    */
@@ -909,15 +911,15 @@ export const ConnectionsService: GenService<{
     output: typeof DeleteConnectionResponseSchema;
   },
   /**
-   * SetAccountReferences replaces the app's own keys by which inbound events are matched with the
-   * account. A reference that the app itself gave stays. Each is held by one account of the whole
-   * deployment.
+   * Replaces the account's references: the app's own keys with which svc matches inbound events to the account.
+   * References that the app itself gave stay. Each reference belongs to only one account of the whole deployment.
+   * Requires ROLE_APPROVER.
    *
-   * It is an error to set:
-   * - not_found CONNECTION_NOT_FOUND: the project has no account id.
-   * - invalid_argument REFERENCE_INVALID: a reference is empty, longer than 512 characters, holds control
-   *   characters or is given twice, or there are more than 100.
-   * - already_exists REFERENCE_TAKEN: another account of the deployment holds one of them; none is set.
+   * Errors:
+   * - not_found CONNECTION_NOT_FOUND: the project has no account with this `id`.
+   * - invalid_argument REFERENCE_INVALID: a reference is empty, longer than 512 characters, has control characters or
+   *   occurs twice, or there are more than 100.
+   * - already_exists REFERENCE_TAKEN: another account of the deployment has one of the references. No reference is set.
    * - failed_precondition CONNECTION_NOT_USABLE: the account is superseded or revoked.
    *
    * @generated from rpc svc.v1.ConnectionsService.SetAccountReferences
@@ -928,19 +930,19 @@ export const ConnectionsService: GenService<{
     output: typeof SetAccountReferencesResponseSchema;
   },
   /**
-   * SetProjectCredential keeps the client id and secret with which the project itself calls a toolkit
-   * under `client_credentials`, in place of an earlier one.
+   * Sets the client id and secret with which the project itself calls a toolkit with the scheme `client_credentials`.
+   * Replaces an earlier credential. Requires ROLE_APPROVER.
    *
-   * It is an error to set:
-   * - not_found TOOLKIT_NOT_FOUND: the project sees no toolkit toolkitSlug.
+   * Errors:
+   * - not_found TOOLKIT_NOT_FOUND: the project can see no toolkit `toolkitSlug`.
    * - invalid_argument SCHEME_NOT_DECLARED: the toolkit does not declare `client_credentials`.
-   * - invalid_argument CREDENTIAL_MISSING: clientId or clientSecret is empty.
-   * - invalid_argument CREDENTIAL_INVALID: one of them is longer than 8,192 characters or holds control
+   * - invalid_argument CREDENTIAL_MISSING: `clientId` or `clientSecret` is empty.
+   * - invalid_argument CREDENTIAL_INVALID: `clientId` or `clientSecret` is longer than 8,192 characters or has control
    *   characters.
-   * - invalid_argument ACCOUNT_VARIABLE_MISSING: accountVariables lacks one that the toolkit declares.
-   * - invalid_argument ACCOUNT_VARIABLE_UNKNOWN: accountVariables holds one that it does not declare.
-   * - invalid_argument ACCOUNT_VARIABLE_INVALID: a value does not have the declared form, or makes an
-   *   address that may not be dialled.
+   * - invalid_argument ACCOUNT_VARIABLE_MISSING: `accountVariables` lacks a variable that the toolkit declares.
+   * - invalid_argument ACCOUNT_VARIABLE_UNKNOWN: `accountVariables` has a variable that the toolkit does not declare.
+   * - invalid_argument ACCOUNT_VARIABLE_INVALID: a value does not have the declared form, or results in an address that
+   *   svc may not connect to.
    *
    * @generated from rpc svc.v1.ConnectionsService.SetProjectCredential
    */
@@ -950,10 +952,10 @@ export const ConnectionsService: GenService<{
     output: typeof SetProjectCredentialResponseSchema;
   },
   /**
-   * DeleteProjectCredential erases the project's own credential of a toolkit.
+   * Deletes the project's own credential of a toolkit. Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found PROJECT_CREDENTIAL_NOT_FOUND: the project holds none for toolkitSlug.
+   * Errors:
+   * - not_found PROJECT_CREDENTIAL_NOT_FOUND: the project has no credential of its own for `toolkitSlug`.
    *
    * @generated from rpc svc.v1.ConnectionsService.DeleteProjectCredential
    */

@@ -16,28 +16,28 @@ export const file_svc_v1_contacts: GenFile = /*@__PURE__*/
   fileDesc("ChVzdmMvdjEvY29udGFjdHMucHJvdG8SBnN2Yy52MSKNAQoHQ29udGFjdBIUCgxwcmluY2lwYWxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghhcHByb3ZlchgDIAEoCBIcCgVyZWFjaBgEIAEoCzINLnN2Yy52MS5SZWFjaBIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJACgVSZWFjaBIRCgl0b29sX3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEhEKCWFyZ3NfanNvbhgDIAEoCSI1ChFQdXRDb250YWN0UmVxdWVzdBIgCgdjb250YWN0GAEgASgLMg8uc3ZjLnYxLkNvbnRhY3QiNgoSUHV0Q29udGFjdFJlc3BvbnNlEiAKB2NvbnRhY3QYASABKAsyDy5zdmMudjEuQ29udGFjdCI8ChNMaXN0Q29udGFjdHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIlIKFExpc3RDb250YWN0c1Jlc3BvbnNlEiEKCGNvbnRhY3RzGAEgAygLMg8uc3ZjLnYxLkNvbnRhY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIiwKFERlbGV0ZUNvbnRhY3RSZXF1ZXN0EhQKDHByaW5jaXBhbF9pZBgBIAEoCSIXChVEZWxldGVDb250YWN0UmVzcG9uc2UywQIKD0NvbnRhY3RzU2VydmljZRJpCgpQdXRDb250YWN0Ehkuc3ZjLnYxLlB1dENvbnRhY3RSZXF1ZXN0Ghouc3ZjLnYxLlB1dENvbnRhY3RSZXNwb25zZSIkqLsYArC7GAK4uxgC0rsYFGNvbnRhY3QucHJpbmNpcGFsX2lkElcKDExpc3RDb250YWN0cxIbLnN2Yy52MS5MaXN0Q29udGFjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RDb250YWN0c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESagoNRGVsZXRlQ29udGFjdBIcLnN2Yy52MS5EZWxldGVDb250YWN0UmVxdWVzdBodLnN2Yy52MS5EZWxldGVDb250YWN0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAtK7GAxwcmluY2lwYWxfaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * A person of a project whom jobs may ask.
+ * A person of a project to whom jobs may send asks.
  *
  * @generated from message svc.v1.Contact
  */
 export type Contact = Message<"svc.v1.Contact"> & {
   /**
-   * The caller's own name for the person, unique in the project: what hops and answers name. At most
-   * 200 characters.
+   * Name of the person, chosen by the caller and unique in the project. Hops and answers refer to it. At most 200
+   * characters.
    *
    * @generated from field: string principal_id = 1;
    */
   principalId: string;
 
   /**
-   * What people call them, at most 200 characters.
+   * Display name of the person, at most 200 characters.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Whether approvals may be decided in their name. Approvals that name nobody are addressed to every
+   * True if approvals may be decided in the person's name. An approval that names no contact is addressed to every
    * approver.
    *
    * @generated from field: bool approver = 3;
@@ -45,14 +45,15 @@ export type Contact = Message<"svc.v1.Contact"> & {
   approver: boolean;
 
   /**
-   * How they are told of a question. If unset, they are not: ask endpoints and ListAsks remain.
+   * Contact channel: the tool call that notifies the person of an ask. If unset, svc does not notify the person, and
+   * only ask endpoints and ListAsks show the ask.
    *
    * @generated from field: svc.v1.Reach reach = 4;
    */
   reach?: Reach | undefined;
 
   /**
-   * When the contact was created. PutContact ignores it.
+   * Time at which the contact was created. PutContact ignores it.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
@@ -67,32 +68,32 @@ export const ContactSchema: GenMessage<Contact> = /*@__PURE__*/
   messageDesc(file_svc_v1_contacts, 0);
 
 /**
- * A tool call that tells a contact of a question. It is made once for each time the contact is asked,
- * recorded as any call, and tried again three times when it fails. Whether or not it succeeds, the
- * contact may answer.
+ * A tool call that notifies a contact of an ask. svc makes one call each time it asks the contact, records the call in
+ * the ledger, and retries it three times if it fails. The contact may answer even if the call fails.
  *
  * @generated from message svc.v1.Reach
  */
 export type Reach = Message<"svc.v1.Reach"> & {
   /**
-   * Slug of the tool, which is not destructive.
+   * Slug of the tool. The tool must not be destructive.
    *
    * @generated from field: string tool_slug = 1;
    */
   toolSlug: string;
 
   /**
-   * The entity whose account is used, at most 200 characters.
+   * Id of the entity whose account the call uses, at most 200 characters.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * The tool's arguments as JSON text, an object of at most 16 KiB. In its texts `{question}`, `{jobId}`
-   * and `{requestId}` stand for those of the ask, and `{link}` for a link by which the contact answers it,
-   * for which the key that put the contact vouches; of an approval, for its page in the console. `{{` is
-   * a brace.
+   * Arguments of the tool as a JSON object in text form, at most 16 KiB. Texts in it may have placeholders; `{{` is a
+   * literal brace.
+   * - `{question}`, `{jobId}` and `{requestId}`: the values of the ask.
+   * - `{link}`: a link with which the contact answers the ask, with the authority of the key that put the contact. For
+   *   an approval, the link to its page in the console.
    *
    * @generated from field: string args_json = 3;
    */
@@ -113,7 +114,7 @@ export const ReachSchema: GenMessage<Reach> = /*@__PURE__*/
  */
 export type PutContactRequest = Message<"svc.v1.PutContactRequest"> & {
   /**
-   * The contact as it is to be.
+   * Contact to create or replace.
    *
    * @generated from field: svc.v1.Contact contact = 1;
    */
@@ -134,7 +135,7 @@ export const PutContactRequestSchema: GenMessage<PutContactRequest> = /*@__PURE_
  */
 export type PutContactResponse = Message<"svc.v1.PutContactResponse"> & {
   /**
-   * The contact as it is stored.
+   * The stored contact.
    *
    * @generated from field: svc.v1.Contact contact = 1;
    */
@@ -155,14 +156,14 @@ export const PutContactResponseSchema: GenMessage<PutContactResponse> = /*@__PUR
  */
 export type ListContactsRequest = Message<"svc.v1.ListContactsRequest"> & {
   /**
-   * Most contacts to return. 0 means 50; above 500 means 500.
+   * Maximum contacts per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -183,14 +184,14 @@ export const ListContactsRequestSchema: GenMessage<ListContactsRequest> = /*@__P
  */
 export type ListContactsResponse = Message<"svc.v1.ListContactsResponse"> & {
   /**
-   * The contacts by principalId.
+   * Contacts, in ascending order of `principalId`.
    *
    * @generated from field: repeated svc.v1.Contact contacts = 1;
    */
   contacts: Contact[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -211,7 +212,7 @@ export const ListContactsResponseSchema: GenMessage<ListContactsResponse> = /*@_
  */
 export type DeleteContactRequest = Message<"svc.v1.DeleteContactRequest"> & {
   /**
-   * The contact's principalId.
+   * `principalId` of the contact.
    *
    * @generated from field: string principal_id = 1;
    */
@@ -241,34 +242,33 @@ export const DeleteContactResponseSchema: GenMessage<DeleteContactResponse> = /*
   messageDesc(file_svc_v1_contacts, 7);
 
 /**
- * The people of a project whom its jobs may ask, and how they are reached. Every project starts with
- * the contact `owner`, an approver, and never is without an approver.
+ * Manages the contacts of a project: people to whom its jobs send questions and approvals, and the channels that notify
+ * them. Every project starts with the contact `owner`, an approver. A project always has at least one approver.
  *
- * A contact is a name that asks are addressed to, not an account: whoever presents a key of the project
- * may answer for a contact that an ask has reached. Approvals need more: see JobsService.AnswerAsk.
+ * A contact is a name to which asks are addressed, not an account. Any caller with a key of the project may answer for
+ * a contact after an ask has reached that contact. Approvals need more: see JobsService.AnswerAsk.
  *
  * @generated from service svc.v1.ContactsService
  */
 export const ContactsService: GenService<{
   /**
-   * PutContact creates a contact, or replaces the one of the same principalId as a whole. Asks that it
-   * has reached already stay addressed to it, and a new way to reach it serves what is asked from now
-   * on.
+   * Creates a contact, or replaces the contact with the same `principalId` as a whole. Asks that have already reached
+   * the contact stay addressed to it. A new contact channel applies to asks that are sent after this call. Requires
+   * ROLE_APPROVER.
    *
-   * It is an error to put:
-   * - invalid_argument PRINCIPAL_ID_INVALID: principalId is empty, longer than 200 characters, or holds
-   *   control characters.
-   * - invalid_argument CONTACT_NAME_INVALID: name is empty, longer than 200 characters, or holds control
+   * Errors:
+   * - invalid_argument PRINCIPAL_ID_INVALID: `principalId` is empty, longer than 200 characters, or has control
    *   characters.
-   * - not_found TOOL_NOT_FOUND: the project sees no tool reach.toolSlug.
-   * - invalid_argument REACH_TOOL_UNSUITABLE: that tool is a trigger, a skill, described only or
-   *   destructive, or a person confirms calls of its class by this key.
-   * - invalid_argument ENTITY_ID_INVALID: reach.entityId is empty, longer than 200 characters, or holds
-   *   control characters.
-   * - invalid_argument REACH_ARGS_INVALID: reach.argsJson is not a JSON object, exceeds 16 KiB, names
-   *   another placeholder, or breaks the tool's input schema once it is filled in.
-   * - failed_precondition LAST_APPROVER: approver is false and no other contact is an approver.
-   * - resource_exhausted CONTACTS_TOO_MANY: the project has 1,000 contacts already.
+   * - invalid_argument CONTACT_NAME_INVALID: `name` is empty, longer than 200 characters, or has control characters.
+   * - not_found TOOL_NOT_FOUND: the project can see no tool `reach.toolSlug`.
+   * - invalid_argument REACH_TOOL_UNSUITABLE: the tool is a trigger, a skill, only described, or destructive; or a
+   *   person must confirm this key's calls of the tool's class.
+   * - invalid_argument ENTITY_ID_INVALID: `reach.entityId` is empty, longer than 200 characters, or has control
+   *   characters.
+   * - invalid_argument REACH_ARGS_INVALID: `reach.argsJson` is not a JSON object, is larger than 16 KiB, has an unknown
+   *   placeholder, or does not match the tool's input schema after the placeholders are filled in.
+   * - failed_precondition LAST_APPROVER: `approver` is false, and no other contact is an approver.
+   * - resource_exhausted CONTACTS_TOO_MANY: the project already has 1,000 contacts.
    *
    * @generated from rpc svc.v1.ContactsService.PutContact
    */
@@ -278,11 +278,11 @@ export const ContactsService: GenService<{
     output: typeof PutContactResponseSchema;
   },
   /**
-   * ListContacts returns the project's contacts by principalId upwards.
+   * Lists the project's contacts in ascending order of `principalId`.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.ContactsService.ListContacts
    */
@@ -292,14 +292,13 @@ export const ContactsService: GenService<{
     output: typeof ListContactsResponseSchema;
   },
   /**
-   * DeleteContact deletes one contact. A ladder that names it further on still goes there: the question
-   * is addressed to its principalId, which nothing reaches any more.
+   * Deletes a contact. If an escalation names the contact at a later level, svc still addresses the ask to its
+   * `principalId` at that level, but notifies no one. Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found CONTACT_NOT_FOUND: the project has no contact principalId.
-   * - failed_precondition CONTACT_ASKED: a pending ask has reached the contact. Answer it, or cancel its
-   *   job, first.
-   * - failed_precondition LAST_APPROVER: it is an approver and no other contact is.
+   * Errors:
+   * - not_found CONTACT_NOT_FOUND: the project has no contact `principalId`.
+   * - failed_precondition CONTACT_ASKED: a pending ask has reached the contact. Answer the ask or cancel its job first.
+   * - failed_precondition LAST_APPROVER: the contact is an approver, and no other contact is.
    *
    * @generated from rpc svc.v1.ContactsService.DeleteContact
    */

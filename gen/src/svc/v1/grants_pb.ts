@@ -18,7 +18,7 @@ export const file_svc_v1_grants: GenFile = /*@__PURE__*/
   fileDesc("ChNzdmMvdjEvZ3JhbnRzLnByb3RvEgZzdmMudjEilAMKBUdyYW50EgoKAmlkGAEgASgJEhMKC2NsaWVudF9uYW1lGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRIVCg1jbGllbnRfb3JpZ2luGAQgASgJEg4KBmtleV9pZBgFIAEoCRIWCg52b3VjaGVyX2tleV9pZBgGIAEoCRIRCgllbnRpdHlfaWQYByABKAkSFgoOYWNjZXNzX2NsYXNzZXMYCCADKAkSFQoNdG9vbGtpdF9zbHVncxgJIAMoCRIOCgZhY3RpdmUYCiABKAgSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHdXNlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FnZW50X3Rvb2xzGA8gAygJEiYKB2NvbmZpcm0YDiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI6ChFMaXN0R3JhbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJMChJMaXN0R3JhbnRzUmVzcG9uc2USHQoGZ3JhbnRzGAEgAygLMg0uc3ZjLnYxLkdyYW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKMAQoSVXBkYXRlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhYKDmFjY2Vzc19jbGFzc2VzGAIgAygJEhUKDXRvb2xraXRfc2x1Z3MYAyADKAkSEwoLYWdlbnRfdG9vbHMYBSADKAkSJgoHY29uZmlybRgEIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5IjMKE1VwZGF0ZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjMKE1Jldm9rZUdyYW50UmVzcG9uc2USHAoFZ3JhbnQYASABKAsyDS5zdmMudjEuR3JhbnQivAEKFUNyZWF0ZUFnZW50S2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEisKCGxpZmV0aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCWVudGl0eV9pZBgDIAEoCRIWCg5hY2Nlc3NfY2xhc3NlcxgEIAMoCRIVCg10b29sa2l0X3NsdWdzGAUgAygJEiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSJGChZDcmVhdGVBZ2VudEtleVJlc3BvbnNlEh8KB2FwaV9rZXkYASABKAsyDi5zdmMudjEuQXBpS2V5EgsKA2tleRgCIAEoCSI9ChRMaXN0QWdlbnRLZXlzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJSChVMaXN0QWdlbnRLZXlzUmVzcG9uc2USIAoIYXBpX2tleXMYASADKAsyDi5zdmMudjEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIjChVSZXZva2VBZ2VudEtleVJlcXVlc3QSCgoCaWQYASABKAkiOQoWUmV2b2tlQWdlbnRLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleTLaBAoNR3JhbnRzU2VydmljZRJRCgpMaXN0R3JhbnRzEhkuc3ZjLnYxLkxpc3RHcmFudHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RHcmFudHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKC1VwZGF0ZUdyYW50Ehouc3ZjLnYxLlVwZGF0ZUdyYW50UmVxdWVzdBobLnN2Yy52MS5VcGRhdGVHcmFudFJlc3BvbnNlIhKouxgBsLsYAri7GALCuxgCaWQSWgoLUmV2b2tlR3JhbnQSGi5zdmMudjEuUmV2b2tlR3JhbnRSZXF1ZXN0Ghsuc3ZjLnYxLlJldm9rZUdyYW50UmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJ4Cg5DcmVhdGVBZ2VudEtleRIdLnN2Yy52MS5DcmVhdGVBZ2VudEtleVJlcXVlc3QaHi5zdmMudjEuQ3JlYXRlQWdlbnRLZXlSZXNwb25zZSInqLsYArC7GAG4uxgCyrsYCmFwaV9rZXkuaWTSuxgJZW50aXR5X2lkEl8KDUxpc3RBZ2VudEtleXMSHC5zdmMudjEuTGlzdEFnZW50S2V5c1JlcXVlc3QaHS5zdmMudjEuTGlzdEFnZW50S2V5c1Jlc3BvbnNlIhGouxgCsLsYAbi7GAHauxgBBBJjCg5SZXZva2VBZ2VudEtleRIdLnN2Yy52MS5SZXZva2VBZ2VudEtleVJlcXVlc3QaHi5zdmMudjEuUmV2b2tlQWdlbnRLZXlSZXNwb25zZSISqLsYArC7GAG4uxgCwrsYAmlkYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_admin, file_svc_v1_options]);
 
 /**
- * What a person let an agent do.
+ * A permission that a person gave to an agent.
  *
  * @generated from message svc.v1.Grant
  */
@@ -31,99 +31,99 @@ export type Grant = Message<"svc.v1.Grant"> & {
   id: string;
 
   /**
-   * What the agent's program calls itself; nobody has checked it. May be empty.
+   * Name that the agent's program gives itself. Not verified. May be empty.
    *
    * @generated from field: string client_name = 2;
    */
   clientName: string;
 
   /**
-   * Id of the agent's program: the address of its description, or the id it registered under.
+   * Id of the agent's program: the URL of its description, or the id with which it registered.
    *
    * @generated from field: string client_id = 3;
    */
   clientId: string;
 
   /**
-   * Where the grant was sent: scheme and host, such as `http://127.0.0.1:33418`.
+   * Origin to which svc sent the grant: scheme and host, such as `http://127.0.0.1:33418`.
    *
    * @generated from field: string client_origin = 4;
    */
   clientOrigin: string;
 
   /**
-   * Id of the key that its calls are made as, by which the ledger names them.
+   * Id of the key with which the grant's calls are made. The ledger names this key.
    *
    * @generated from field: string key_id = 5;
    */
   keyId: string;
 
   /**
-   * Id of the key that it was given with, and ends with.
+   * Id of the key with which a person gave the grant. When that key ends, the grant ends too.
    *
    * @generated from field: string voucher_key_id = 6;
    */
   voucherKeyId: string;
 
   /**
-   * The one entity that it reaches. If empty, any.
+   * The only entity that the grant can access. Empty if it can access all entities.
    *
    * @generated from field: string entity_id = 7;
    */
   entityId: string;
 
   /**
-   * The classes of tools that it may call: `read`, `write`, `destructive`.
+   * Access classes of tools that the grant may call: `read`, `write`, `destructive`.
    *
    * @generated from field: repeated string access_classes = 8;
    */
   accessClasses: string[];
 
   /**
-   * The toolkits that it may use. If empty, all.
+   * Slugs of the toolkits that the grant may use. Empty if it may use all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 9;
    */
   toolkitSlugs: string[];
 
   /**
-   * Whether its tokens open anything: it has not ended, nor has the key that it was given with.
+   * True if the grant's tokens work: neither the grant nor the key with which it was given has ended.
    *
    * @generated from field: bool active = 10;
    */
   active: boolean;
 
   /**
-   * When it was given.
+   * Time at which the grant was given.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 11;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was last used, within a minute. Unset until then.
+   * Time of the grant's last use, accurate to one minute. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp used_at = 12;
    */
   usedAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked, or ended because a code or token was shown twice. Unset until then.
+   * Time at which the grant was revoked, or ended because a code or token was presented twice. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 13;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * What it was given beside the tools of apps: `programs`, `connect`, `operate`, `repair`.
+   * Tool groups that the grant has in addition to the tools of apps: `programs`, `connect`, `operate`, `repair`.
    *
    * @generated from field: repeated string agent_tools = 15;
    */
   agentTools: string[];
 
   /**
-   * Which of its calls a person confirms, beside those that the project's policy says. A new grant has what the key that it was
-   * given with has.
+   * Calls of the grant that a person must confirm, in addition to the project's policy. A new grant has the rule of the
+   * key with which it was given.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 14;
    */
@@ -144,14 +144,14 @@ export const GrantSchema: GenMessage<Grant> = /*@__PURE__*/
  */
 export type ListGrantsRequest = Message<"svc.v1.ListGrantsRequest"> & {
   /**
-   * Most grants to return. 0 means 50; above 500 means 500.
+   * Maximum grants per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -179,7 +179,7 @@ export type ListGrantsResponse = Message<"svc.v1.ListGrantsResponse"> & {
   grants: Grant[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -207,28 +207,28 @@ export type UpdateGrantRequest = Message<"svc.v1.UpdateGrantRequest"> & {
   id: string;
 
   /**
-   * The classes that it keeps, of those it has. If empty, they stay as they are.
+   * Access classes to keep, from those that the grant has. If empty, they do not change.
    *
    * @generated from field: repeated string access_classes = 2;
    */
   accessClasses: string[];
 
   /**
-   * The toolkits that it keeps, of those it has. If empty, they stay as they are.
+   * Slugs of the toolkits to keep, from those that the grant has. If empty, they do not change.
    *
    * @generated from field: repeated string toolkit_slugs = 3;
    */
   toolkitSlugs: string[];
 
   /**
-   * What it keeps beside the tools of apps, of what it has; `none` for nothing. If empty, it stays as it is.
+   * Tool groups to keep, from those that the grant has. `none` removes all of them. If empty, they do not change.
    *
    * @generated from field: repeated string agent_tools = 5;
    */
   agentTools: string[];
 
   /**
-   * Which of its calls a person confirms: as many as before, or more. If unset, it stays as it is.
+   * Calls that a person must confirm: at least as many as before. If unset, the rule does not change.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 4;
    */
@@ -249,7 +249,7 @@ export const UpdateGrantRequestSchema: GenMessage<UpdateGrantRequest> = /*@__PUR
  */
 export type UpdateGrantResponse = Message<"svc.v1.UpdateGrantResponse"> & {
   /**
-   * The grant as it is now.
+   * The updated grant.
    *
    * @generated from field: svc.v1.Grant grant = 1;
    */
@@ -291,7 +291,7 @@ export const RevokeGrantRequestSchema: GenMessage<RevokeGrantRequest> = /*@__PUR
  */
 export type RevokeGrantResponse = Message<"svc.v1.RevokeGrantResponse"> & {
   /**
-   * The grant as it is now.
+   * The revoked grant.
    *
    * @generated from field: svc.v1.Grant grant = 1;
    */
@@ -312,43 +312,45 @@ export const RevokeGrantResponseSchema: GenMessage<RevokeGrantResponse> = /*@__P
  */
 export type CreateAgentKeyRequest = Message<"svc.v1.CreateAgentKeyRequest"> & {
   /**
-   * What the key is for, 1 to 100 characters.
+   * Purpose of the key: 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * How long it is valid, from a second to 24 hours. If unset, an hour. A maker that expires before ends it before.
+   * Time for which the key is valid, from 1 second to 24 hours. If unset, 1 hour. If the calling key expires earlier,
+   * this key ends with it.
    *
    * @generated from field: google.protobuf.Duration lifetime = 2;
    */
   lifetime?: Duration | undefined;
 
   /**
-   * The one entity whose accounts and rows the key reaches, and which it cannot name another than. It or toolkitSlugs is
-   * required, unless the maker is bound to one of them. If empty, what the maker reaches.
+   * The only entity whose accounts and rows the key can access. Its requests cannot name another. Either this field or
+   * `toolkitSlugs` is required, unless the calling key is scoped to an entity or to toolkits. If empty, the calling
+   * key's entities.
    *
    * @generated from field: string entity_id = 3;
    */
   entityId: string;
 
   /**
-   * The classes of the tools that it may use: read, write, destructive. If empty, those that its maker may use.
+   * Access classes of tools that the key may use: read, write, destructive. If empty, the calling key's classes.
    *
    * @generated from field: repeated string access_classes = 4;
    */
   accessClasses: string[];
 
   /**
-   * The toolkits whose tools it may use, by slug. If empty, those that its maker may use.
+   * Slugs of the toolkits that the key may use. If empty, the calling key's toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 5;
    */
   toolkitSlugs: string[];
 
   /**
-   * Which of its calls a person confirms: as many as of its maker's calls, or more. If unset, as many.
+   * Calls that a person must confirm: at least as many as for the calling key. If unset, the calling key's rule.
    *
    * @generated from field: svc.v1.ConfirmPolicy confirm = 6;
    */
@@ -376,7 +378,8 @@ export type CreateAgentKeyResponse = Message<"svc.v1.CreateAgentKeyResponse"> & 
   apiKey?: ApiKey | undefined;
 
   /**
-   * The text to present as bearer: `svc_`, 43 base62 characters, `_` and a checksum. Returned here only.
+   * Text of the key, for the `Authorization: Bearer` header: `svc_`, 43 base62 characters, `_` and a checksum. No other
+   * response contains it.
    *
    * @generated from field: string key = 2;
    */
@@ -397,14 +400,14 @@ export const CreateAgentKeyResponseSchema: GenMessage<CreateAgentKeyResponse> = 
  */
 export type ListAgentKeysRequest = Message<"svc.v1.ListAgentKeysRequest"> & {
   /**
-   * Most keys to return. 0 means 50; above 500 means 500.
+   * Maximum keys per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -432,7 +435,7 @@ export type ListAgentKeysResponse = Message<"svc.v1.ListAgentKeysResponse"> & {
   apiKeys: ApiKey[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -474,7 +477,7 @@ export const RevokeAgentKeyRequestSchema: GenMessage<RevokeAgentKeyRequest> = /*
  */
 export type RevokeAgentKeyResponse = Message<"svc.v1.RevokeAgentKeyResponse"> & {
   /**
-   * The key as it is now.
+   * The revoked key.
    *
    * @generated from field: svc.v1.ApiKey api_key = 1;
    */
@@ -489,18 +492,19 @@ export const RevokeAgentKeyResponseSchema: GenMessage<RevokeAgentKeyResponse> = 
   messageDesc(file_svc_v1_grants, 12);
 
 /**
- * What people let agents do. A person gives a grant on a page of the service, which an agent's program leads them to; the calls of a grant are
- * made over MCP alone, as a key of its own. An approver also makes short-lived keys for agents, which make calls as other keys do.
+ * Manages the access of agents. A person gives a grant to an agent on a page of the service; the agent's program opens
+ * that page. Calls of a grant use MCP only and have a key of their own. An approver can also create short-lived API
+ * keys for agents. Agents use these keys like any other key.
  *
  * @generated from service svc.v1.GrantsService
  */
 export const GrantsService: GenService<{
   /**
-   * ListGrants returns the project's grants, those that have ended included, newest first.
+   * Lists the project's grants, newest first, including ended grants.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.GrantsService.ListGrants
    */
@@ -510,17 +514,19 @@ export const GrantsService: GenService<{
     output: typeof ListGrantsResponseSchema;
   },
   /**
-   * UpdateGrant narrows what a grant may do; its tokens stay good. It never widens: for that, the agent asks a person again.
+   * Narrows the permissions of a grant. Its tokens stay valid. The call never widens a grant: for more permissions, the
+   * agent must ask a person again. Requires ROLE_APPROVER, or the key that gave the grant.
    *
-   * It is an error to update:
-   * - not_found GRANT_NOT_FOUND: the project has no grant id.
-   * - permission_denied GRANT_NOT_YOURS: the key is no approver's and did not give the grant.
+   * Errors:
+   * - not_found GRANT_NOT_FOUND: the project has no grant with this `id`.
+   * - permission_denied GRANT_NOT_YOURS: the key is not an approver's key and did not give the grant.
    * - failed_precondition GRANT_ENDED: the grant has ended.
-   * - invalid_argument GRANT_WIDENED: accessClasses, toolkitSlugs or agentTools holds what the grant may not use, or confirm has
-   *   a person confirm less than before.
-   * - not_found TOOLKIT_NOT_FOUND: the grant has all toolkits, and one of toolkitSlugs is none that the project sees.
-   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive` and `writes`, or the
-   *   project has no contact confirm.contact.
+   * - invalid_argument GRANT_WIDENED: `accessClasses`, `toolkitSlugs` or `agentTools` has a value that the grant may
+   *   not use, or `confirm` requires confirmation for fewer calls than before.
+   * - not_found TOOLKIT_NOT_FOUND: the grant has all toolkits, and `toolkitSlugs` names a toolkit that the project
+   *   cannot see.
+   * - invalid_argument CONFIRM_INVALID: `confirm.person` is not empty, `never`, `destructive` or `writes`, or the
+   *   project has no contact `confirm.contact`.
    *
    * @generated from rpc svc.v1.GrantsService.UpdateGrant
    */
@@ -530,12 +536,13 @@ export const GrantsService: GenService<{
     output: typeof UpdateGrantResponseSchema;
   },
   /**
-   * RevokeGrant ends a grant with all its tokens, for good. The node that answers refuses them from then on, every other node within
-   * seconds. Revoking an ended grant changes nothing and keeps its endedAt.
+   * Revokes a grant with all its tokens permanently. The node that answers refuses the tokens immediately, and every
+   * other node within seconds. Idempotent: revoking an ended grant changes nothing and keeps its `endedAt`. Requires
+   * ROLE_APPROVER, or the key that gave the grant.
    *
-   * It is an error to revoke:
-   * - not_found GRANT_NOT_FOUND: the project has no grant id.
-   * - permission_denied GRANT_NOT_YOURS: the key is no approver's and did not give the grant.
+   * Errors:
+   * - not_found GRANT_NOT_FOUND: the project has no grant with this `id`.
+   * - permission_denied GRANT_NOT_YOURS: the key is not an approver's key and did not give the grant.
    *
    * @generated from rpc svc.v1.GrantsService.RevokeGrant
    */
@@ -545,24 +552,27 @@ export const GrantsService: GenService<{
     output: typeof RevokeGrantResponseSchema;
   },
   /**
-   * CreateAgentKey makes a key for an agent and returns its text, here only. The key has the role member, ends by itself within
-   * 24 hours, and ends with the key that made it. It never reaches more than that key: what is left empty is what its maker has.
-   * Where a person confirms calls, the key and its maker are one hand. A key can have made 100 keys that are valid.
+   * Creates an API key for an agent. The response contains the key's text, and no other response ever does. The key has
+   * ROLE_MEMBER. It expires within 24 hours, and it ends when the key that created it ends. It never has more access
+   * than that key: an empty field means the same access as that key. If calls need confirmation, neither key can
+   * confirm calls of the other. A key can have 100 valid agent keys at a time. Requires ROLE_APPROVER.
    *
-   * It is an error to create:
-   * - invalid_argument NAME_INVALID: name is empty or longer than 100 characters.
-   * - invalid_argument LIFETIME_INVALID: lifetime is less than a second or more than 24 hours.
-   * - invalid_argument ENTITY_ID_INVALID: entityId is longer than 200 characters or has control characters.
-   * - invalid_argument ACCESS_CLASS_INVALID: one of accessClasses is none of read, write and destructive.
-   * - invalid_argument TOOLKIT_SLUGS_INVALID: one of toolkitSlugs has not the form of a slug, or there are more than 100.
-   * - not_found TOOLKIT_NOT_FOUND: one of toolkitSlugs is no toolkit of the catalog or of the project, nor `skills` or `http`.
-   * - invalid_argument CONFIRM_INVALID: confirm.person is neither empty nor one of `never`, `destructive` and `writes`, or the
-   *   project has no contact confirm.contact.
-   * - invalid_argument AGENT_KEY_UNSCOPED: entityId and toolkitSlugs are empty, and the maker is bound to neither.
-   * - invalid_argument AGENT_KEY_WIDENED: accessClasses or toolkitSlugs holds what the maker may not use, or confirm has a
-   *   person confirm less than of the maker's calls.
-   * - permission_denied ENTITY_BOUND: the maker is bound to another entity than entityId.
-   * - resource_exhausted AGENT_KEYS_EXCEEDED: 100 keys that the caller made are valid.
+   * Errors:
+   * - invalid_argument NAME_INVALID: `name` is empty or longer than 100 characters.
+   * - invalid_argument LIFETIME_INVALID: `lifetime` is less than a second or more than 24 hours.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is longer than 200 characters or has control characters.
+   * - invalid_argument ACCESS_CLASS_INVALID: `accessClasses` has a value other than read, write and destructive.
+   * - invalid_argument TOOLKIT_SLUGS_INVALID: `toolkitSlugs` has a malformed slug or more than 100 entries.
+   * - not_found TOOLKIT_NOT_FOUND: `toolkitSlugs` names a toolkit that neither the catalog nor the project has, and
+   *   that is not `skills` or `http`.
+   * - invalid_argument CONFIRM_INVALID: `confirm.person` is not empty, `never`, `destructive` or `writes`, or the
+   *   project has no contact `confirm.contact`.
+   * - invalid_argument AGENT_KEY_UNSCOPED: `entityId` and `toolkitSlugs` are both empty, and the calling key is scoped
+   *   to neither an entity nor toolkits.
+   * - invalid_argument AGENT_KEY_WIDENED: `accessClasses` or `toolkitSlugs` has a value that the calling key may not
+   *   use, or `confirm` requires confirmation for fewer calls than the calling key does.
+   * - permission_denied ENTITY_BOUND: the calling key is scoped to another entity than `entityId`.
+   * - resource_exhausted AGENT_KEYS_EXCEEDED: the calling key already has 100 valid agent keys.
    *
    * @generated from rpc svc.v1.GrantsService.CreateAgentKey
    */
@@ -572,12 +582,12 @@ export const GrantsService: GenService<{
     output: typeof CreateAgentKeyResponseSchema;
   },
   /**
-   * ListAgentKeys returns the keys that the caller's key made, those that have ended included, newest first. It never returns the
-   * text of a key.
+   * Lists the agent keys that the calling key created, newest first, including ended keys. It never returns the text of
+   * a key. Requires ROLE_APPROVER.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.GrantsService.ListAgentKeys
    */
@@ -587,11 +597,12 @@ export const GrantsService: GenService<{
     output: typeof ListAgentKeysResponseSchema;
   },
   /**
-   * RevokeAgentKey ends a key that the caller's key made, for good. The node that answers refuses it from then on, every other
-   * node within seconds. Revoking a revoked key changes nothing and keeps its revokedAt.
+   * Revokes an agent key that the calling key created, permanently. The node that answers refuses it immediately, and
+   * every other node within seconds. Idempotent: revoking a revoked key changes nothing and keeps its `revokedAt`.
+   * Requires ROLE_APPROVER.
    *
-   * It is an error to revoke:
-   * - not_found AGENT_KEY_NOT_FOUND: the caller's key made no key id.
+   * Errors:
+   * - not_found AGENT_KEY_NOT_FOUND: the calling key created no key with this `id`.
    *
    * @generated from rpc svc.v1.GrantsService.RevokeAgentKey
    */

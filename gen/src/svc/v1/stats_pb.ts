@@ -41,79 +41,79 @@ export const GetBacklogRequestSchema: GenMessage<GetBacklogRequest> = /*@__PURE_
  */
 export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   /**
-   * When it was read.
+   * Time at which the backlog was read.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Pending deliveries, exact up to 10,000, which stands for any more.
+   * Number of pending deliveries. Exact up to 10,000; 10,000 also means more.
    *
    * @generated from field: uint32 pending_deliveries = 2;
    */
   pendingDeliveries: number;
 
   /**
-   * Those that were counted, by how long ago they were queued; the youngest first, every class once.
+   * The counted deliveries by time since they were queued. Each age class appears once, youngest first.
    *
    * @generated from field: repeated svc.v1.BacklogAge pending_by_age = 3;
    */
   pendingByAge: BacklogAge[];
 
   /**
-   * The subscriptions with the most pending deliveries among those counted, at most 20.
+   * Subscriptions with the most pending deliveries of those counted, at most 20.
    *
    * @generated from field: repeated svc.v1.BacklogSubscription worst_subscriptions = 4;
    */
   worstSubscriptions: BacklogSubscription[];
 
   /**
-   * Active subscriptions whose latest attempt failed.
+   * Number of active subscriptions whose latest attempt failed.
    *
    * @generated from field: uint32 failing_subscriptions = 5;
    */
   failingSubscriptions: number;
 
   /**
-   * Subscriptions that the service gave up: inactive, with the reason `failing` or `gone`.
+   * Number of subscriptions that svc deactivated, with the reason `failing` or `gone`.
    *
    * @generated from field: uint32 given_up_subscriptions = 6;
    */
   givenUpSubscriptions: number;
 
   /**
-   * Deliveries whose last attempt failed within the last 24 hours, but for those whose event was sent to the
-   * same subscription again since: of the newest 200.
+   * Number of deliveries whose last attempt failed within the last 24 hours. Among the newest 200, a delivery does not
+   * count if its event was sent to the same subscription again later.
    *
    * @generated from field: uint32 dead_letters = 7;
    */
   deadLetters: number;
 
   /**
-   * Jobs that have not ended, by status, as ListJobs lists them: without those that others run. Each exact
-   * up to 10,000, statuses without a job left out.
+   * Number of jobs that have not ended, by status, for the jobs that ListJobs lists: jobs that other jobs run do not
+   * count. Each number is exact up to 10,000. Statuses without jobs are left out.
    *
    * @generated from field: repeated svc.v1.JobStatusCount jobs = 8;
    */
   jobs: JobStatusCount[];
 
   /**
-   * Asks that wait for an answer, exact up to 10,000.
+   * Number of asks that wait for an answer, exact up to 10,000.
    *
    * @generated from field: uint32 pending_asks = 9;
    */
   pendingAsks: number;
 
   /**
-   * When the oldest of them was raised. Unset while there is none.
+   * Time at which the oldest of these asks was created. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp oldest_ask_at = 10;
    */
   oldestAskAt?: Timestamp | undefined;
 
   /**
-   * Connected accounts that have to be connected again: in state `expired`. Exact up to 10,000.
+   * Number of connected accounts in state `expired`, which must be connected again. Exact up to 10,000.
    *
    * @generated from field: uint32 expired_accounts = 11;
    */
@@ -128,21 +128,21 @@ export const GetBacklogResponseSchema: GenMessage<GetBacklogResponse> = /*@__PUR
   messageDesc(file_svc_v1_stats, 1);
 
 /**
- * How many pending deliveries are of one age.
+ * Number of pending deliveries in one age class.
  *
  * @generated from message svc.v1.BacklogAge
  */
 export type BacklogAge = Message<"svc.v1.BacklogAge"> & {
   /**
-   * They were queued less than so many seconds ago, and not within the class before. 0 for the last
-   * class, which has no end.
+   * Upper bound of the age class, exclusive, in seconds since the delivery was queued. The lower bound is the previous
+   * class's value. 0 for the last class, which has no upper bound.
    *
    * @generated from field: uint32 below_seconds = 1;
    */
   belowSeconds: number;
 
   /**
-   * How many.
+   * Number of deliveries.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -157,7 +157,7 @@ export const BacklogAgeSchema: GenMessage<BacklogAge> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 2);
 
 /**
- * What waits for one subscription.
+ * Pending deliveries of one subscription.
  *
  * @generated from message svc.v1.BacklogSubscription
  */
@@ -170,21 +170,21 @@ export type BacklogSubscription = Message<"svc.v1.BacklogSubscription"> & {
   subscriptionId: string;
 
   /**
-   * Its deliveries that are pending, of those counted.
+   * Number of its pending deliveries, of those counted.
    *
    * @generated from field: uint32 pending_deliveries = 2;
    */
   pendingDeliveries: number;
 
   /**
-   * When the oldest of them was queued.
+   * Time at which the oldest of them was queued.
    *
    * @generated from field: google.protobuf.Timestamp oldest_at = 3;
    */
   oldestAt?: Timestamp | undefined;
 
   /**
-   * How its endpoint fares; what GetSubscription alone sets is not set.
+   * Health of the subscription's endpoint, without the fields that only GetSubscription sets.
    *
    * @generated from field: svc.v1.SubscriptionHealth health = 4;
    */
@@ -199,20 +199,20 @@ export const BacklogSubscriptionSchema: GenMessage<BacklogSubscription> = /*@__P
   messageDesc(file_svc_v1_stats, 3);
 
 /**
- * How many jobs are in one status.
+ * Number of jobs in one status.
  *
  * @generated from message svc.v1.JobStatusCount
  */
 export type JobStatusCount = Message<"svc.v1.JobStatusCount"> & {
   /**
-   * The status.
+   * Status of the jobs.
    *
    * @generated from field: svc.v1.JobStatus status = 1;
    */
   status: JobStatus;
 
   /**
-   * How many.
+   * Number of jobs.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -233,44 +233,45 @@ export const JobStatusCountSchema: GenMessage<JobStatusCount> = /*@__PURE__*/
  */
 export type QuerySeriesRequest = Message<"svc.v1.QuerySeriesRequest"> & {
   /**
-   * What to return. If empty, everything.
+   * Series to return. If empty, all series.
    *
    * @generated from field: repeated svc.v1.Series series = 1;
    */
   series: Series[];
 
   /**
-   * From this time on, rounded down to a step. If unset, 24 hours ago.
+   * Start of the range, rounded down to a step. If unset, 24 hours ago.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Up to this time. If unset, now.
+   * End of the range. If unset, now.
    *
    * @generated from field: google.protobuf.Timestamp until = 3;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Length of a step in seconds: a multiple of 60 or, where since lies more than 47 hours back, of 3,600. 0 means
-   * one that gives at most 200 steps.
+   * Length of a step in seconds: a multiple of 60, or of 3,600 if `since` is more than 47 hours ago. 0 means a length
+   * that gives at most 200 steps.
    *
    * @generated from field: uint32 step_seconds = 4;
    */
   stepSeconds: number;
 
   /**
-   * Only of this subscription. If empty, of all of them. Counters of one subscription are kept for the first
-   * 1,000 of a project that a node delivers to within 10 seconds; those of all count every one.
+   * Subscription to count. If empty, all subscriptions. Every 10 seconds, a node keeps separate counters only for the
+   * first 1,000 subscriptions of a project to which it delivers. The counters of all subscriptions together are
+   * complete.
    *
    * @generated from field: string subscription_id = 5;
    */
   subscriptionId: string;
 
   /**
-   * Only of this tool. If empty, of all of them. Kept as those of one subscription.
+   * Tool to count. If empty, all tools. The limit of `subscriptionId` applies to tools in the same way.
    *
    * @generated from field: string tool_slug = 6;
    */
@@ -291,7 +292,7 @@ export const QuerySeriesRequestSchema: GenMessage<QuerySeriesRequest> = /*@__PUR
  */
 export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
   /**
-   * When the first step begins.
+   * Start of the first step.
    *
    * @generated from field: google.protobuf.Timestamp since = 1;
    */
@@ -305,28 +306,28 @@ export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
   stepSeconds: number;
 
   /**
-   * How many steps there are. The last one may not be over yet.
+   * Number of steps. The last step may still be in progress.
    *
    * @generated from field: uint32 steps = 3;
    */
   steps: number;
 
   /**
-   * Counts, ordered by series and outcome. An outcome that did not occur has no line.
+   * Counts, ordered by series and outcome. Outcomes with no count are left out.
    *
    * @generated from field: repeated svc.v1.SeriesLine lines = 4;
    */
   lines: SeriesLine[];
 
   /**
-   * Latencies, one for each series of latencies that was asked for and has any, in their order.
+   * Latencies, one entry per requested latency series that has any, in the order of the series.
    *
    * @generated from field: repeated svc.v1.LatencyLine latencies = 5;
    */
   latencies: LatencyLine[];
 
   /**
-   * Upper ends, in milliseconds, of the first 23 of the 24 buckets of latencies; the last has none.
+   * Upper bounds, in milliseconds, of the first 23 of the 24 latency buckets. The last bucket has no upper bound.
    *
    * @generated from field: repeated double bucket_bounds_ms = 6;
    */
@@ -341,27 +342,27 @@ export const QuerySeriesResponseSchema: GenMessage<QuerySeriesResponse> = /*@__P
   messageDesc(file_svc_v1_stats, 6);
 
 /**
- * Counts of one outcome.
+ * Counts of one outcome of a series.
  *
  * @generated from message svc.v1.SeriesLine
  */
 export type SeriesLine = Message<"svc.v1.SeriesLine"> & {
   /**
-   * What was counted.
+   * Series of the counts.
    *
    * @generated from field: svc.v1.Series series = 1;
    */
   series: Series;
 
   /**
-   * With which outcome, in the words of its series.
+   * Outcome, as named by the series.
    *
    * @generated from field: string outcome = 2;
    */
   outcome: string;
 
   /**
-   * How many in each step.
+   * Count of each step.
    *
    * @generated from field: repeated uint32 counts = 3;
    */
@@ -382,21 +383,21 @@ export const SeriesLineSchema: GenMessage<SeriesLine> = /*@__PURE__*/
  */
 export type LatencyLine = Message<"svc.v1.LatencyLine"> & {
   /**
-   * What was measured.
+   * Series of the latencies.
    *
    * @generated from field: svc.v1.Series series = 1;
    */
   series: Series;
 
   /**
-   * What was measured in each step.
+   * Latencies of each step.
    *
    * @generated from field: repeated svc.v1.LatencyStep steps = 2;
    */
   steps: LatencyStep[];
 
   /**
-   * What was measured in all steps together.
+   * Latencies of all steps together.
    *
    * @generated from field: svc.v1.LatencyStep total = 3;
    */
@@ -411,42 +412,43 @@ export const LatencyLineSchema: GenMessage<LatencyLine> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 8);
 
 /**
- * Latencies of one step.
+ * Latencies of one step, or of all steps together.
  *
  * @generated from message svc.v1.LatencyStep
  */
 export type LatencyStep = Message<"svc.v1.LatencyStep"> & {
   /**
-   * How many were measured.
+   * Number of measurements.
    *
    * @generated from field: uint32 count = 1;
    */
   count: number;
 
   /**
-   * How many fell in each of the 24 buckets. Empty where none was measured.
+   * Number of measurements in each of the 24 buckets. Empty if there are none.
    *
    * @generated from field: repeated uint32 buckets = 2;
    */
   buckets: number[];
 
   /**
-   * Half of them took no longer, in milliseconds. This, p95Ms and p99Ms are estimates from the buckets, which
-   * widen by 1.6: up to that factor off. 0 where none was measured; what is beyond the last bound reads as it.
+   * Median latency in milliseconds. p50Ms, p95Ms and p99Ms are estimates from the buckets, whose bounds grow by a
+   * factor of 1.6, so an estimate may be wrong by up to that factor. 0 if there are no measurements. A latency above
+   * the last bound counts as the last bound.
    *
    * @generated from field: double p50_ms = 3;
    */
   p50Ms: number;
 
   /**
-   * 95 of 100 took no longer.
+   * 95th percentile in milliseconds.
    *
    * @generated from field: double p95_ms = 4;
    */
   p95Ms: number;
 
   /**
-   * 99 of 100 took no longer.
+   * 99th percentile in milliseconds.
    *
    * @generated from field: double p99_ms = 5;
    */
@@ -467,15 +469,15 @@ export const LatencyStepSchema: GenMessage<LatencyStep> = /*@__PURE__*/
  */
 export type WatchProjectRequest = Message<"svc.v1.WatchProjectRequest"> & {
   /**
-   * What to tell of. If empty, everything.
+   * Kinds of notices to send. If empty, all kinds.
    *
    * @generated from field: repeated svc.v1.NoticeKind kinds = 1;
    */
   kinds: NoticeKind[];
 
   /**
-   * Tells first of what is new since this time, up to 10 minutes back. What is older is told by notices with
-   * gap. If unset, from now on.
+   * Start time, up to 10 minutes ago: the stream first sends notices of changes since then. A notice with `gap`
+   * replaces older changes. If unset, the stream starts now.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
@@ -490,20 +492,20 @@ export const WatchProjectRequestSchema: GenMessage<WatchProjectRequest> = /*@__P
   messageDesc(file_svc_v1_stats, 10);
 
 /**
- * One message of WatchProject's stream.
+ * A message of WatchProject's stream.
  *
  * @generated from message svc.v1.WatchProjectResponse
  */
 export type WatchProjectResponse = Message<"svc.v1.WatchProjectResponse"> & {
   /**
-   * What is new. Unset in messages that only keep the stream alive.
+   * New or changed resource. Unset in messages that only keep the connection alive.
    *
    * @generated from field: svc.v1.Notice notice = 1;
    */
   notice?: Notice | undefined;
 
   /**
-   * Up to when the project was read: what to go on from, as since, after a break.
+   * Time up to which the project was read. After a disconnect, send it as `since`.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
@@ -518,49 +520,49 @@ export const WatchProjectResponseSchema: GenMessage<WatchProjectResponse> = /*@_
   messageDesc(file_svc_v1_stats, 11);
 
 /**
- * Something that is new or changed.
+ * A resource that is new or changed.
  *
  * @generated from message svc.v1.Notice
  */
 export type Notice = Message<"svc.v1.Notice"> & {
   /**
-   * What it is.
+   * Kind of the resource.
    *
    * @generated from field: svc.v1.NoticeKind kind = 1;
    */
   kind: NoticeKind;
 
   /**
-   * Its id. Empty with gap.
+   * Id of the resource. Empty if `gap` is true.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * Its state, in the words of its own message (Delivery.state, ToolCall.outcome); of a job or an ask, the enum's
-   * name in lower case without its prefix (`pending_plan_approval`). Empty for an event.
+   * State of the resource, as in its own message (Delivery.state, ToolCall.outcome). For a job or an ask, the enum
+   * value's name in lower case without its prefix (`pending_plan_approval`). Empty for an event.
    *
    * @generated from field: string state = 3;
    */
   state: string;
 
   /**
-   * When it was made: the time in its id.
+   * Creation time of the resource, from its id.
    *
    * @generated from field: google.protobuf.Timestamp at = 4;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Of an event: the event.
+   * The event. Set only for events.
    *
    * @generated from field: svc.v1.Event event = 5;
    */
   event?: Event | undefined;
 
   /**
-   * More of this kind is new than is told one by one: read the list again.
+   * True if there are more changes of this kind than the stream sends one by one. Read the list again.
    *
    * @generated from field: bool gap = 6;
    */
@@ -575,58 +577,57 @@ export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 12);
 
 /**
- * What is counted over time.
+ * A series of counts over time.
  *
  * @generated from enum svc.v1.Series
  */
 export const Series = {
   /**
-   * Never sent. In a request it names nothing.
+   * Not set. Responses never have it, and requests cannot use it.
    *
    * @generated from enum value: SERIES_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Events that were stored, by the slug of their toolkit.
+   * Events that were stored, by toolkit slug.
    *
    * @generated from enum value: SERIES_EVENTS = 1;
    */
   EVENTS: 1,
 
   /**
-   * Deliveries that an attempt ended, `delivered` or `dead_letter`, and attempts that failed and are made
-   * again, `retried`; those of asks among them. What ends with its subscription is not counted. By
-   * subscription too.
+   * Delivery attempts by outcome: `delivered` and `dead_letter` (the attempt ended its delivery), and `retried` (the
+   * attempt failed and svc will try again). Deliveries of asks are included. Deliveries that end because their
+   * subscription ends are not. Can be filtered by subscription.
    *
    * @generated from enum value: SERIES_DELIVERIES = 2;
    */
   DELIVERIES: 2,
 
   /**
-   * How long after its event was received a delivery was delivered, in milliseconds. By subscription too.
+   * Time from the receipt of an event to the delivery, in milliseconds. Can be filtered by subscription.
    *
    * @generated from enum value: SERIES_DELIVERY_LATENCY = 3;
    */
   DELIVERY_LATENCY: 3,
 
   /**
-   * Calls of tools that ended, by outcome (CallToolResponse.outcome). By tool too.
+   * Tool calls that ended, by outcome (CallToolResponse.outcome). Can be filtered by tool.
    *
    * @generated from enum value: SERIES_CALLS = 4;
    */
   CALLS: 4,
 
   /**
-   * How long calls took that the app answered, in milliseconds. By tool too.
+   * Duration of tool calls that the app answered, in milliseconds. Can be filtered by tool.
    *
    * @generated from enum value: SERIES_CALL_LATENCY = 5;
    */
   CALL_LATENCY: 5,
 
   /**
-   * Jobs that ended, by status in lower case: `succeeded`, `failed`, `aborted`, `rejected`, `expired` or
-   * `cancelled`.
+   * Jobs that ended, by status in lower case: `succeeded`, `failed`, `aborted`, `rejected`, `expired` or `cancelled`.
    *
    * @generated from enum value: SERIES_JOBS = 6;
    */
@@ -634,7 +635,7 @@ export const Series = {
 } as const;
 
 /**
- * What is counted over time.
+ * A series of counts over time.
  *
  * @generated from enum svc.v1.Series
  */
@@ -647,13 +648,13 @@ export const SeriesSchema: GenEnum<Series> = /*@__PURE__*/
   enumDesc(file_svc_v1_stats, 0);
 
 /**
- * What a notice is about.
+ * Kind of resource in a notice.
  *
  * @generated from enum svc.v1.NoticeKind
  */
 export const NoticeKind = {
   /**
-   * Never sent. In a request it names nothing.
+   * Not set. Responses never have it, and requests cannot use it.
    *
    * @generated from enum value: NOTICE_KIND_UNSPECIFIED = 0;
    */
@@ -674,7 +675,7 @@ export const NoticeKind = {
   DELIVERY: 2,
 
   /**
-   * A call of a tool began or ended.
+   * A tool call started or ended.
    *
    * @generated from enum value: NOTICE_KIND_CALL = 3;
    */
@@ -688,7 +689,7 @@ export const NoticeKind = {
   JOB: 4,
 
   /**
-   * An ask was raised, passed on or settled.
+   * An ask was created, passed to another contact, or settled.
    *
    * @generated from enum value: NOTICE_KIND_ASK = 5;
    */
@@ -696,7 +697,7 @@ export const NoticeKind = {
 } as const;
 
 /**
- * What a notice is about.
+ * Kind of resource in a notice.
  *
  * @generated from enum svc.v1.NoticeKind
  */
@@ -709,16 +710,16 @@ export const NoticeKindSchema: GenEnum<NoticeKind> = /*@__PURE__*/
   enumDesc(file_svc_v1_stats, 1);
 
 /**
- * How a project fares: what waits, what happened over time, and what is happening now.
+ * Reports the state of a project: its backlog, counts over time, and live changes.
  *
- * Every call takes its project from the authenticated key.
+ * Every call takes its project from the calling key.
  *
  * @generated from service svc.v1.StatsService
  */
 export const StatsService: GenService<{
   /**
-   * GetBacklog returns what waits now, read from the tables, and how many deliveries ended as
-   * `dead_letter` within a day, read from the counters of QuerySeries.
+   * Returns the current backlog, read from the tables, and the number of deliveries that became `dead_letter` within a
+   * day, read from the counters of QuerySeries.
    *
    * @generated from rpc svc.v1.StatsService.GetBacklog
    */
@@ -728,17 +729,17 @@ export const StatsService: GenService<{
     output: typeof GetBacklogResponseSchema;
   },
   /**
-   * QuerySeries returns counts over time, step by step. They come from counters that every node keeps in
-   * memory and adds to the store every 10 seconds and as it stops: they lag by as much, and the node
-   * that is killed loses what it had not added yet. Lists are exact. Counters of a minute are kept for 48
-   * hours, those of an hour as long as events.
+   * Returns counts over time, one per step. The counts come from counters that every node keeps in memory and writes to
+   * the database every 10 seconds and when it stops. The counts are late by that time, and a killed node loses the
+   * counts that it has not yet written. Lists are exact. Counters per minute are kept for 48 hours, and counters per
+   * hour for as long as events.
    *
-   * It is an error to query with:
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument STEP_INVALID: stepSeconds is no multiple of 60 or, where since lies more than 47 hours
-   *   back, of 3,600; or the range has more than 1,500 steps.
-   * - invalid_argument SUBJECT_INVALID: subscriptionId comes with a series that is not about deliveries, or
-   *   toolSlug with one that is not about calls.
+   * Errors:
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument STEP_INVALID: `stepSeconds` is not a multiple of 60, or of 3,600 if `since` is more than 47
+   *   hours ago; or the range has more than 1,500 steps.
+   * - invalid_argument SUBJECT_INVALID: `subscriptionId` comes with a series that does not count deliveries, or
+   *   `toolSlug` comes with a series that does not count tool calls.
    *
    * @generated from rpc svc.v1.StatsService.QuerySeries
    */
@@ -748,16 +749,17 @@ export const StatsService: GenService<{
     output: typeof QuerySeriesResponseSchema;
   },
   /**
-   * WatchProject streams a notice of each event, delivery, call, job and ask that is new or changed its
-   * state, within about a second, until the caller ends it. It tells what to read again, and is no log:
-   * notices may be repeated, two changes within a second may be told as one, and when more than 200 of a kind
-   * come at once one notice with gap stands for those left out. A message without a notice comes every
-   * 20 seconds, so that neither side takes the stream for dead. After a break, go on with the `at` of the
-   * last message as since.
+   * Streams a notice for each new or changed event, delivery, tool call, job and ask, within about a second, until the
+   * caller closes the stream. The stream reports what to read again. It is not a log: notices may repeat, and two
+   * changes within a second may produce one notice. If more than 200 changes of a kind come at once, one notice with
+   * `gap` replaces those that are left out.
    *
-   * It is an error to watch:
-   * - resource_exhausted WATCHERS_TOO_MANY: 100 watches of the project are open at this node.
-   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has as many streams open at this node as it may.
+   * A message without a notice comes every 20 seconds to keep the connection alive. After a disconnect, call again with
+   * the `at` of the last message as `since`.
+   *
+   * Errors:
+   * - resource_exhausted WATCHERS_TOO_MANY: 100 watches of the project are open on this node.
+   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has reached its quota of open streams on this node.
    *
    * @generated from rpc svc.v1.StatsService.WatchProject
    */

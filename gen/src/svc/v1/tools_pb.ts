@@ -24,35 +24,35 @@ export const file_svc_v1_tools: GenFile = /*@__PURE__*/
  */
 export type SearchToolsRequest = Message<"svc.v1.SearchToolsRequest"> & {
   /**
-   * What the caller wants to do, in plain words: 1 to 1,000 characters.
+   * Intent of the caller in plain words: 1 to 1,000 characters.
    *
    * @generated from field: string query = 1;
    */
   query: string;
 
   /**
-   * Only tools of this toolkit. If empty, of every toolkit.
+   * Toolkit of the tools. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Only tools of this kind. If unspecified, of every callable kind.
+   * Kind of the tools. If unspecified, all callable kinds.
    *
    * @generated from field: svc.v1.ToolKind kind = 3;
    */
   kind: ToolKind;
 
   /**
-   * Only tools of this class: `read`, `write` or `destructive`. If empty, of every class.
+   * Access class of the tools: `read`, `write` or `destructive`. If empty, all classes.
    *
    * @generated from field: string access_class = 4;
    */
   accessClass: string;
 
   /**
-   * Most tools to return, at most 50. 0 means 8.
+   * Maximum tools in the response, at most 50. 0 means 8.
    *
    * @generated from field: int32 limit = 5;
    */
@@ -73,25 +73,27 @@ export const SearchToolsRequestSchema: GenMessage<SearchToolsRequest> = /*@__PUR
  */
 export type SearchToolsResponse = Message<"svc.v1.SearchToolsResponse"> & {
   /**
-   * The tools that fit, best first. Empty when none does: the query says it in other words then. At most three
-   * when confidence is `low`.
+   * Matching tools, best first. Empty if none matches: search again with other words. At most three if `confidence` is
+   * `low`.
    *
    * @generated from field: repeated svc.v1.FoundTool results = 1;
    */
   results: FoundTool[];
 
   /**
-   * How far to trust the answer, by the share of the query that the best tool holds; ids, numbers, times, names and quoted
-   * text are no part of that share. `high`: take the first. `medium`: describe two and compare. `low`: find out what is
-   * missing before a call, and call nothing but a read. Empty when results is.
+   * Confidence in the results, from the share of the query that the best tool matches. Ids, numbers, times, names and
+   * quoted text do not count in that share. Empty if `results` is empty.
+   * - `high`: use the first tool.
+   * - `medium`: describe two tools and compare them.
+   * - `low`: find out what is missing before a call, and call only reads.
    *
    * @generated from field: string confidence = 2;
    */
   confidence: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -106,7 +108,7 @@ export const SearchToolsResponseSchema: GenMessage<SearchToolsResponse> = /*@__P
   messageDesc(file_svc_v1_tools, 1);
 
 /**
- * A tool that a search found.
+ * A tool in the results of a search.
  *
  * @generated from message svc.v1.FoundTool
  */
@@ -119,22 +121,22 @@ export type FoundTool = Message<"svc.v1.FoundTool"> & {
   tool?: Tool | undefined;
 
   /**
-   * How well it fits; comparable within one answer only.
+   * Score of the match. Scores are comparable only within one response.
    *
    * @generated from field: double score = 2;
    */
   score: number;
 
   /**
-   * The words of the query that it was found by, as they are indexed.
+   * Words of the query that matched the tool, in their indexed form.
    *
    * @generated from field: repeated string matched_terms = 3;
    */
   matchedTerms: string[];
 
   /**
-   * How far to trust it: `high`, `medium` or `low`. Of the first that of the answer, of others less, the farther their
-   * score is behind.
+   * Confidence in this tool: `high`, `medium` or `low`. The first tool has the confidence of the response. The others
+   * have less as their score gets lower.
    *
    * @generated from field: string confidence = 4;
    */
@@ -155,7 +157,7 @@ export const FoundToolSchema: GenMessage<FoundTool> = /*@__PURE__*/
  */
 export type DescribeToolRequest = Message<"svc.v1.DescribeToolRequest"> & {
   /**
-   * Catalog-wide slug of the tool (`calendar.list_events`).
+   * Slug of the tool, unique in the catalog (`calendar.list_events`).
    *
    * @generated from field: string slug = 1;
    */
@@ -197,61 +199,59 @@ export const DescribeToolResponseSchema: GenMessage<DescribeToolResponse> = /*@_
  */
 export type CallToolRequest = Message<"svc.v1.CallToolRequest"> & {
   /**
-   * Catalog-wide slug of the tool.
+   * Slug of the tool, unique in the catalog.
    *
    * @generated from field: string tool_slug = 1;
    */
   toolSlug: string;
 
   /**
-   * The arguments as the JSON text of an object that satisfies the tool's input schema. If empty, `{}`.
+   * Arguments, as the JSON text of an object that matches the tool's input schema. If empty, `{}`.
    *
    * @generated from field: string arguments_json = 2;
    */
   argumentsJson: string;
 
   /**
-   * Whose account to call with: the entity's active account of the toolkit. If several schemes are
-   * connected, the one that the toolkit declares first.
+   * Id of the entity whose active account of the toolkit to use. If accounts of several schemes are connected, svc uses
+   * the scheme that the toolkit declares first.
    *
    * @generated from field: string entity_id = 3;
    */
   entityId: string;
 
   /**
-   * The account to call with, in place of entityId. If both are given, the account must be the
-   * entity's.
+   * Id of the account to use instead of `entityId`. If both are present, the account must belong to the entity.
    *
    * @generated from field: string connected_account_id = 4;
    */
   connectedAccountId: string;
 
   /**
-   * Makes the call safe to repeat: up to 200 characters of the caller's choice. If empty, every call
-   * is executed.
+   * Idempotency key that makes the call safe to repeat, chosen by the caller: up to 200 characters. If empty, svc
+   * executes every call.
    *
    * @generated from field: string idempotency_key = 5;
    */
   idempotencyKey: string;
 
   /**
-   * Whether to answer with the request that would be sent, and send nothing.
+   * True to return the request that svc would send, without sending it.
    *
    * @generated from field: bool dry_run = 6;
    */
   dryRun: boolean;
 
   /**
-   * Dotted paths of the result to keep (`items.id` takes the id of every item), up to 100. If empty,
-   * all of it.
+   * Dotted paths of the result to keep, up to 100. `items.id` keeps the id of every item. If empty, the whole result.
    *
    * @generated from field: repeated string fields = 7;
    */
   fields: string[];
 
   /**
-   * Longest resultJson to answer with, in bytes, from 256. Lists are shortened to fit. 0 means no limit
-   * but that of an answer, 8 MiB.
+   * Maximum length of `resultJson` in bytes, from 256. svc shortens lists to fit. 0 means only the limit of a response,
+   * 8 MiB.
    *
    * @generated from field: int32 max_bytes = 8;
    */
@@ -272,108 +272,109 @@ export const CallToolRequestSchema: GenMessage<CallToolRequest> = /*@__PURE__*/
  */
 export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
   /**
-   * Id of the call in the ledger. Empty of a dry run, which leaves no trace.
+   * Id of the call in the ledger. Empty for a dry run, which is not recorded.
    *
    * @generated from field: string call_id = 1;
    */
   callId: string;
 
   /**
-   * What became of the call:
-   * - `ok`: executed; resultJson holds the answer.
-   * - `held`: the tool is destructive and `confirm: true` is missing; or a person is asked first, and then
-   *   jobId says where. Nothing was sent.
-   * - `invalid_arguments`: faults names every fault; nothing was sent.
-   * - `no_account`: the entity has no account of the toolkit; nothing was sent.
-   * - `account_unusable`: the account is not active, or the app refused its credential.
-   * - `missing_scope`: the account was not granted a scope that the tool needs; nothing was sent.
-   * - `not_callable`: the tool is a trigger or is declared uncallable; of a job, the host of a request is not
-   *   on the project's list, or a secret is not there. Nothing was sent.
-   * - `not_bound`: the deployment does not say where the app is; the message names the missing key.
-   * - `rate_limited`: the app answered 429; the call was not executed.
+   * Outcome of the call:
+   * - `ok`: executed. `resultJson` has the result.
+   * - `held`: needs confirmation. The tool is destructive and `confirm: true` is missing, or a person must confirm and
+   *   `jobId` is the job that asks. svc sent nothing.
+   * - `invalid_arguments`: `faults` lists every problem. svc sent nothing.
+   * - `no_account`: the entity has no account of the toolkit. svc sent nothing.
+   * - `account_unusable`: the account is not active, or the app rejected its credential.
+   * - `missing_scope`: the account does not have a scope that the tool needs. svc sent nothing.
+   * - `not_callable`: the tool is a trigger or is declared not callable. For a job: the host of a request is not on the
+   *   project's list, or a secret does not exist. svc sent nothing.
+   * - `not_bound`: the deployment does not configure the app's address. The message names the missing key.
+   * - `rate_limited`: the app answered 429. The call was not executed.
    * - `provider_error`: the app answered with an error, or with more than 8 MiB or 200,000 values.
-   * - `timeout`: a read was not answered in 30 s, or the node that made it ended.
-   * - `unreachable`: the app could not be reached; nothing was executed.
-   * - `outcome_unknown`: a write was sent and its answer never came: it may have been executed.
+   * - `timeout`: a read got no answer in 30 s, or the node that made it stopped.
+   * - `unreachable`: svc could not reach the app. Nothing was executed.
+   * - `outcome_unknown`: svc sent a write and got no answer. The app may have executed it.
    *
    * @generated from field: string outcome = 2;
    */
   outcome: string;
 
   /**
-   * The answer as JSON text, trimmed to the tool's output schema. Empty unless outcome is `ok`.
+   * Result as JSON text, trimmed to the tool's output schema. Empty unless `outcome` is `ok`.
    *
    * @generated from field: string result_json = 3;
    */
   resultJson: string;
 
   /**
-   * What was wrong and what to do about it. Empty when outcome is `ok`.
+   * Description of the problem and the next step. Empty if `outcome` is `ok`.
    *
    * @generated from field: string message = 4;
    */
   message: string;
 
   /**
-   * Whether the same call may be sent again and may then succeed.
+   * True if the caller may send the same call again and it may then succeed.
    *
    * @generated from field: bool retryable = 5;
    */
   retryable: boolean;
 
   /**
-   * How long the app asks to wait before that. Unset when it does not say.
+   * Time that the app asks to wait before a retry. Unset if the app does not give one.
    *
    * @generated from field: google.protobuf.Duration retry_after = 6;
    */
   retryAfter?: Duration | undefined;
 
   /**
-   * HTTP status of the app's answer. 0 when there was none.
+   * HTTP status of the app's answer. 0 if there was no answer.
    *
    * @generated from field: int32 provider_status = 7;
    */
   providerStatus: number;
 
   /**
-   * What the caller should know of a call that is `ok` all the same: `output_mismatch` (the answer does
-   * not have the documented form, or cannot be read), `truncated` (resultJson was shortened), `unrecorded` (the ledger could
-   * not be written), each with a colon and a sentence.
+   * Warnings about an `ok` call. Each is a name, a colon and a sentence.
+   * - `output_mismatch`: the answer does not have the documented form or cannot be read.
+   * - `truncated`: `resultJson` was shortened.
+   * - `unrecorded`: svc could not write the call to the ledger.
    *
    * @generated from field: repeated string warnings = 8;
    */
   warnings: string[];
 
   /**
-   * Whether the answer was made by the sandbox.
+   * True if the sandbox created the response.
    *
    * @generated from field: bool sandbox = 9;
    */
   sandbox: boolean;
 
   /**
-   * With dryRun, and when the call is held: what would be sent. Else unset.
+   * Request that svc would send. Set only for a dry run and for a held call.
    *
    * @generated from field: svc.v1.ToolRequest request = 10;
    */
   request?: ToolRequest | undefined;
 
   /**
-   * With `invalid_arguments`: every fault.
+   * Problems of the arguments. Set only if `outcome` is `invalid_arguments`.
    *
    * @generated from field: repeated svc.v1.ArgumentFault faults = 11;
    */
   faults: ArgumentFault[];
 
   /**
-   * Whether this is the recorded answer of an earlier call with the same idempotencyKey.
+   * True if this is the recorded response of an earlier call with the same `idempotencyKey`.
    *
    * @generated from field: bool replayed = 12;
    */
   replayed: boolean;
 
   /**
-   * Of a held call that a person is asked to confirm: the job that asks, and then makes it. Else empty.
+   * Id of the job that asks a person to confirm a held call and then makes it. Otherwise empty.
    *
    * @generated from field: string job_id = 13;
    */
@@ -388,7 +389,7 @@ export const CallToolResponseSchema: GenMessage<CallToolResponse> = /*@__PURE__*
   messageDesc(file_svc_v1_tools, 6);
 
 /**
- * One fault of the arguments of a call.
+ * A problem in the arguments of a call.
  *
  * @generated from message svc.v1.ArgumentFault
  */
@@ -401,22 +402,22 @@ export type ArgumentFault = Message<"svc.v1.ArgumentFault"> & {
   pointer: string;
 
   /**
-   * What is allowed there.
+   * Description of the values that are allowed there.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * The value that was given, as JSON text of at most 200 characters. Empty when it is missing, sensitive or
-   * under a name that the tool does not know.
+   * Value from the request, as JSON text of at most 200 characters. Empty if the value is missing or sensitive, or if
+   * its name is unknown to the tool.
    *
    * @generated from field: string given_json = 3;
    */
   givenJson: string;
 
   /**
-   * Name of the property that is missing at pointer. Empty for any other fault.
+   * Name of the property that is missing at `pointer`. Empty for other problems.
    *
    * @generated from field: string missing = 4;
    */
@@ -431,7 +432,7 @@ export const ArgumentFaultSchema: GenMessage<ArgumentFault> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 7);
 
 /**
- * A request to an app as it would be sent. Credentials and sensitive values are masked.
+ * A request to an app as svc would send it. Credentials and sensitive values are masked.
  *
  * @generated from message svc.v1.ToolRequest
  */
@@ -444,7 +445,7 @@ export type ToolRequest = Message<"svc.v1.ToolRequest"> & {
   method: string;
 
   /**
-   * Address with query.
+   * URL with its query.
    *
    * @generated from field: string url = 2;
    */
@@ -458,7 +459,7 @@ export type ToolRequest = Message<"svc.v1.ToolRequest"> & {
   headers: { [key: string]: string };
 
   /**
-   * Body as JSON text. Empty when there is none.
+   * Body as JSON text. Empty if there is no body.
    *
    * @generated from field: string body_json = 4;
    */
@@ -473,7 +474,7 @@ export const ToolRequestSchema: GenMessage<ToolRequest> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 8);
 
 /**
- * One call of the ledger.
+ * A tool call in the ledger.
  *
  * @generated from message svc.v1.ToolCall
  */
@@ -486,28 +487,28 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   id: string;
 
   /**
-   * Catalog-wide slug of the tool; `http` for a request that a program makes itself.
+   * Slug of the tool, or `http` for a request that a program makes itself.
    *
    * @generated from field: string tool_slug = 2;
    */
   toolSlug: string;
 
   /**
-   * The tool's class when it was called: `read`, `write` or `destructive`.
+   * Access class of the tool at the time of the call: `read`, `write` or `destructive`.
    *
    * @generated from field: string access_class = 3;
    */
   accessClass: string;
 
   /**
-   * Whose account was asked for. Empty when the call named the account only.
+   * Id of the entity in the request. Empty if the call named only the account.
    *
    * @generated from field: string entity_id = 4;
    */
   entityId: string;
 
   /**
-   * Account it was called with. Empty when none was found.
+   * Id of the account that the call used. Empty if none was found.
    *
    * @generated from field: string connected_account_id = 5;
    */
@@ -521,110 +522,108 @@ export type ToolCall = Message<"svc.v1.ToolCall"> & {
   keyId: string;
 
   /**
-   * Job that made the call. Empty when a caller made it.
+   * Id of the job that made the call. Empty if a caller made it.
    *
    * @generated from field: string job_id = 7;
    */
   jobId: string;
 
   /**
-   * Step of that job.
+   * Id of the step of that job.
    *
    * @generated from field: string step_id = 8;
    */
   stepId: string;
 
   /**
-   * As in CallToolResponse; `running` while the call is under way.
+   * Outcome, as in CallToolResponse, or `running` while the call is in progress.
    *
    * @generated from field: string outcome = 9;
    */
   outcome: string;
 
   /**
-   * As in CallToolResponse.
+   * Message, as in CallToolResponse.
    *
    * @generated from field: string message = 10;
    */
   message: string;
 
   /**
-   * HTTP status of the app's answer. 0 when there was none.
+   * HTTP status of the app's answer. 0 if there was no answer.
    *
    * @generated from field: int32 provider_status = 11;
    */
   providerStatus: number;
 
   /**
-   * Digest of tool, account asked for and arguments (`confirm` apart), in hexadecimal: HMAC-SHA-256 under a
-   * secret key of the deployment and the project. Equal calls of a project have equal digests, until the
-   * deployment's vault key is rotated.
+   * Digest of the tool, the requested account and the arguments (ignoring `confirm`), in hexadecimal: HMAC-SHA-256 with
+   * a secret key of the deployment and the project. Equal calls of a project have equal digests until the deployment's
+   * vault key is rotated.
    *
    * @generated from field: string arguments_digest = 12;
    */
   argumentsDigest: string;
 
   /**
-   * The arguments, sensitive values masked, and whatever stands under names that the tool does not know.
-   * Empty in lists; `{}` of a call that a job made, whose rows stay
-   * inside.
+   * Arguments. Sensitive values, and values under names that the tool does not know, are masked. Empty in lists. `{}`
+   * for a call of a job, because a job's rows stay inside the job.
    *
    * @generated from field: string arguments_json = 13;
    */
   argumentsJson: string;
 
   /**
-   * The first 64 KiB of the result, sensitive values masked. Empty in lists, and of a call that a job
-   * made.
+   * First 64 KiB of the result, with sensitive values masked. Empty in lists and for calls of jobs.
    *
    * @generated from field: string result_json = 14;
    */
   resultJson: string;
 
   /**
-   * Whether resultJson is cut off.
+   * True if `resultJson` is cut off.
    *
    * @generated from field: bool truncated = 15;
    */
   truncated: boolean;
 
   /**
-   * Whether the sandbox answered.
+   * True if the sandbox answered.
    *
    * @generated from field: bool sandbox = 16;
    */
   sandbox: boolean;
 
   /**
-   * Key that makes the call safe to repeat. If empty, none was given.
+   * Idempotency key of the call. Empty if the request had none.
    *
    * @generated from field: string idempotency_key = 17;
    */
   idempotencyKey: string;
 
   /**
-   * When the call was made.
+   * Time of the call.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 18;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * How long it took in all, in milliseconds.
+   * Total duration in milliseconds.
    *
    * @generated from field: int32 duration_ms = 19;
    */
   durationMs: number;
 
   /**
-   * How long the app took of that, in milliseconds.
+   * Time until the app answered, in milliseconds. Part of `durationMs`.
    *
    * @generated from field: int32 provider_ms = 20;
    */
   providerMs: number;
 
   /**
-   * What hooks of the project said of the call, in the order in which they were asked. Empty in lists.
+   * Answers of the project's hooks, in the order in which svc asked them. Empty in lists.
    *
    * @generated from field: repeated svc.v1.HookAnswer hooks = 21;
    */
@@ -639,34 +638,35 @@ export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 9);
 
 /**
- * What a hook said of a call.
+ * Answer of a hook about a call.
  *
  * @generated from message svc.v1.HookAnswer
  */
 export type HookAnswer = Message<"svc.v1.HookAnswer"> & {
   /**
-   * Id of the hook, which may be deleted by now.
+   * Id of the hook. The hook may be deleted by now.
    *
    * @generated from field: string hook_id = 1;
    */
   hookId: string;
 
   /**
-   * `allow`, `edit`, `refuse`, or `failed` where it said nothing that counts and the call did not go on.
+   * Decision: `allow`, `edit`, `refuse`, or `failed`. `failed` means that the hook gave no valid answer, and the call
+   * stopped.
    *
    * @generated from field: string decision = 2;
    */
   decision: string;
 
   /**
-   * How long it took, in milliseconds.
+   * Duration of the hook's answer, in milliseconds.
    *
    * @generated from field: int32 duration_ms = 3;
    */
   durationMs: number;
 
   /**
-   * When it was asked.
+   * Time at which svc asked the hook.
    *
    * @generated from field: google.protobuf.Timestamp asked_at = 4;
    */
@@ -681,7 +681,7 @@ export const HookAnswerSchema: GenMessage<HookAnswer> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 10);
 
 /**
- * An address of a project's own that is asked about its calls.
+ * An endpoint of a project that svc asks about tool calls.
  *
  * @generated from message svc.v1.Hook
  */
@@ -694,50 +694,51 @@ export type Hook = Message<"svc.v1.Hook"> & {
   id: string;
 
   /**
-   * `before`: asked before a call is sent, it may change the arguments; `after`: asked about the result before anybody is
-   * told it, it may put another in its place.
+   * Phase of the hook. `before`: svc asks before it sends a call, and the hook may change the arguments. `after`: svc
+   * asks before it returns the result to anyone, and the hook may replace the result.
    *
    * @generated from field: string phase = 2;
    */
   phase: string;
 
   /**
-   * Where it is asked, by a POST signed as Standard Webhooks has it.
+   * URL of the hook. svc sends a POST that is signed according to Standard Webhooks.
    *
    * @generated from field: string endpoint_url = 3;
    */
   endpointUrl: string;
 
   /**
-   * The toolkits whose calls it is asked about. If empty, all.
+   * Slugs of the toolkits whose calls the hook gets. Empty if it gets calls of all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 4;
    */
   toolkitSlugs: string[];
 
   /**
-   * The classes of the tools whose calls it is asked about: read, write, destructive. If empty, all.
+   * Access classes of the tools whose calls the hook gets: read, write, destructive. Empty if it gets calls of all
+   * classes.
    *
    * @generated from field: repeated string access_classes = 5;
    */
   accessClasses: string[];
 
   /**
-   * Hooks of one phase are asked in this order, the lowest first, and then by id.
+   * Position among the hooks of the same phase. svc asks in ascending order of position, then of id.
    *
    * @generated from field: int32 position = 6;
    */
   position: number;
 
   /**
-   * Whether it is asked at all.
+   * True if svc asks the hook. False if the hook is off.
    *
    * @generated from field: bool active = 7;
    */
   active: boolean;
 
   /**
-   * When it was created.
+   * Time at which the hook was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
@@ -758,35 +759,35 @@ export const HookSchema: GenMessage<Hook> = /*@__PURE__*/
  */
 export type CreateHookRequest = Message<"svc.v1.CreateHookRequest"> & {
   /**
-   * `before` or `after`. Required.
+   * Phase of the hook: `before` or `after`. Required.
    *
    * @generated from field: string phase = 1;
    */
   phase: string;
 
   /**
-   * Where it is to be asked. Required.
+   * URL of the hook. Required.
    *
    * @generated from field: string endpoint_url = 2;
    */
   endpointUrl: string;
 
   /**
-   * The toolkits whose calls it is asked about. If empty, all.
+   * Slugs of the toolkits whose calls the hook gets. If empty, all toolkits.
    *
    * @generated from field: repeated string toolkit_slugs = 3;
    */
   toolkitSlugs: string[];
 
   /**
-   * The classes of the tools whose calls it is asked about. If empty, all.
+   * Access classes of the tools whose calls the hook gets. If empty, all classes.
    *
    * @generated from field: repeated string access_classes = 4;
    */
   accessClasses: string[];
 
   /**
-   * Its place among those of its phase, the lowest first.
+   * Position among the hooks of the same phase, in ascending order.
    *
    * @generated from field: int32 position = 5;
    */
@@ -814,7 +815,7 @@ export type CreateHookResponse = Message<"svc.v1.CreateHookResponse"> & {
   hook?: Hook | undefined;
 
   /**
-   * What its questions are signed with: `whsec_` and 32 bytes in base64. Returned here only.
+   * Secret that signs svc's requests to the hook: `whsec_` and 32 bytes in base64. No other response contains it.
    *
    * @generated from field: string signing_secret = 2;
    */
@@ -850,7 +851,7 @@ export const ListHooksRequestSchema: GenMessage<ListHooksRequest> = /*@__PURE__*
  */
 export type ListHooksResponse = Message<"svc.v1.ListHooksResponse"> & {
   /**
-   * The hooks, in the order in which they are asked.
+   * Hooks, in the order in which svc asks them.
    *
    * @generated from field: repeated svc.v1.Hook hooks = 1;
    */
@@ -878,21 +879,21 @@ export type UpdateHookRequest = Message<"svc.v1.UpdateHookRequest"> & {
   id: string;
 
   /**
-   * Where it is to be asked. If empty, as before.
+   * URL of the hook. If empty, it does not change.
    *
    * @generated from field: string endpoint_url = 2;
    */
   endpointUrl: string;
 
   /**
-   * Whether it is asked at all. If unset, as before.
+   * True to turn the hook on, false to turn it off. If unset, it does not change.
    *
    * @generated from field: optional bool active = 3;
    */
   active?: boolean | undefined;
 
   /**
-   * Its place among those of its phase. If unset, as before.
+   * Position among the hooks of the same phase. If unset, it does not change.
    *
    * @generated from field: optional int32 position = 4;
    */
@@ -913,7 +914,7 @@ export const UpdateHookRequestSchema: GenMessage<UpdateHookRequest> = /*@__PURE_
  */
 export type UpdateHookResponse = Message<"svc.v1.UpdateHookResponse"> & {
   /**
-   * The hook as it is now.
+   * The updated hook.
    *
    * @generated from field: svc.v1.Hook hook = 1;
    */
@@ -970,70 +971,70 @@ export const DeleteHookResponseSchema: GenMessage<DeleteHookResponse> = /*@__PUR
  */
 export type ListToolCallsRequest = Message<"svc.v1.ListToolCallsRequest"> & {
   /**
-   * Only calls of this tool. If empty, of every tool.
+   * Tool of the calls. If empty, all tools.
    *
    * @generated from field: string tool_slug = 1;
    */
   toolSlug: string;
 
   /**
-   * Only calls for this entity. If empty, for every entity.
+   * Entity of the calls. If empty, all entities.
    *
    * @generated from field: string entity_id = 2;
    */
   entityId: string;
 
   /**
-   * Only calls with this outcome. If empty, with every outcome.
+   * Outcome of the calls. If empty, all outcomes.
    *
    * @generated from field: string outcome = 3;
    */
   outcome: string;
 
   /**
-   * Only calls made at this time or later. If unset, from the first.
+   * Earliest time of the call, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only calls made before this time. If unset, to the last.
+   * Latest time of the call, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 5;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Most calls to return. 0 means 50; above 500 means 500.
+   * Maximum calls per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 7;
    */
   pageToken: string;
 
   /**
-   * Only calls that this job made. If empty, of jobs and of callers.
+   * Job that made the calls. If empty, calls of jobs and callers.
    *
    * @generated from field: string job_id = 8;
    */
   jobId: string;
 
   /**
-   * Only calls that were made with this account. If empty, with every account and with none.
+   * Account of the calls. If empty, calls with any account and without an account.
    *
    * @generated from field: string connected_account_id = 9;
    */
   connectedAccountId: string;
 
   /**
-   * Only calls that this key made. If empty, by every key.
+   * Key that made the calls. If empty, all keys.
    *
    * @generated from field: string key_id = 10;
    */
@@ -1061,15 +1062,15 @@ export type ListToolCallsResponse = Message<"svc.v1.ListToolCallsResponse"> & {
   calls: ToolCall[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -1126,68 +1127,67 @@ export const GetToolCallResponseSchema: GenMessage<GetToolCallResponse> = /*@__P
   messageDesc(file_svc_v1_tools, 23);
 
 /**
- * What a project holds its own calls to, so that an app is not overrun. A call that several limits apply to
- * is held to each of them.
+ * A limit on the project's own tool calls, so that they do not overload an app. If several limits apply to a call, the
+ * call needs capacity in each of them.
  *
  * @generated from message svc.v1.CallLimit
  */
 export type CallLimit = Message<"svc.v1.CallLimit"> & {
   /**
-   * The limit's name, unique in the project: a lower-case letter followed by up to 59 lower-case letters,
-   * digits, `-` and `_`.
+   * Name of the limit, unique in the project: a lower-case letter followed by up to 59 lower-case letters, digits, `-`
+   * and `_`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Only calls of this toolkit. If empty, of every toolkit.
+   * Toolkit of the limited calls. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * What is counted together, as CEL over `toolSlug`, `entityId` (of the account), `accountId` and
-   * `accessClass`: calls with equal values share the limit, `accountId` gives each account one of its own.
-   * null exempts a call: `accessClass == "read" ? null : accountId`. If empty, all calls are counted
-   * together. At most 500 characters.
+   * CEL expression of the limiter key: calls with equal keys share the limit. It can use `toolSlug`, `entityId` (of the
+   * account), `accountId` and `accessClass`. For example, `accountId` gives each account its own limit. null exempts a
+   * call: `accessClass == "read" ? null : accountId`. If empty, all calls share one limit. At most 500 characters.
    *
    * @generated from field: string key_expression = 3;
    */
   keyExpression: string;
 
   /**
-   * Calls under way at once, at most 10,000. 0 for any number.
+   * Maximum calls in progress at the same time, at most 10,000. 0 means no maximum.
    *
    * @generated from field: int32 concurrency = 4;
    */
   concurrency: number;
 
   /**
-   * Calls that begin within a time. If unset, any number.
+   * Maximum rate of calls. If unset, no maximum.
    *
    * @generated from field: svc.v1.CallRate rate = 5;
    */
   rate?: CallRate | undefined;
 
   /**
-   * Whether no call goes: those of callers are refused, those of jobs wait until the limit is put again
-   * without it.
+   * True to stop all calls: svc refuses calls of callers, and calls of jobs wait until the limit is set without
+   * `paused`.
    *
    * @generated from field: bool paused = 6;
    */
   paused: boolean;
 
   /**
-   * When the limit was created. PutCallLimit ignores it.
+   * Time at which the limit was created. PutCallLimit ignores it.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was last put. PutCallLimit ignores it.
+   * Time at which the limit was last put. PutCallLimit ignores it.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 8;
    */
@@ -1202,20 +1202,20 @@ export const CallLimitSchema: GenMessage<CallLimit> = /*@__PURE__*/
   messageDesc(file_svc_v1_tools, 24);
 
 /**
- * How many calls may begin within any stretch of time of a length.
+ * Maximum number of calls that may start within any period of the given length.
  *
  * @generated from message svc.v1.CallRate
  */
 export type CallRate = Message<"svc.v1.CallRate"> & {
   /**
-   * Calls, 1 to 100,000.
+   * Number of calls: 1 to 100,000.
    *
    * @generated from field: int32 max = 1;
    */
   max: number;
 
   /**
-   * The length, from 1 second to 1 day.
+   * Length of the period, from 1 second to 1 day.
    *
    * @generated from field: google.protobuf.Duration per = 2;
    */
@@ -1236,7 +1236,7 @@ export const CallRateSchema: GenMessage<CallRate> = /*@__PURE__*/
  */
 export type PutCallLimitRequest = Message<"svc.v1.PutCallLimitRequest"> & {
   /**
-   * The limit as it is to be.
+   * Limit to create or replace.
    *
    * @generated from field: svc.v1.CallLimit limit = 1;
    */
@@ -1257,7 +1257,7 @@ export const PutCallLimitRequestSchema: GenMessage<PutCallLimitRequest> = /*@__P
  */
 export type PutCallLimitResponse = Message<"svc.v1.PutCallLimitResponse"> & {
   /**
-   * The limit as it is stored.
+   * The stored limit.
    *
    * @generated from field: svc.v1.CallLimit limit = 1;
    */
@@ -1278,7 +1278,7 @@ export const PutCallLimitResponseSchema: GenMessage<PutCallLimitResponse> = /*@_
  */
 export type DeleteCallLimitRequest = Message<"svc.v1.DeleteCallLimitRequest"> & {
   /**
-   * The limit's name.
+   * Name of the limit.
    *
    * @generated from field: string name = 1;
    */
@@ -1329,7 +1329,7 @@ export const ListCallLimitsRequestSchema: GenMessage<ListCallLimitsRequest> = /*
  */
 export type ListCallLimitsResponse = Message<"svc.v1.ListCallLimitsResponse"> & {
   /**
-   * The limits by name.
+   * Limits, sorted by name.
    *
    * @generated from field: repeated svc.v1.CallLimit limits = 1;
    */
@@ -1344,25 +1344,24 @@ export const ListCallLimitsResponseSchema: GenMessage<ListCallLimitsResponse> = 
   messageDesc(file_svc_v1_tools, 31);
 
 /**
- * Finding, reading and calling tools. The three calls that agents need are served over MCP too, as
- * `search_tools`, `describe_tool` and `call_tool`.
+ * Finds, describes and calls tools. Agents can make the three main calls over MCP, too, as `search_tools`,
+ * `describe_tool` and `call_tool`.
  *
- * Every call sees the shared catalog and the private toolkits of the key's own project, whose entries
- * win over shared ones of the same slug.
+ * Every call uses the shared catalog and the private toolkits of the key's own project. A private entry hides a shared
+ * entry with the same slug.
  *
  * @generated from service svc.v1.ToolsService
  */
 export const ToolsService: GenService<{
   /**
-   * SearchTools ranks the callable tools by how well they fit an intent written in plain words. Tools
-   * of one toolkit do not fill the list while others fit about as well. It answers none only where
-   * hardly a word fits any tool; of a toolkit that the request names it always answers some.
+   * Searches the callable tools by an intent in plain words, best match first. One toolkit does not fill the list if
+   * tools of other toolkits match about as well. The list is empty only if hardly any word matches any tool. If the
+   * request names a toolkit, the list always has some of its tools.
    *
-   * It is an error to search with:
-   * - invalid_argument QUERY_INVALID: query is empty or longer than 1,000 characters.
-   * - invalid_argument LIMIT_INVALID: limit is negative or above 50.
-   * - invalid_argument ACCESS_CLASS_INVALID: accessClass is neither empty nor `read`, `write` or
-   *   `destructive`.
+   * Errors:
+   * - invalid_argument QUERY_INVALID: `query` is empty or longer than 1,000 characters.
+   * - invalid_argument LIMIT_INVALID: `limit` is negative or above 50.
+   * - invalid_argument ACCESS_CLASS_INVALID: `accessClass` is not empty, `read`, `write` or `destructive`.
    *
    * @generated from rpc svc.v1.ToolsService.SearchTools
    */
@@ -1372,11 +1371,10 @@ export const ToolsService: GenService<{
     output: typeof SearchToolsResponseSchema;
   },
   /**
-   * DescribeTool returns the full definition of one tool, as CatalogService.GetTool does with the
-   * key's own project.
+   * Returns the full definition of one tool, like CatalogService.GetTool with the key's own project.
    *
-   * It is an error to read:
-   * - not_found TOOL_NOT_FOUND: the project sees no tool slug.
+   * Errors:
+   * - not_found TOOL_NOT_FOUND: the project can see no tool `slug`.
    *
    * @generated from rpc svc.v1.ToolsService.DescribeTool
    */
@@ -1386,39 +1384,39 @@ export const ToolsService: GenService<{
     output: typeof DescribeToolResponseSchema;
   },
   /**
-   * CallTool calls a tool on behalf of a connected account. What becomes of the call is its outcome,
-   * also when the app refuses it: only a request that names no tool, or is malformed, is an error.
+   * Calls a tool with a connected account. The response reports the result of the call in `outcome`, even if the app
+   * rejects the call. Only a malformed request, or a request that names no tool, is an error.
    *
-   * A destructive tool is held until its arguments carry `confirm: true`. Where the project's policy has a
-   * person confirm the call, that has no effect: the call is held, and the job jobId asks the person and makes
-   * it. The same call again, while the person is asked, answers the same job. A read is sent again once
-   * after 429, 502, 503, 504 or a broken connection. A write is never sent twice unless the tool hands
-   * the app an idempotency key.
+   * A destructive call needs confirmation: svc sends it only if its arguments have `confirm: true`. If the project's
+   * policy requires a person to confirm the call, `confirm: true` has no effect. The call gets the outcome `held`, and
+   * the job `jobId` asks the person and then makes the call. Repeating the same call while the job asks returns the
+   * same job.
    *
-   * With the same idempotencyKey and the same arguments (`confirm` apart), within 24 hours, the
-   * recorded answer of an executed call is returned and nothing is sent. Held and refused calls bind
-   * no key; `outcome_unknown` does.
+   * svc retries a read once after 429, 502, 503, 504 or a broken connection. It never sends a write twice unless the
+   * tool sends an idempotency key to the app.
    *
-   * It is an error to call:
-   * - not_found TOOL_NOT_FOUND: the project sees no tool toolSlug.
-   * - permission_denied ENTITY_BOUND: the key is bound to an entity, and entityId is another.
-   * - permission_denied TOOL_NOT_GRANTED: the key is bound to classes of tools or to toolkits, and the tool is
-   *   of another; the message says which it has.
-   * - invalid_argument ARGUMENTS_MALFORMED: argumentsJson is not the JSON text of an object.
-   * - invalid_argument ENTITY_ID_INVALID: entityId is longer than 200 characters or holds control
+   * Idempotency: within 24 hours, a call with the same `idempotencyKey` and the same arguments (ignoring `confirm`)
+   * returns the recorded response of the executed call and sends nothing. Calls that were held or refused do not use up
+   * the key. A call with `outcome_unknown` does.
+   *
+   * Errors:
+   * - not_found TOOL_NOT_FOUND: the project can see no tool `toolSlug`.
+   * - permission_denied ENTITY_BOUND: the key is scoped to another entity than `entityId`.
+   * - permission_denied TOOL_NOT_GRANTED: the tool is outside the access classes or toolkits to which the key is
+   *   scoped. The message has the key's scope.
+   * - invalid_argument ARGUMENTS_MALFORMED: `argumentsJson` is not the JSON text of an object.
+   * - invalid_argument ENTITY_ID_INVALID: `entityId` is longer than 200 characters or has control characters.
+   * - invalid_argument CALL_OPTION_INVALID: `fields` or `maxBytes` does not have the documented form.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 200 characters or has control
    *   characters.
-   * - invalid_argument CALL_OPTION_INVALID: fields or maxBytes is out of its documented form.
-   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 200 characters or holds
-   *   control characters.
-   * - already_exists IDEMPOTENCY_KEY_REUSED: the key was used with another tool, account or other
+   * - already_exists IDEMPOTENCY_KEY_REUSED: the idempotency key was used with another tool, account or other
    *   arguments.
-   * - failed_precondition CALL_IN_PROGRESS: the first call of this idempotencyKey still runs.
-   * - resource_exhausted CALL_LIMIT: a call limit of the project, or the rate that the toolkit's
-   *   definition declares, had no room for the call for 2 seconds. Nothing was sent, and nothing is
-   *   recorded. Retry-After says when to send it again.
-   * - resource_exhausted CALL_LIMIT_PAUSED: a call limit that applies is paused. Nothing was sent.
-   * - resource_exhausted CONFIRM_ASKED_TOO_OFTEN: a person was asked 20 times within ten minutes about the
-   *   same call, which had no idempotencyKey.
+   * - failed_precondition CALL_IN_PROGRESS: the first call with this `idempotencyKey` is still in progress.
+   * - resource_exhausted CALL_LIMIT: a call limit of the project, or the rate in the toolkit's definition, had no
+   *   capacity for 2 seconds. svc sent and recorded nothing. Send the call again after the time in Retry-After.
+   * - resource_exhausted CALL_LIMIT_PAUSED: a call limit that applies is paused. svc sent nothing.
+   * - resource_exhausted CONFIRM_ASKED_TOO_OFTEN: svc has asked a person 20 times within ten minutes to confirm the
+   *   same call, which had no `idempotencyKey`.
    *
    * @generated from rpc svc.v1.ToolsService.CallTool
    */
@@ -1428,16 +1426,15 @@ export const ToolsService: GenService<{
     output: typeof CallToolResponseSchema;
   },
   /**
-   * ListToolCalls returns the project's ledger of calls, newest first, without arguments and results.
-   * The filters combine. With jobId, connectedAccountId or keyId a page looks at no more than 20,000
-   * calls: it may be short, or empty, and have a token, from which the next one goes on.
+   * Lists the project's tool calls in the ledger, newest first, without arguments and results. A call must match all
+   * filters that are set. With `jobId`, `connectedAccountId` or `keyId`, a page scans at most 20,000 calls. Such a page
+   * can be short or empty and still have a token: the next page continues from there.
    *
-   * It is an error to list with:
-   * - invalid_argument OUTCOME_INVALID: outcome is none of the documented ones.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument OUTCOME_INVALID: `outcome` is not one of the documented outcomes.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.ToolsService.ListToolCalls
    */
@@ -1447,11 +1444,11 @@ export const ToolsService: GenService<{
     output: typeof ListToolCallsResponseSchema;
   },
   /**
-   * GetToolCall returns one call of the ledger with its arguments and the first 64 KiB of its result.
-   * Values that a definition marks as sensitive are masked.
+   * Returns one tool call from the ledger, with its arguments and the first 64 KiB of its result. Values that a
+   * definition marks as sensitive are masked.
    *
-   * It is an error to read:
-   * - not_found TOOL_CALL_NOT_FOUND: the project has no call id, or it is older than the retention.
+   * Errors:
+   * - not_found TOOL_CALL_NOT_FOUND: the project has no tool call with this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.ToolsService.GetToolCall
    */
@@ -1461,19 +1458,19 @@ export const ToolsService: GenService<{
     output: typeof GetToolCallResponseSchema;
   },
   /**
-   * PutCallLimit creates a call limit, or replaces the one of the same name as a whole. It holds calls by
-   * callers and by jobs together, over all nodes, and within half a second on each: one that finds it full
-   * waits up to 2 seconds for its turn, and one of a job for as long as it takes.
+   * Creates a call limit, or replaces the limit with the same name as a whole. The limit applies to calls of callers
+   * and jobs together, across all nodes. Each node applies the change within half a second. If a limit is full, a
+   * caller's call waits up to 2 seconds, and a job's call waits for as long as necessary. Requires ROLE_APPROVER.
    *
-   * It is an error to put:
-   * - invalid_argument CALL_LIMIT_NAME_INVALID: name is not a lower-case letter followed by up to 59
-   *   lower-case letters, digits, `-` and `_`.
-   * - not_found TOOLKIT_NOT_FOUND: the project sees no toolkit toolkitSlug.
-   * - invalid_argument KEY_EXPRESSION_INVALID: keyExpression does not parse, is too long, or applies what a
-   *   key is not made by.
-   * - invalid_argument CALL_LIMIT_BOUND_INVALID: concurrency or rate is out of its range, or both are missing
-   *   and the limit is not paused.
-   * - resource_exhausted CALL_LIMITS_TOO_MANY: the project has 100 call limits already.
+   * Errors:
+   * - invalid_argument CALL_LIMIT_NAME_INVALID: `name` is not a lower-case letter followed by up to 59 lower-case
+   *   letters, digits, `-` and `_`.
+   * - not_found TOOLKIT_NOT_FOUND: the project can see no toolkit `toolkitSlug`.
+   * - invalid_argument KEY_EXPRESSION_INVALID: `keyExpression` does not parse, is too long, or uses something that
+   *   limiter keys do not support.
+   * - invalid_argument CALL_LIMIT_BOUND_INVALID: `concurrency` or `rate` is out of range, or both are missing and the
+   *   limit is not paused.
+   * - resource_exhausted CALL_LIMITS_TOO_MANY: the project already has 100 call limits.
    *
    * @generated from rpc svc.v1.ToolsService.PutCallLimit
    */
@@ -1483,10 +1480,10 @@ export const ToolsService: GenService<{
     output: typeof PutCallLimitResponseSchema;
   },
   /**
-   * DeleteCallLimit deletes one call limit. What waits for it goes on.
+   * Deletes a call limit. Calls that wait for it continue. Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found CALL_LIMIT_NOT_FOUND: the project has no call limit name.
+   * Errors:
+   * - not_found CALL_LIMIT_NOT_FOUND: the project has no call limit with this `name`.
    *
    * @generated from rpc svc.v1.ToolsService.DeleteCallLimit
    */
@@ -1496,7 +1493,7 @@ export const ToolsService: GenService<{
     output: typeof DeleteCallLimitResponseSchema;
   },
   /**
-   * ListCallLimits returns the project's call limits by name; there are at most 100.
+   * Lists the project's call limits, sorted by name. There is one page of at most 100 limits.
    *
    * @generated from rpc svc.v1.ToolsService.ListCallLimits
    */
@@ -1506,18 +1503,19 @@ export const ToolsService: GenService<{
     output: typeof ListCallLimitsResponseSchema;
   },
   /**
-   * CreateHook creates a hook: an address of the project's own that is asked about its calls, those of jobs included, before
-   * they are sent or after, and allows, refuses or changes them. It holds within half a second on each node. The
-   * signing secret is returned here only.
+   * Creates a hook: an endpoint of the project that svc asks about tool calls, before or after it sends them, including
+   * calls of jobs. The endpoint allows, refuses or changes the call. Each node applies the new hook within half a
+   * second. The response contains the signing secret, and no other response ever does. Requires ROLE_APPROVER.
    *
-   * It is an error to create:
-   * - invalid_argument HOOK_PHASE_INVALID: phase is neither `before` nor `after`.
-   * - invalid_argument ENDPOINT_URL_INVALID: endpointUrl is no absolute URL, is too long, or carries credentials or a fragment.
-   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: endpointUrl is http to another host than loopback.
-   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: endpointUrl leads to an address that is not dialled.
-   * - invalid_argument ACCESS_CLASS_INVALID: one of accessClasses is none of read, write and destructive.
-   * - not_found TOOLKIT_NOT_FOUND: the project sees no toolkit of one of toolkitSlugs.
-   * - resource_exhausted HOOKS_TOO_MANY: the project has 10 hooks already.
+   * Errors:
+   * - invalid_argument HOOK_PHASE_INVALID: `phase` is neither `before` nor `after`.
+   * - invalid_argument ENDPOINT_URL_INVALID: `endpointUrl` is not an absolute URL, is too long, or has credentials or a
+   *   fragment.
+   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: `endpointUrl` uses http, and its host is not a loopback host.
+   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: `endpointUrl` leads to an address that svc does not connect to.
+   * - invalid_argument ACCESS_CLASS_INVALID: `accessClasses` has a value other than read, write and destructive.
+   * - not_found TOOLKIT_NOT_FOUND: `toolkitSlugs` names a toolkit that the project cannot see.
+   * - resource_exhausted HOOKS_TOO_MANY: the project already has 10 hooks.
    *
    * @generated from rpc svc.v1.ToolsService.CreateHook
    */
@@ -1527,7 +1525,8 @@ export const ToolsService: GenService<{
     output: typeof CreateHookResponseSchema;
   },
   /**
-   * ListHooks returns the project's hooks in the order in which they are asked; there are at most 10. It never returns a secret.
+   * Lists the project's hooks in the order in which svc asks them. There is one page of at most 10 hooks. It never
+   * returns a secret.
    *
    * @generated from rpc svc.v1.ToolsService.ListHooks
    */
@@ -1537,13 +1536,14 @@ export const ToolsService: GenService<{
     output: typeof ListHooksResponseSchema;
   },
   /**
-   * UpdateHook changes what is sent of a hook; its phase and its secret stay.
+   * Changes the fields of a hook that the request has. The phase and the secret cannot change. Requires ROLE_APPROVER.
    *
-   * It is an error to update:
-   * - not_found HOOK_NOT_FOUND: the project has no hook id.
-   * - invalid_argument ENDPOINT_URL_INVALID: endpointUrl is no absolute URL, is too long, or carries credentials or a fragment.
-   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: endpointUrl is http to another host than loopback.
-   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: endpointUrl leads to an address that is not dialled.
+   * Errors:
+   * - not_found HOOK_NOT_FOUND: the project has no hook with this `id`.
+   * - invalid_argument ENDPOINT_URL_INVALID: `endpointUrl` is not an absolute URL, is too long, or has credentials or a
+   *   fragment.
+   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: `endpointUrl` uses http, and its host is not a loopback host.
+   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: `endpointUrl` leads to an address that svc does not connect to.
    *
    * @generated from rpc svc.v1.ToolsService.UpdateHook
    */
@@ -1553,10 +1553,10 @@ export const ToolsService: GenService<{
     output: typeof UpdateHookResponseSchema;
   },
   /**
-   * DeleteHook deletes a hook: calls go on without it, within half a second on each node.
+   * Deletes a hook. Within half a second on each node, calls continue without it. Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found HOOK_NOT_FOUND: the project has no hook id.
+   * Errors:
+   * - not_found HOOK_NOT_FOUND: the project has no hook with this `id`.
    *
    * @generated from rpc svc.v1.ToolsService.DeleteHook
    */

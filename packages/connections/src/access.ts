@@ -14,25 +14,25 @@ import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts
 import { runsOut } from "./token-times.ts";
 import { needsCredential } from "./trial-tool.ts";
 
-/** How long a row that was read for one step of a call is good for the next. */
+/** Milliseconds for which a row read in one step of a call is valid in the next step. */
 const rowFreshMs = 5_000;
 
-/** What is remembered of an account between the steps of a call; it goes with the account's object. */
-type Held = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
+/** Cached state of an account between the steps of a call. It is dropped with the account's object. */
+type CachedAccount = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
 
 type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
 
 type Context = RenewalOptions & {
   readonly renewals: Renewals;
-  readonly held: WeakMap<CallableAccount, Held>;
-  /** Notes under way that an app took a credential: the rows of a map write one for all of them. */
+  readonly held: WeakMap<CallableAccount, CachedAccount>;
+  /** Notes in progress that an app accepted a credential. The rows of a map share one. */
   readonly noting: Map<AccountId, Promise<void>>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
 };
 
 /**
- * Accounts for calls, over the store. A call costs one statement at most, and no write while its token is good, but for the note once
- * an hour that the app took the credential.
+ * Creates account access over the store. A call costs at most one statement, and no write while its token is valid, except for an hourly
+ * note that the app accepted the credential.
  */
 export function createAccountAccess(options: RenewalOptions): AccountAccess {
   const active = createActiveLookups(options.db);
@@ -77,7 +77,7 @@ async function resolve(context: Context, query: AccountQuery): Promise<CallableA
   return account;
 }
 
-/** Lookups of one account that come together, such as those of a map's rows, are one statement, sent after the last of them. */
+/** Combines lookups of one account that arrive together, for example from a map's rows, into one statement. */
 function createActiveLookups(db: Database): Context["active"] {
   return createBatcher<ActiveQuery, CallableAccountRow[]>({
     sizeMax: 200,
@@ -99,7 +99,7 @@ function createActiveLookups(db: Database): Context["active"] {
   });
 }
 
-/** Of several schemes the one that the toolkit declares first; the project's own account only when the entity has none. */
+/** Returns the account of the scheme that the toolkit declares first. The project's own account is used only if the entity has none. */
 async function findOfEntity(
   { active, isSandbox }: Pick<Context, "active" | "isSandbox">,
   query: AccountQuery,
@@ -137,7 +137,7 @@ async function whyNone({ db, active, isSandbox }: Context, query: AccountQuery):
   return { kind: "no_account", message: `${owner} has no active account of toolkit ${toolkit.slug}; ${cure}` };
 }
 
-/** A made-up credential is not sent to an app, and a real one not to the emulator. */
+/** Error if a made-up credential would go to an app, or a real one to the sandbox. */
 function madeElsewhere(row: CallableAccountRow): AccountFault {
   const owner = row.entityId === "" ? "this project" : `entity ${formatValue(row.entityId)}`;
   const where = row.isSandbox ? "in the sandbox" : "outside the sandbox";
@@ -152,7 +152,7 @@ function reasonOf({ lastError }: Pick<CallableAccountRow, "lastError">): string 
   return lastError === "" ? "" : ` (${lastError})`;
 }
 
-/** What brings a working account about. */
+/** Returns the advice on how to get a working account. */
 function again({ scheme }: Pick<CallableAccountRow, "scheme">): string {
   return scheme === "client_credentials" ? "set the credential again with SetProjectCredential" : "connect again";
 }
@@ -209,8 +209,12 @@ async function authorize(
   return "fault" in placed ? unusable(`${account.id}: ${placed.fault}; ${again(held.row)}`) : placed;
 }
 
-/** The account's row: as it was just read, or read again and judged again. */
-async function holdRow(context: Context, query: AccountQuery, account: CallableAccount): Promise<Held | AccountFault> {
+/** Returns the account's row: the cached one if fresh, otherwise read and checked again. */
+async function holdRow(
+  context: Context,
+  query: AccountQuery,
+  account: CallableAccount,
+): Promise<CachedAccount | AccountFault> {
   const known = context.held.get(account);
   const nowMs = context.clock.now();
   if (known !== undefined && nowMs - known.readAtMs < rowFreshMs) return known;
@@ -246,7 +250,7 @@ async function currentCredential(
   const isRenewable = credential.scheme === "client_credentials" || token?.refresh_token !== undefined;
   if (!isRenewable || (token !== undefined && !runsOut(token, clock.now()))) return credential;
   const isGood = token?.expires_at !== undefined && token.expires_at > clock.now();
-  // An outage of the token endpoint does not take what is left of the token: the refresher asks again.
+  // An outage of the token endpoint does not waste the rest of the token: the refresher tries again.
   if (isGood && row.lastError !== "") return credential;
   const renewal = await renewals.renew({ projectId, id: row.id }, toolkit, token?.access_token);
   if (renewal.kind === "renewed") return renewal.credential;
@@ -275,7 +279,7 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   return false;
 }
 
-/** The time for which a note that an app accepted a credential is good. */
+/** Milliseconds for which a note that an app accepted a credential is valid. */
 const takenFreshMs = 3_600_000;
 
 async function taken(

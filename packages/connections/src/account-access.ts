@@ -2,44 +2,44 @@ import type { Action, Toolkit } from "@svc/catalog";
 import type { AccountId, ProjectId } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 
-/** Whose account a call is made with: the named one, or the entity's active one of the toolkit. */
+/** The account to make a call with: the named one, or the entity's active account of the toolkit. */
 export type AccountQuery = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
   readonly entityId: string;
-  /** When given, this account and no other; with a non-empty entityId it must be that entity's. */
+  /** Only this account is used. If entityId is not empty, the account must be that entity's. */
   readonly accountId?: AccountId | undefined;
 };
 
-/** An account as calls see it. It carries no credential. */
+/** An account for calls, without its credential. */
 export type CallableAccount = {
   readonly id: AccountId;
   readonly entityId: string;
   readonly scheme: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Empty when the app named none: then nothing is known of them. */
+  /** Empty if the app named none. Then the scopes are unknown. */
   readonly grantedScopes: readonly string[];
 };
 
-/** Why a call cannot be made with an account; `message` says what to do about it. */
+/** The reason why a call cannot use an account. `message` says what to do. */
 export type AccountFault = { readonly kind: "no_account" | "account_unusable"; readonly message: string };
 
-/** What calls need of connected accounts. */
+/** Access of calls to connected accounts. */
 export type AccountAccess = {
-  /** Finds the account. Never returns one of another project or of another definition of the same slug. */
+  /** Returns the account, never one of another project or of another definition with the same slug. */
   resolve(query: AccountQuery): Promise<CallableAccount | AccountFault>;
   /**
-   * The request with the account's credential placed where the toolkit's scheme says. A token that runs out within a minute is
+   * Returns the request with the account's credential in the place that the toolkit's scheme names. A token that expires within a minute is
    * renewed first, one renewal at a time over all nodes.
    */
   authorize(query: AccountQuery, account: CallableAccount, request: AppRequest): Promise<AppRequest | AccountFault>;
-  /** The same request with `***` in place of the credential, for people to read. */
+  /** Returns the same request with `***` in place of the credential, for display. */
   preview(toolkit: Toolkit, account: CallableAccount, request: AppRequest): AppRequest;
   /**
-   * The app answered 401 to a credential of this account. With a token that can be renewed it is renewed at once: true when a
-   * new one is there, and the caller may send once more what is safe to send twice. Else the account turns `expired`.
+   * Handles a 401 of the app to this account's credential. A renewable token is renewed at once; returns true if there is a new one, and
+   * the caller may repeat what is safe to repeat. Otherwise the account becomes `expired`.
    */
   refused(query: AccountQuery, account: CallableAccount): Promise<boolean>;
-  /** The app did what `action` asks with a credential of this account. That is noted at most once an hour for an account. */
+  /** Records that the app executed `action` with this account's credential, at most once an hour for each account. */
   taken(query: AccountQuery, account: CallableAccount, action: Action): Promise<void>;
 };

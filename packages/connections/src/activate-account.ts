@@ -7,7 +7,7 @@ import { definitionOf, exclusiveReferences, originDigestOf } from "./definition.
 import type { ConnectionsOptions } from "./options.ts";
 import { timesOf } from "./token-times.ts";
 
-/** An account that a credential has been found for. */
+/** An account with a valid credential. */
 export type ReadyAccount = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -15,16 +15,16 @@ export type ReadyAccount = {
   readonly credential: Credential;
   readonly variables: Readonly<Record<string, string>>;
   readonly grantedScopes?: readonly string[];
-  /** True if the app was asked and took the credential. */
+  /** True if the app was asked and accepted the credential. */
   readonly isTaken: boolean;
-  /** The row that waits for it; absent for an account that is made active at once. */
+  /** The pending row of this account. Absent if the account becomes active at once. */
   readonly pending?: ConnectedAccount;
 };
 
 /**
- * Seals the credential and makes the account the active one. It takes the references of the one it supersedes, but for what
- * the app itself said of that one. Undefined when the pending row has ended meanwhile; a reference that another account holds
- * is a unique violation.
+ * Seals the credential and makes the account the active one. It takes over the references of the account it supersedes, except for the id
+ * that the app itself reported. Returns undefined if the pending row has ended meanwhile. Rejects with a unique violation if another
+ * account has a reference.
  */
 export function activate(
   { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,
@@ -64,7 +64,7 @@ export function activate(
   });
 }
 
-/** What the app itself said an account's id is; undefined when it said nothing, or nothing is sealed any more. */
+/** Returns the account's id that the app itself reported, or undefined if it reported none or nothing is sealed any more. */
 export function verifiedReferenceOf(sealer: Sealer, account: ConnectedAccount): string | undefined {
   if (account.credential === null) return undefined;
   return openCredential(sealer, account, account.credential).verified_reference;

@@ -3,17 +3,20 @@ import type { ProjectId } from "@svc/core";
 /** Bytes of answers that a node holds at once, in all and for one project. */
 export type AnswerBudgetLimits = { readonly nodeBytes: number; readonly projectBytes: number };
 
-/** What one answer holds of the budget. */
+/** The part of the budget that one answer holds. */
 export type AnswerAllowance = {
-  /** Sets bytes aside. False when they do not fit now: `onGranted` is called when they do, unless the allowance ends before. */
+  /** Reserves bytes. Returns false if they do not fit now; then `onGranted` is called when they do, unless the allowance ends first. */
   take(bytes: number, onGranted: () => void): boolean;
-  /** Gives back all that was taken, and waits for nothing any more. */
+  /** Returns all reserved bytes and stops waiting. */
   end(): void;
 };
 
 type Waiting = { readonly bytes: number; readonly projectId: ProjectId; readonly grant: () => void };
 
-/** The memory that answers of apps may take while they are received. Who waits is served in turn; a full project holds up only itself. */
+/**
+ * Limits the memory of apps' answers while they are received. Waiting answers are served in order. A project at its limit delays only
+ * itself.
+ */
 export class AnswerBudget {
   readonly #limits: AnswerBudgetLimits;
   readonly #heldBy = new Map<ProjectId, number>();
@@ -24,12 +27,12 @@ export class AnswerBudget {
     this.#limits = limits;
   }
 
-  /** Bytes that are set aside now. */
+  /** Bytes that are reserved now. */
   get held(): number {
     return this.#held;
   }
 
-  /** An answer's part of the budget, of which it has nothing yet. */
+  /** Opens the allowance of an answer. It holds nothing at first. */
   open(projectId: ProjectId): AnswerAllowance {
     let taken = 0;
     let waiting: Waiting | undefined;

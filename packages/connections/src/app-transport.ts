@@ -1,7 +1,7 @@
 import type { Action, Toolkit } from "@svc/catalog";
 import type { ProjectId } from "@svc/core";
 
-/** A request to an app, complete: credential placed, body serialised. */
+/** A complete request to an app: credential placed, body serialized. */
 export type AppRequest = {
   readonly method: string;
   /** Absolute, with query. */
@@ -10,7 +10,7 @@ export type AppRequest = {
   readonly body: string | undefined;
 };
 
-/** What a request is sent for. A transport over the network needs none of it; the sandbox answers by it. */
+/** The purpose of a request. A transport over the network needs none of it; the sandbox uses it to answer. */
 export type AppCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -20,10 +20,10 @@ export type AppCall = {
   readonly scheme: string;
 };
 
-/** On whose behalf a request is sent, and for which definition. */
+/** The project on whose behalf a request is sent, and the toolkit's definition. */
 export type AppParty = Pick<AppCall, "projectId" | "toolkit">;
 
-/** What came of sending a request. */
+/** Result of sending a request. */
 export type AppAnswer =
   | {
       readonly kind: "answer";
@@ -31,16 +31,18 @@ export type AppAnswer =
       /** Names in lower case. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Buffer;
-      /** Why the body cannot be decoded, as the end of a sentence about the answer; then `body` is as it came. */
+      /** Why the body cannot be decoded, as the end of a sentence about the answer. `body` is then undecoded. */
       readonly unreadable?: string;
     }
-  /** The answer's body passed the limit and was cut off. `isBusy`: it is within the limit, but the node had no room for it then. */
+  /**
+   * The answer's body was over the limit and was cut off. `isBusy`: it is within the limit, but the node had no room for it at that time.
+   */
   | { readonly kind: "too_large"; readonly status: number; readonly isBusy?: true }
-  /** The address may not be dialled; nothing was. */
+  /** The address is not allowed, so it was not dialed. */
   | { readonly kind: "refused"; readonly message: string }
-  /** No connection came about, or too many calls of the project are under way: nothing was sent. */
+  /** No connection was made, or the project has too many calls in progress. Nothing was sent. */
   | { readonly kind: "unreachable"; readonly message: string }
-  /** The connection broke, or the time was over, before an answer came. `sent`: bytes of the request may have left. */
+  /** The connection broke, or the time ended, before an answer came. `sent`: part of the request may have been sent. */
   | { readonly kind: "broken" | "timeout"; readonly sent: boolean; readonly message: string };
 
 /** Sends requests to apps. Never rejects. */

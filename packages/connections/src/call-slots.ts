@@ -1,25 +1,28 @@
 import type { ProjectId } from "@svc/core";
 
-/** Where a call goes on whose behalf, and how many of the project's may be under way there at once. */
+/** The project and origin of a call, and the number of its calls that may run there at once. */
 export type OriginSlot = { readonly projectId: ProjectId; readonly origin: string; readonly most: number };
 
-/** Bounds of each project's calls on this node, over all origins. */
+/** Limits of each project's calls on this node, over all origins. */
 export type SlotLimits = { readonly underWay: number; readonly waiting: number };
 
-/** `slot`: the call may go, and gives the slot back. `crowded`: too many wait. `late`: the time was over. `closed`: no call goes any more. */
+/**
+ * `slot`: the call may go, and must return the slot. `crowded`: too many calls wait. `late`: the time ended. `closed`: no calls are
+ * accepted any more.
+ */
 export type SlotAnswer =
   | { readonly kind: "slot"; readonly release: () => void }
   | { readonly kind: "crowded" | "late" | "closed" };
 
 type Waiter = { readonly place: OriginSlot; readonly answer: (answer: SlotAnswer) => void };
 
-/** One project's calls: how many are under way, in all and at each origin, and those that wait, in the order they came. */
-type Line = { underWay: number; readonly atOrigin: Map<string, number>; readonly waiting: Set<Waiter> };
+/** One project's calls: the running ones, in all and at each origin, and the waiting ones in their order. */
+type ProjectLine = { underWay: number; readonly atOrigin: Map<string, number>; readonly waiting: Set<Waiter> };
 
-/** Room for calls, project by project: what one project has under way, or waiting, is nothing to another. */
+/** Slots for calls, separate for each project: one project's calls do not affect another's. */
 export class CallSlots {
   readonly #limits: SlotLimits;
-  readonly #lines = new Map<ProjectId, Line>();
+  readonly #lines = new Map<ProjectId, ProjectLine>();
   #isClosed = false;
 
   constructor(limits: SlotLimits) {
@@ -30,7 +33,7 @@ export class CallSlots {
   take(place: OriginSlot, waitMs: number): Promise<SlotAnswer> {
     if (this.#isClosed) return Promise.resolve({ kind: "closed" });
     const line = this.#lineOf(place.projectId);
-    // Whoever waits does so because there is no room for it, so nobody is overtaken.
+    // A waiting call waits because there is no slot for it, so no call is overtaken.
     if (this.#hasRoom(line, place)) return Promise.resolve(this.#enter(line, place));
     if (line.waiting.size >= this.#limits.waiting) return Promise.resolve({ kind: "crowded" });
     return new Promise((resolve) => {
@@ -47,26 +50,26 @@ export class CallSlots {
     });
   }
 
-  /** Lets no call go any more; those that wait are answered. */
+  /** Accepts no more calls. Waiting ones are answered. */
   close(): void {
     this.#isClosed = true;
     for (const { waiting } of this.#lines.values())
       for (const waiter of [...waiting]) waiter.answer({ kind: "closed" });
   }
 
-  #lineOf(projectId: ProjectId): Line {
+  #lineOf(projectId: ProjectId): ProjectLine {
     const known = this.#lines.get(projectId);
     if (known !== undefined) return known;
-    const line: Line = { underWay: 0, atOrigin: new Map(), waiting: new Set() };
+    const line: ProjectLine = { underWay: 0, atOrigin: new Map(), waiting: new Set() };
     this.#lines.set(projectId, line);
     return line;
   }
 
-  #hasRoom({ underWay, atOrigin }: Line, { origin, most }: OriginSlot): boolean {
+  #hasRoom({ underWay, atOrigin }: ProjectLine, { origin, most }: OriginSlot): boolean {
     return underWay < this.#limits.underWay && (atOrigin.get(origin) ?? 0) < most;
   }
 
-  #enter(line: Line, place: OriginSlot): SlotAnswer {
+  #enter(line: ProjectLine, place: OriginSlot): SlotAnswer {
     line.underWay++;
     line.atOrigin.set(place.origin, (line.atOrigin.get(place.origin) ?? 0) + 1);
     let isHeld = true;
@@ -79,7 +82,7 @@ export class CallSlots {
     };
   }
 
-  #leave(line: Line, { projectId, origin }: OriginSlot): void {
+  #leave(line: ProjectLine, { projectId, origin }: OriginSlot): void {
     line.underWay--;
     const left = (line.atOrigin.get(origin) ?? 1) - 1;
     if (left > 0) line.atOrigin.set(origin, left);

@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { type ConnectedAccount as ConnectedAccountMessage, ConnectedAccountSchema } from "@svc/gen/connections";
 
-/** The message of an account as it stands at `nowMs`: an active one whose credential has run out reads as expired. */
+/** Returns the message of an account at `nowMs`. An active account with an expired credential is shown as expired. */
 export function toConnectedAccount(row: ConnectedAccount, nowMs: number): ConnectedAccountMessage {
   const { expiresAt } = row;
   const ranOut = row.state === "active" && expiresAt !== null && expiresAt <= nowMs;
@@ -16,7 +16,7 @@ export function toConnectedAccount(row: ConnectedAccount, nowMs: number): Connec
     state: ranOut ? "expired" : row.state,
     accountVariables: { ...row.variables },
     grantedScopes: row.grantedScopes,
-    // Those of an account that has ended are kept for an erasure alone.
+    // References of an ended account are kept only for an erasure.
     references: row.state === "superseded" || row.state === "revoked" ? [] : row.references,
     lastError: ranOut ? "its credential ran out" : row.lastError,
     createdAt: timestampFromMs(row.createdAt),

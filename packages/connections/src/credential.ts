@@ -1,16 +1,16 @@
 import type { AccountId, ProjectId, Sealer } from "@svc/core";
 
-/** A token and what is needed to renew it; times in epoch milliseconds. */
+/** A token with the values needed to renew it. Times are in epoch milliseconds. */
 export type TokenSet = {
   readonly access_token: string;
-  /** Absent when the app gave none, or the toolkit declares that there are none. */
+  /** Absent if the app returned none, or the toolkit declares that there are none. */
   readonly refresh_token?: string;
-  /** When the access token runs out; absent when the app does not say. */
+  /** Expiry of the access token. Absent if the app does not say. */
   readonly expires_at?: number;
   readonly obtained_at: number;
 };
 
-/** What is sealed for an account, by its scheme. `oauth2` holds its consent's verifier until it has tokens. */
+/** The sealed value of an account, by its scheme. `oauth2` holds the verifier of its consent until there are tokens. */
 export type Credential = (
   | { readonly scheme: "api_key"; readonly key: string }
   | { readonly scheme: "basic"; readonly username: string; readonly password: string }
@@ -24,13 +24,13 @@ export type Credential = (
       readonly token?: TokenSet;
     }
 ) & {
-  /** The app's own id of the account, learnt from the app itself. */
+  /** The app's own id of the account, as the app reported it. */
   readonly verified_reference?: string;
 };
 
 type Place = { readonly projectId: ProjectId; readonly id: AccountId };
 
-/** Seals a credential for its row: no other row, table or project opens it. */
+/** Seals a credential for its row. It cannot be opened for another row, table or project. */
 export function sealCredential(sealer: Sealer, place: Place, credential: Credential): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(credential), "utf8"), contextOf(place));
 }
@@ -44,7 +44,7 @@ function contextOf({ projectId, id }: Place): string {
   return `${projectId}/connected_accounts/${id}`;
 }
 
-/** The token of a credential that carries one; undefined while there is none. */
+/** Returns the token of a credential, or undefined if it has none yet. */
 export function tokenOf(credential: Credential): TokenSet | undefined {
   if (credential.scheme === "client_credentials") return credential.token;
   return credential.scheme === "oauth2" && "access_token" in credential ? credential : undefined;

@@ -4,19 +4,19 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * The definition that a toolkit's accounts belong to: a private toolkit that hides a shared one never meets its accounts, and
- * what was connected in the sandbox never meets what was connected outside it.
+ * Returns the definition that a toolkit's accounts belong to. A private toolkit that hides a shared one never uses its accounts, and
+ * accounts of the sandbox are never used outside it, or the reverse.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };
 }
 
-/** Whether an account is one of this toolkit, in the sandbox or outside it. */
+/** True if an account belongs to this toolkit, in the sandbox or outside it. */
 export function belongsTo(account: Omit<AccountDefinition, "isSandbox">, toolkit: Toolkit): boolean {
   return account.toolkitSlug === toolkit.slug && account.isPrivate === (toolkit.ownerProjectId !== "");
 }
 
-/** The toolkit of an account; a shared one also while the project hides it. Undefined when it is gone. */
+/** Returns the toolkit of an account, including a shared one that the project hides, or undefined if it is gone. */
 export async function findToolkit(
   views: CatalogViews,
   account: Pick<ConnectedAccount, "projectId" | "toolkitSlug" | "isPrivate">,
@@ -26,12 +26,12 @@ export async function findToolkit(
   return toolkit !== undefined && belongsTo(account, toolkit) ? toolkit : undefined;
 }
 
-/** What is kept of where a definition sends credentials: of a private one only, whose author is not the deployment's operator. */
+/** Returns a digest of the address that a private definition sends credentials to. Null for a shared one, whose author is the operator. */
 export function originDigestOf(toolkit: Toolkit): Buffer | null {
   return toolkit.ownerProjectId === "" ? null : Buffer.from(toolkit.originDigest, "hex");
 }
 
-/** Whether credentials still go where they went when the account was made. */
+/** True if credentials still go to the same address as when the account was created. */
 export function keepsOrigin(
   { originDigest }: Pick<ConnectedAccount | CallableAccountRow, "originDigest">,
   toolkit: Toolkit,
@@ -40,9 +40,9 @@ export function keepsOrigin(
 }
 
 /**
- * Which references of an account no other account of the deployment may hold. None of a private toolkit's, whose slug says
- * nothing to others; and what the app itself said of an account is its alone only where events are matched with it: two
- * entities may well share an account of an app that sends none.
+ * Returns the references of an account that no other account of the deployment may have. A private toolkit's have none, because its slug
+ * means nothing to others. The app's own id is exclusive only if events are matched by it: two entities may share an account of an app that
+ * sends no events.
  */
 export function exclusiveReferences(
   toolkit: Toolkit,
@@ -55,7 +55,7 @@ export function exclusiveReferences(
 
 const referenceCharactersMax = 512;
 
-/** Whether a text can be a reference of an account: 1 to 512 printable characters. */
+/** True if a text can be a reference of an account: 1 to 512 printable characters. */
 export function isReference(text: string): boolean {
   return text !== "" && isPrintableText(text, referenceCharactersMax);
 }

@@ -4,40 +4,43 @@ import { secretsOfDeployment } from "@svc/db/secrets/deployment";
 import type { SecretRow } from "@svc/db/secrets/repo";
 import { isSecretValue } from "./secrets.ts";
 
-/** Names of what the deployment itself keeps secret. `embeddings_key`: the bearer token of the embeddings endpoint. */
+/** Names of the deployment's own secrets. `embeddings_key`: the bearer token of the embeddings endpoint. */
 export const deploymentSecretNames = ["embeddings_key"] as const;
 
-/** One of them. */
+/** Name of a deployment secret. */
 export type DeploymentSecretName = (typeof deploymentSecretNames)[number];
 
-/** Whether the deployment keeps a secret of that name. */
+/** True if the deployment can have a secret of that name. */
 export function isDeploymentSecretName(name: string): name is DeploymentSecretName {
   return deploymentSecretNames.some((known) => known === name);
 }
 
-/** Whether a text can be one: it is sent in headers. */
+/** True if a text can be the value of a deployment secret, which is sent in headers. */
 export function isDeploymentSecretValue(value: string): boolean {
   return isSecretValue(value) && /^[\x21-\x7e]+$/.test(value);
 }
 
 /** The secrets of the deployment itself, sealed in the store with its data key. */
 export type DeploymentSecrets = {
-  /** The value as it was 5 s ago at the latest, or was put at this node; undefined where there is none. Rejects when the store is away, or it does not open. */
+  /**
+   * Returns the value, at most 5 s old or as it was put on this node, or undefined if there is none. Rejects if the database is unavailable
+   * or the value cannot be opened.
+   */
   find(name: DeploymentSecretName): Promise<string | undefined>;
-  /** Without their values, by name. */
+  /** Returns the secrets without their values, by name. */
   list(): Promise<SecretRow[]>;
-  /** Keeps one, or gives it a new value. */
+  /** Stores a secret, or replaces its value. */
   put(name: DeploymentSecretName, value: string): Promise<SecretRow>;
-  /** False when there was none. */
+  /** Returns false if there was none. */
   delete(name: DeploymentSecretName): Promise<boolean>;
 };
 
-/** A search asks for one, and may not wait for the store each time. */
+/** A search needs the secret and must not wait for the store each time. */
 const freshMs = 5_000;
 
 type Read = { readonly value: Promise<string | undefined>; readonly atMs: number };
 
-/** The secrets of the deployment in a store. */
+/** Creates the deployment secrets of a store. */
 export function createDeploymentSecrets({
   db,
   sealer,
@@ -56,7 +59,7 @@ export function createDeploymentSecrets({
   const read = (name: DeploymentSecretName) => {
     const reading: Read = { value: open(name), atMs: clock.now() };
     known.set(name, reading);
-    // What failed is tried again by whoever asks next.
+    // After a failure the next caller tries again.
     reading.value.catch(() => known.get(name) === reading && known.delete(name));
     return reading.value;
   };

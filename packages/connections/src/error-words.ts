@@ -1,4 +1,7 @@
-/** The codes of RFC 6749 (4.1.2.1, 5.2), and what servers add to say "not now": they tell nothing, whatever a secret looks like. */
+/**
+ * The error codes of RFC 6749 (4.1.2.1, 5.2), and those that servers add for a temporary failure. They reveal nothing, whatever a secret
+ * looks like.
+ */
 const known = new Set([
   "access_denied",
   "invalid_client",
@@ -13,14 +16,13 @@ const known = new Set([
   "unsupported_response_type",
 ]);
 
-/** Characters in a row that an error may share with a secret by chance. */
+/** Consecutive characters that an error may share with a secret by chance. */
 const sharedMax = 7;
 
 /**
- * An app's OAuth error code for people to read: as it is where it has the form of one and has nothing of the secrets of the
- * exchange, else a phrase that stands for it; with the app's description of it, under the same rule. Some apps quote
- * what they were sent, and what they
- * say is kept.
+ * Returns an app's OAuth error code for display: unchanged if it has the form of a code and contains nothing of the exchange's secrets,
+ * otherwise a phrase in its place. The app's description follows under the same rule, because some apps quote the request and this text is
+ * stored.
  */
 export function errorWords(error: string, secrets: readonly string[], description = ""): string {
   const isCode = /^[A-Za-z0-9_.-]{1,64}$/.test(error) && !secrets.some((secret) => sharesPart(error, secret));
@@ -28,14 +30,14 @@ export function errorWords(error: string, secrets: readonly string[], descriptio
   return isShown(description, secrets) ? `${code} (${description})` : code;
 }
 
-/** Whether a description is a short sentence of printable ASCII that has nothing of a secret, and no word that may be one. */
+/** True if a description is a short sentence of printable ASCII without any part of a secret, and without a word that may be one. */
 function isShown(description: string, secrets: readonly string[]): boolean {
   const isSentence = /^[A-Za-z][\x20-\x7e]{0,199}$/.test(description) && !/[<>{}"]|:\/\//.test(description);
   if (!isSentence || secrets.some((secret) => sharesPart(description, secret))) return false;
   return description.split(/[\s.,:;()'=]+/).every((word) => word.length <= 24 && !(word.length > 7 && /\d/.test(word)));
 }
 
-/** Whether a text holds a secret, or so much of it that it cannot be chance. */
+/** True if a text contains a secret, or a part of it too long for chance. */
 function sharesPart(text: string, secret: string): boolean {
   if (secret === "") return false;
   if (secret.length <= sharedMax) return text.includes(secret);

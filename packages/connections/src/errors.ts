@@ -3,7 +3,7 @@ import { call, defineFaults, field, formatValue, text } from "@svc/core";
 
 /** Refusals of accounts, credentials and secrets. */
 export const connectionFaults = defineFaults({
-  /** `entityId` names nobody. */
+  /** `entityId` is not a valid entity. */
   ENTITY_ID_INVALID: {
     code: "invalid_argument",
     field: "entityId",
@@ -25,7 +25,7 @@ export const connectionFaults = defineFaults({
       `toolkit ${toolkit.slug} does not declare the scheme ${formatValue(scheme)}; it declares ${toolkit.auth.map(({ type }) => type).join(", ")}`,
     help: text`${call("GetToolkitConnectSpec")} names the schemes.`,
   },
-  /** `client_credentials` was asked for an entity. */
+  /** `client_credentials` was requested for an entity. */
   SCHEME_HELD_BY_PROJECT: {
     code: "invalid_argument",
     field: "scheme",
@@ -57,7 +57,7 @@ export const connectionFaults = defineFaults({
             : `The toolkit takes ${account.map((declared) => declared.name).join(", ")}.`,
       })),
   },
-  /** `name` is empty if several variables make the value unusable. */
+  /** `name` is empty if several variables together make the value unusable. */
   ACCOUNT_VARIABLE_INVALID: {
     code: "invalid_argument",
     field: variableField,
@@ -107,7 +107,7 @@ export const connectionFaults = defineFaults({
       text`${field(path)} ${why ?? "is longer than 8,192 characters or holds control characters"}`,
     help: "Send it as the app gave it, without line breaks.",
   },
-  /** `redirectUrl` is not among those that the project's policy lets browsers be sent to. */
+  /** `redirectUrl` is not in the allow list of the project's policy. */
   REDIRECT_URL_REFUSED: {
     code: "invalid_argument",
     field: "redirectUrl",
@@ -137,7 +137,7 @@ export const connectionFaults = defineFaults({
     says: (id: string) => `there is no connected account ${formatValue(id)} in this project`,
     help: text`${call("ListConnections")} lists the project's accounts.`,
   },
-  /** `state` is no state of an account. */
+  /** `state` is not a state of an account. */
   CONNECTION_STATE_INVALID: {
     code: "invalid_argument",
     field: "state",
@@ -150,7 +150,7 @@ export const connectionFaults = defineFaults({
     says: (path: string, why: string) => text`${field(path)} ${why}`,
     help: "Send up to 100 different references of 1 to 512 characters, as the app writes them.",
   },
-  /** The account is not active. `lastError` says why, as the account does. */
+  /** The account is not active. `lastError` gives the account's reason. */
   CONNECTION_NOT_USABLE: {
     code: "failed_precondition",
     field: "id",
@@ -158,7 +158,7 @@ export const connectionFaults = defineFaults({
       `the connected account ${id} is ${state}${lastError ? `: ${lastError}` : ""}`,
     help: "Use the entity's present account, or connect again.",
   },
-  /** No read can try the account's credential; `why` is the end of a sentence about its toolkit. */
+  /** No read can test the account's credential. `why` is the end of a sentence about its toolkit. */
   CONNECTION_NOT_TESTABLE: {
     code: "failed_precondition",
     field: "id",
@@ -202,7 +202,7 @@ function variableField(name: string): string {
   return name === "" ? "accountVariables" : `accountVariables.${name}`;
 }
 
-/** As many of the names as an answer lists. */
+/** Returns as many of the names as an answer lists. */
 function firstNames(names: readonly string[]): readonly string[] {
   return names.slice(0, 10);
 }

@@ -4,25 +4,25 @@ import type { Dispatcher } from "undici";
 import type { AnswerAllowance } from "./answer-budget.ts";
 import type { AppAnswer } from "./app-transport.ts";
 
-/** The largest body of an answer, before it is decoded and after. */
+/** Largest body of an answer, before and after decoding. */
 export const answerBytesMax = 8 * 1024 * 1024;
-/** Answers of this size need no room of the budget: nobody's large ones keep them out. */
+/** Answers up to this size need no room of the budget, so large answers cannot keep them out. */
 const freeBytes = 16 * 1024;
-/** Bounds of one exchange. `patienceMs`: how long an answer stands still for want of room. */
+/** Limits of one exchange. `patienceMs`: how long an answer may pause for lack of room. */
 export type ExchangeOptions = {
   readonly timeoutMs: number;
   readonly allowance: AnswerAllowance;
   readonly patienceMs: number;
 };
 
-/** undici's handler for one request: its callbacks, from the start of the request to its end. */
+/** undici's handler for one request, from its start to its end. */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: AppAnswer) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #allowance: AnswerAllowance;
   readonly #patienceMs: number;
   #reserved = 0;
-  /** Runs while the answer stands still for want of room. */
+  /** Runs while the answer is paused for lack of room. */
   #patience: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -30,7 +30,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #isEnded = false;
-  /** undici writes the request in the same turn, right after it announces the start. Before, nothing has left. */
+  /** undici writes the request in the same turn, right after it announces the start. Before that nothing was sent. */
   #isStarted = false;
 
   constructor({ timeoutMs, allowance, patienceMs }: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
@@ -45,7 +45,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It waited for a connection until its time was over: it is dropped before a byte is written.
+    // It waited for a connection until its time ended. It is dropped before a byte is written.
     if (this.#isEnded) controller.abort(new Error("the request has ended"));
     else this.#isStarted = true;
   }
@@ -55,7 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx: the answer itself is still to come.
+    // 1xx: the final answer is still to come.
     if (status < 200) return;
     this.#status = status;
     for (const [name, value] of Object.entries(headers)) {
@@ -77,10 +77,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reserve(this.#bytes);
   }
 
-  /** Sets room aside for so many bytes of the answer. Without it the app is read no further, until there is room or patience ends. */
+  /** Reserves room for so many bytes of the answer. Without room, reading pauses until there is some or the patience ends. */
   #reserve(total: number): void {
     const bytes = total - this.#reserved;
-    // A little more may come while it waits: what the socket had read already.
+    // A little more may arrive during the pause: the bytes that the socket had already read.
     if (total <= freeBytes || !(bytes > 0) || this.#patience !== undefined) return;
     if (this.#allowance.take(bytes, () => this.#goOn(bytes))) {
       this.#reserved += bytes;
@@ -95,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reserved += bytes;
     clearTimeout(this.#patience);
     this.#patience = undefined;
-    // Not within the callback of another connection, whose parser is the one that all of them share.
+    // Not within the callback of another connection, because all connections share one parser.
     queueMicrotask(() => this.#controller?.resume());
   }
 
@@ -113,7 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #abort(answer: AppAnswer): void {
-    // Ended before undici hears of it: it reports its own error within the call.
+    // Ended before undici is informed, because undici reports its own error within the call.
     this.#end(answer);
     this.#controller?.abort(new Error("the request has ended"));
   }
@@ -125,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#patience);
     this.#chunks = [];
     this.#resolve(answer);
-    // Held until whoever waits for the answer has read it, which it does as soon as this turn ends.
+    // Held until the waiting caller has read it, which happens right after this turn.
     if (answer.kind === "answer") setImmediate(() => this.#allowance.end());
     else this.#allowance.end();
   }
@@ -148,7 +148,10 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_INVALID_ARG: "the request cannot be written as HTTP",
 };
 
-/** What a failure says: the cause first, since happy-eyeballs wraps it in an AggregateError. No text of the app's is in it. */
+/**
+ * Returns the answer of a failure. The cause comes first, because happy-eyeballs wraps it in an AggregateError. It contains no text of the
+ * app.
+ */
 function answerOfError(error: unknown, sent: boolean): AppAnswer {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   if (cause instanceof AddressRefusedError) return { kind: "refused", message: cause.message };

@@ -22,7 +22,12 @@ export type { ConnectionsOptions, OauthOptions, TestRead } from "./options.ts";
 export { createRefresher, type Refresher, type RefresherOptions } from "./refresher.ts";
 export type { RenewalOptions } from "./renewal.ts";
 export { createSecretVault, isSecretName, type SecretVault } from "./secrets.ts";
-export { type AskedLink, type ConnectLinks, createConnectLinks, makeConnectLink } from "./service/connect-link.ts";
+export {
+  type ConnectLinks,
+  type ConnectLinkTarget,
+  createConnectLinks,
+  makeConnectLink,
+} from "./service/connect-link.ts";
 export { createSecretsService } from "./service/secrets.ts";
 export { createConnectionsService } from "./service.ts";
 export type { PartyFetch } from "./token-fetch.ts";

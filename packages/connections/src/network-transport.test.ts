@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { AppCall, AppRequest } from "./app-transport.ts";
 import { createAppTransport } from "./network-transport.ts";
 
-// A transport over the network reads whose call it is, and whether the toolkit is the project's own.
+// A network transport reads the project of a call, and if the toolkit is the project's own.
 const call = { projectId: createId("prj", 1), toolkit: { ownerProjectId: "" } } as AppCall;
 
 async function startServer(respond: RequestListener) {
@@ -30,7 +30,7 @@ async function startServer(respond: RequestListener) {
   };
 }
 
-/** A server that is handed its sockets bare. */
+/** Starts a server that receives its sockets directly. */
 async function startTcpServer(accept: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -203,7 +203,7 @@ test("connections are kept and used again", async () => {
   const { url, connections } = await startServer((_req, res) => res.end("ok"));
   const send = startTransport();
   for (let n = 0; n < 5; n++) expect(await send(url)).toMatchObject({ kind: "answer", status: 200 });
-  // The first connection is still being put back when the second request comes.
+  // The first connection is still being returned when the second request comes.
   expect(connections()).toBeLessThanOrEqual(2);
 });
 
@@ -211,7 +211,7 @@ test("a request on a kept connection that the server closes at that moment is no
   let answered = 0;
   const url = await startTcpServer((socket) => {
     socket.on("data", () => {
-      // The second request on the connection finds it closing.
+      // The second request finds the connection closing.
       if (answered++ > 0) return socket.destroy();
       return socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok");
     });

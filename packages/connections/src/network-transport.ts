@@ -15,7 +15,7 @@ import { CallSlots } from "./call-slots.ts";
 import { answerBytesMax, Exchange } from "./exchange.ts";
 import { createPartyFetch, type PartyFetch } from "./token-fetch.ts";
 
-/** How many agents without a request are kept, in all and of one project. */
+/** Numbers of idle agents that are kept, in all and for one project. */
 type IdleLimits = { readonly node: number; readonly project: number };
 
 type Entry = { readonly key: string; readonly projectId: ProjectId; readonly agent: GuardedAgent; uses: number };
@@ -24,8 +24,8 @@ type Entry = { readonly key: string; readonly projectId: ProjectId; readonly age
 type AgentUse = { readonly agent: GuardedAgent; readonly release: () => void };
 
 /**
- * One agent per project and origin, so that no two projects share a connection. Those that nobody uses are kept for the next
- * request, up to a bound: the one that has been idle for longest is closed first, and a project of many origins closes its own.
+ * One agent per project and origin, so that no two projects share a connection. Unused agents are kept for the next request, up to a limit:
+ * the one idle longest is closed first, and a project with many origins closes its own.
  */
 class OriginAgents {
   readonly #create: () => GuardedAgent;
@@ -40,12 +40,12 @@ class OriginAgents {
     this.#limits = limits;
   }
 
-  /** How many agents there are, used or idle. */
+  /** Number of agents, used or idle. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** The agent of a project for an origin, until it is released. */
+  /** Returns the project's agent for an origin, until it is released. */
   use(projectId: ProjectId, origin: string): AgentUse {
     const key = `${projectId} ${origin}`;
     const entry = this.#entries.get(key) ?? { key, projectId, agent: this.#create(), uses: 0 };
@@ -55,7 +55,7 @@ class OriginAgents {
     return { agent: entry.agent, release: () => this.#release(entry) };
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   async destroy(): Promise<void> {
     const agents = [...this.#entries.values()].map(({ agent }) => agent);
     this.#entries.clear();
@@ -95,25 +95,25 @@ class OriginAgents {
 /** The transport over the network, and the same agents for requests to token endpoints. */
 export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
-  /** How many agents it keeps, and how many bytes of answers it holds. */
+  /** Returns the number of agents and the bytes of answers that it holds. */
   stats(): { readonly agents: number; readonly answerBytes: number };
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 };
 
-/** What one node does at once. Everything but `nodeAnswerBytes` and `idleAgents` is a bound of each project alone. */
+/** Limits of one node. All but `nodeAnswerBytes` and `idleAgents` apply to each project separately. */
 export type TransportLimits = {
-  /** Calls under way at one origin: of shared toolkits, and of the project's own, whose origin it has chosen. */
+  /** Calls in progress at one origin: of shared toolkits, and of the project's own, whose origin it has chosen. */
   readonly sharedAtOrigin: number;
   readonly privateAtOrigin: number;
-  /** Calls under way, and calls that wait for others to end. */
+  /** Calls in progress, and calls that wait for them. */
   readonly underWay: number;
   readonly waiting: number;
   readonly nodeAnswerBytes: number;
   readonly projectAnswerBytes: number;
-  /** How long an answer stands still for want of room, before it ends as too large. */
+  /** Milliseconds that an answer may pause for lack of room before it ends as too large. */
   readonly patienceMs: number;
-  /** Agents that are kept although nobody uses them. */
+  /** Idle agents that are kept. */
   readonly idleAgents: number;
   readonly projectIdleAgents: number;
 };
@@ -133,9 +133,9 @@ const usualLimits: TransportLimits = {
 
 const redirectsMax = 3;
 const connectTimeoutMs = 10_000;
-/** Longer than any deadline of a call: what ends a request is its own `timeoutMs`. */
+/** Longer than any deadline of a call: a request is ended by its own `timeoutMs`. */
 const idleTimeoutMs = 300_000;
-/** However long a server offers to keep a connection. */
+/** Longest time that a connection is kept, even if a server offers more. */
 const keepAliveMaxMs = 15_000;
 
 type Parts = {
@@ -147,9 +147,9 @@ type Parts = {
 };
 
 /**
- * Sends requests to apps; every dial passes the guard. Each project has its own connections and its own turns, so that none
- * waits for another's calls. A GET follows up to 3 redirects within its origin, anything else is answered as it is. Answers
- * over 8 MiB are cut off, decoded or not, and so are those that find no room in memory.
+ * Creates a transport that sends requests to apps. Every dial passes the address guard. Each project has its own connections and slots, so
+ * that no project waits for another's calls. A GET follows up to 3 redirects within its origin; other redirects are returned unchanged.
+ * Answers over 8 MiB, decoded or not, are cut off, and so are those without room in memory.
  */
 export function createAppTransport(options: {
   guard: AddressGuard;
@@ -183,7 +183,7 @@ export function createAppTransport(options: {
   };
 }
 
-/** Waits for the project's turn at the origin, and sends. */
+/** Waits for the project's slot at the origin, then sends. */
 async function sendInTurn(
   { limits, slots, agents, budget, decoder }: Parts,
   request: AppRequest,
@@ -221,10 +221,10 @@ async function sendInTurn(
 
 type Way = { readonly agent: Dispatcher; readonly patienceMs: number; readonly open: () => AnswerAllowance };
 
-/** A request, and where it goes. */
-type Addressed = { readonly request: AppRequest; readonly url: URL };
+/** A request and its address. */
+type AddressedRequest = { readonly request: AppRequest; readonly url: URL };
 
-async function sendFollowing(way: Way, { request, url }: Addressed, endMs: number): Promise<AppAnswer> {
+async function sendFollowing(way: Way, { request, url }: AddressedRequest, endMs: number): Promise<AppAnswer> {
   let current = url;
   for (let followed = 0; ; followed++) {
     const answer = await sendOnce(way, { request, url: current }, Math.max(1, endMs - performance.now()));
@@ -236,8 +236,11 @@ async function sendFollowing(way: Way, { request, url }: Addressed, endMs: numbe
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** Where a GET goes on; undefined for other methods, other origins and other answers. The credential leaves its origin never. */
-function redirectOf({ request, url }: Addressed, answer: AppAnswer): URL | undefined {
+/**
+ * Returns the next address of a redirected GET. Undefined for other methods, other origins and other answers. The credential never leaves
+ * its origin.
+ */
+function redirectOf({ request, url }: AddressedRequest, answer: AppAnswer): URL | undefined {
   if (request.method !== "GET" || answer.kind !== "answer" || !redirectStatuses.has(answer.status)) return undefined;
   const location = answer.headers["location"];
   const target = location === undefined ? null : URL.parse(location, url.href);
@@ -246,7 +249,7 @@ function redirectOf({ request, url }: Addressed, answer: AppAnswer): URL | undef
 
 function sendOnce(
   { agent, patienceMs, open }: Way,
-  { request, url: { origin, pathname, search } }: Addressed,
+  { request, url: { origin, pathname, search } }: AddressedRequest,
   timeoutMs: number,
 ): Promise<AppAnswer> {
   return new Promise((resolve) => {
@@ -268,7 +271,10 @@ function sendOnce(
   });
 }
 
-/** Undoes the content coding of an answer (RFC 9110, 8.4), bounded by the decoder. What cannot be decoded stays as it came and says why. */
+/**
+ * Decodes the content coding of an answer (RFC 9110, 8.4), limited by the decoder. An answer that cannot be decoded is returned unchanged,
+ * with the reason.
+ */
 async function decodeAnswer(decoder: BodyDecoder, answer: AppAnswer): Promise<AppAnswer> {
   if (answer.kind !== "answer") return answer;
   const { "content-encoding": coding, "content-length": _length, ...headers } = answer.headers;
@@ -276,7 +282,7 @@ async function decodeAnswer(decoder: BodyDecoder, answer: AppAnswer): Promise<Ap
   const decoded = await decoder.decode(answer.body, coding);
   switch (decoded.outcome) {
     case "decoded":
-      // Held until the caller has read it, which it does as soon as this turn ends.
+      // Held until the caller has read it, which happens right after this turn.
       setImmediate(decoded.done);
       return { ...answer, headers, body: decoded.body };
     case "unsupported":

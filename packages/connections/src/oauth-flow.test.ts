@@ -128,7 +128,7 @@ test("start page and consent each run out after 10 minutes", async () => {
   expect(answer).toMatchObject({ status: 400, body: expect.stringContaining("run out") });
   expect((await t.pages.handleOauthStart(new URL(first.authorizeUrl), {})).status).toBe(400);
   expect((await stateOf(first.id)).state).toBe("pending");
-  // The next attempt clears what nobody can consent to any more.
+  // The next attempt removes consents that have expired.
   t.clock.advance(10 * 60_000);
   await begin({ entityId: "bob" });
   expect((await stateOf(first.id)).state).toBe("pending");

@@ -17,30 +17,30 @@ import { probe } from "./probe.ts";
 import { requestToken } from "./token-endpoint.ts";
 import { toTokenSet } from "./token-times.ts";
 
-/** The part of a request's headers that the pages read; names in lower case. */
+/** The headers of a request that the pages read. Names are in lower case. */
 export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 
-/** A consent that came back from an app, and is about to be completed. */
+/** A consent that came back from an app and is about to be completed. */
 type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
-/** Runs what completes a consent, which answers why it came to nothing; for whoever notes that it was done. */
+/** Runs the completion of a consent, and records that it happened. The completion returns the reason if it failed. */
 export type EnterConsent = (
   consent: Consent,
   complete: () => Promise<string | undefined>,
 ) => Promise<string | undefined>;
 
-/** The two pages that a person's browser passes on the way to an account, to be served at `/oauth/start` and `/oauth/callback`. */
+/** The two pages that a person's browser visits on the way to an account, served at `/oauth/start` and `/oauth/callback`. */
 export type OauthPages = {
   handleOauthStart(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
   handleOauthCallback(url: URL, headers: OauthRequestHeaders, enter?: EnterConsent): Promise<OauthAnswer>;
 };
 
-/** What the pages work with. */
+/** Dependencies of the pages. */
 export type OauthPagesOptions = Omit<ConnectionsOptions, "guard" | "isOauthRegistered">;
 
 type Context = OauthPagesOptions & { readonly states: StateSealer };
 
-/** Makes the pages. They answer HTTP, and reject only when the store is away. */
+/** Creates the pages. They return HTTP answers, and reject only if the database is unavailable. */
 export function createOauthPages(options: OauthPagesOptions): OauthPages {
   const context: Context = { ...options, states: createStateSealer(options.sealer) };
   return {
@@ -121,7 +121,7 @@ async function callback(
   return finish(publicUrl(), state, failure);
 }
 
-/** Spends the link that a consent was asked for by, for which one consent is completed; one that comes to nothing leaves it good. */
+/** Marks the link of a consent as used. A link completes one consent; a failed one leaves it valid. */
 async function spending(
   { db, clock }: Context,
   { linkId: id }: ConsentState,
@@ -138,7 +138,10 @@ async function spending(
   return failure;
 }
 
-/** Where the person's browser ends up, with the cookie taken away, and why it came to nothing: with no secret of the exchange in it. */
+/**
+ * Returns the last page for the person's browser, with the reason of a failure and without any secret of the exchange. It removes the
+ * cookie.
+ */
 function finish(publicUrl: string, state: ConsentState, failure: string | undefined): OauthAnswer {
   const headers = { "set-cookie": cookieOf(publicUrl, state, "", 0) };
   if (state.redirectUrl !== "") {
@@ -153,7 +156,7 @@ function finish(publicUrl: string, state: ConsentState, failure: string | undefi
     : page(400, "Not connected", `The account was not connected: ${failure}. Close this page and try again.`, headers);
 }
 
-/** Exchanges the code and activates the account; answers why it came to nothing. */
+/** Exchanges the code and activates the account. Returns the reason if it failed. */
 async function complete(
   context: Context,
   account: ConnectedAccount,
@@ -199,7 +202,7 @@ async function activateConsented(
 ): Promise<string | undefined> {
   const { account, toolkit, grantedScopes } = consented;
   const { projectId, entityId, variables } = account;
-  // The app has just given the token, so only what it says of its owner is asked; without an answer there is no reference.
+  // The app has just issued the token, so it is asked only for its owner. Without an answer there is no reference.
   const probed = await probe({ projectId, toolkit, entityId, variables, credential: consented.credential }, context);
   const reference = probed.kind === "taken" ? probed.reference : undefined;
   const credential = {
@@ -216,12 +219,12 @@ async function activateConsented(
   }
 }
 
-/** Where apps send the browser back: what an operator registers with them. */
+/** Returns the address that apps send the browser back to. An operator registers it with them. */
 function callbackUrlOf(publicUrl: string): string {
   return `${publicUrl.replace(/\/$/, "")}/oauth/callback`;
 }
 
-/** One cookie a consent, so that several may run in one browser at a time. */
+/** Returns the cookie's name. Each consent has its own cookie, so that several can run in one browser. */
 function cookieNameOf({ accountId }: ConsentState): string {
   return `svc_oauth_${accountId}`;
 }

@@ -1,18 +1,18 @@
-/** An HTTP answer, without a server. */
+/** An HTTP answer, independent of a server. */
 export type OauthAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Pages carry no script, load nothing, stand in no frame, and tell nobody the address they were opened at. */
+/** Pages have no script, load nothing, cannot be framed, and do not reveal their address to other sites. */
 const commonHeaders = {
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
 };
 
-/** A plain page. `title` and `text` are escaped. */
+/** Returns a plain page. `title` and `text` are escaped. */
 export function page(status: number, title: string, text: string, headers: Record<string, string> = {}): OauthAnswer {
   const body = `<!doctype html>
 <html lang="en">
@@ -32,7 +32,7 @@ export function page(status: number, title: string, text: string, headers: Recor
   };
 }
 
-/** Sends the browser on. */
+/** Returns a redirect. */
 export function redirect(location: string, headers: Record<string, string> = {}): OauthAnswer {
   return { status: 302, headers: { ...commonHeaders, location, ...headers }, body: "" };
 }

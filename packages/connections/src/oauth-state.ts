@@ -1,36 +1,38 @@
 import { type AccountId, createSealer, type LinkId, type ProjectId, SealError, type Sealer } from "@svc/core";
 
-/** How long a person has from InitiateConnection, and again from the start page, to consent. */
+/** Milliseconds for a consent, from InitiateConnection to the start page, and again from there to the end. */
 export const consentMs = 10 * 60_000;
 
-/** After this long a pending account cannot become active any more. */
+/** Milliseconds after which a pending account cannot become active. */
 export const consentTotalMs = 2 * consentMs;
 
-/** What a consent is about. It travels sealed: as the start page's parameter, and with the browser's digest as OAuth's state. */
+/**
+ * The contents of a consent. It is passed around sealed: as the start page's parameter, and, with the browser's digest, as OAuth's state.
+ */
 export type ConsentState = {
   readonly projectId: ProjectId;
   readonly accountId: AccountId;
-  /** Empty for none. */
+  /** Empty if none. */
   readonly redirectUrl: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
-  /** SHA-256 of the cookie of the browser that went to the app, base64url; empty on the way to the start page. */
+  /** SHA-256 of the browser's cookie, base64url. Empty on the way to the start page. */
   readonly browser: string;
-  /** The link by which a person asked for it, of whose consents one connects; undefined where a key asked. */
+  /** The link through which a person asked. Only one of its consents connects. Undefined if a key asked. */
   readonly linkId?: LinkId | undefined;
 };
 
-/** Which of the two ways a state is good for: one never passes for the other. */
+/** The use that a state is valid for. A state of one use is refused for the other. */
 type StateUse = "start" | "callback";
 
-/** Seals and opens consent states, under a key of their own: they are handed out. */
+/** Seals and opens consent states with a key of their own, because states are handed out. */
 export type StateSealer = {
   seal(use: StateUse, state: ConsentState): string;
-  /** Undefined when this service did not make it, or made it for the other use. */
+  /** Returns undefined if this service did not make it, or made it for the other use. */
   open(use: StateUse, text: string): ConsentState | undefined;
 };
 
-/** The state sealer of a vault. */
+/** Creates the state sealer of a vault. */
 export function createStateSealer(sealer: Sealer): StateSealer {
   const own = createSealer(sealer.subkeys("oauth state"));
   const context = (use: StateUse) => `oauth state/${use}`;
@@ -38,7 +40,7 @@ export function createStateSealer(sealer: Sealer): StateSealer {
     seal: (use, state) => own.seal(Buffer.from(JSON.stringify(state), "utf8"), context(use)).toString("base64url"),
     open(use, text) {
       const sealed = Buffer.from(text, "base64url");
-      // Decoding skips foreign characters and spare bits; only the text that was handed out is accepted.
+      // Decoding skips foreign characters and spare bits. Only the text that was handed out is accepted.
       if (text === "" || sealed.toString("base64url") !== text) return undefined;
       try {
         return JSON.parse(own.open(sealed, context(use)).toString("utf8")) as ConsentState;

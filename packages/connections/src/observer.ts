@@ -1,22 +1,22 @@
 import type { AccountId, ProjectId } from "@svc/core";
 
-/** One renewal of a token as it went, for logs and metrics. */
+/** One token renewal, for logs and metrics. */
 export type RenewalObservation = {
   readonly accountId: AccountId;
   readonly projectId: ProjectId;
   readonly toolkitSlug: string;
   readonly scheme: string;
-  /** `failed`: the account stays as it was. `ended`: it is expired now. `superseded`: it was changed meanwhile, and stays as it is. */
+  /** `failed`: the account is unchanged. `ended`: it is now expired. `superseded`: it was changed meanwhile and is left as it is. */
   readonly outcome: "renewed" | "failed" | "ended" | "superseded";
-  /** Why there is no new token, as the account's `lastError` says it; empty when there is one. */
+  /** Why there is no new token, in the words of the account's `lastError`. Empty if there is one. */
   readonly error: string;
   readonly sandbox: boolean;
-  /** From the question to the app to its answer's record. */
+  /** Milliseconds from the request to the app to the record of its answer. */
   readonly durationMs: number;
 };
 
-/** Who watches renewals; packages/server turns it into log lines and metrics. */
+/** Receiver of observations of renewals. packages/server turns them into log lines and metrics. */
 export type RenewalObserver = {
-  /** An app was asked for a new token, and what came of it is committed. */
+  /** Called after the result of a renewal is committed. */
   renewed(renewal: RenewalObservation): void;
 };

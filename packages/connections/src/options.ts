@@ -5,9 +5,9 @@ import type { ConnectedAccount } from "@svc/db/connections/account";
 import type { AppTransport } from "./app-transport.ts";
 import type { PartyFetch } from "./token-fetch.ts";
 
-/** The deployment's OAuth clients, and how token endpoints are reached. */
+/** The deployment's OAuth clients, and the way to token endpoints. */
 export type OauthOptions = {
-  /** The deployment's client of a toolkit and where it works; undefined when it holds none. */
+  /** Returns the deployment's client of a toolkit and its addresses, or undefined if it has none. */
   clientOf(toolkit: Toolkit):
     | {
         readonly clientId: string;
@@ -20,28 +20,28 @@ export type OauthOptions = {
   readonly fetch: PartyFetch;
 };
 
-/** What connections work with. */
+/** Dependencies of connections. */
 export type ConnectionsOptions = {
   readonly views: CatalogViews;
   readonly db: Database;
   readonly clock: Clock;
-  /** Seals credentials, states of consents and page tokens. */
+  /** Seals credentials, consent states and page tokens. */
   readonly sealer: Sealer;
-  /** Judges the addresses that account variables make. */
+  /** Checks the addresses that account variables make. */
   readonly guard: AddressGuard;
-  /** Whether the deployment holds an OAuth client for the toolkit. Asked at every call, so it may change its mind. */
+  /** True if the deployment has an OAuth client for the toolkit. Called each time, because the answer may change. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
   readonly transport: AppTransport;
-  /** Where this service is reached (SVC_PUBLIC_URL); consents come back below it. Asked at each use: a port may be known late. */
+  /** Returns this service's address (SVC_PUBLIC_URL), to which consents come back. Called each time, because the port may be known late. */
   readonly publicUrl: () => string;
-  /** The address of the console, with a slash at its end; undefined where none is served. */
+  /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** Whether the transport is the sandbox: then credentials may be left out. */
+  /** True if the transport is the sandbox. Credentials may then be absent. */
   readonly isSandbox: boolean;
   readonly oauth: OauthOptions;
 };
 
-/** A read by which an account's credential is tried. */
+/** A read that tests an account's credential. */
 export type TestReadRequest = {
   readonly principal: ProjectPrincipal;
   readonly toolkit: Toolkit;
@@ -50,7 +50,7 @@ export type TestReadRequest = {
   readonly account: Pick<ConnectedAccount, "id" | "entityId">;
 };
 
-/** The result of such a read. `providerStatus` is 0 if the app did not answer; `saysError`: a 2xx answer says that the call failed. */
+/** Result of such a read. `providerStatus` is 0 if the app did not answer. `saysError`: a 2xx answer reports a failed call. */
 export type TestReadResult = {
   readonly callId: string;
   readonly isOk: boolean;
@@ -59,5 +59,5 @@ export type TestReadResult = {
   readonly saysError: boolean;
 };
 
-/** Makes a read as CallTool makes it: with its checks, limits and record. Rejects with its refusals. */
+/** Makes a read in the way of CallTool, with its checks, limits and record. Rejects with its refusals. */
 export type TestRead = (request: TestReadRequest) => Promise<TestReadResult>;

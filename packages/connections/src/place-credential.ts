@@ -3,18 +3,18 @@ import { renderTemplateTree } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, tokenOf } from "./credential.ts";
 
-/** What a request carries of a credential: a header or a query parameter, or nothing. */
+/** The part of a request that carries the credential: a header, a query parameter, or nothing. */
 type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string } | undefined;
 
-/** Why a credential cannot stand in a request. */
+/** The reason why a credential cannot be part of a request. */
 export type PlacementFault = { readonly fault: string };
 
-/** The declaration of an account's scheme. */
+/** Returns the declaration of an account's scheme. */
 export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthScheme | undefined {
   return toolkit.auth.find(({ type }) => type === scheme);
 }
 
-/** Places a credential as the toolkit declares; it wins over a value of the same name. */
+/** Places a credential as the toolkit declares. It replaces a value of the same name. */
 export function placeCredential(
   scheme: AuthScheme,
   credential: Credential,
@@ -24,7 +24,7 @@ export function placeCredential(
   const placement = placementOf(scheme, credential, variables);
   if (placement === undefined) return request;
   if ("fault" in placement) return placement;
-  // RFC 9110, 5.5: visible ASCII, spaces and tabs inside. A line break would begin another header.
+  // RFC 9110, 5.5: visible ASCII, with spaces and tabs inside. A line break would begin another header.
   const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
   if (!form.test(placement.value) || !placement.value.isWellFormed()) {
     return { fault: `the credential holds characters that cannot stand in a ${placement.in}` };
@@ -32,7 +32,7 @@ export function placeCredential(
   return place(placement, request);
 }
 
-/** Places `***` where the credential goes. */
+/** Places `***` in place of the credential. */
 export function placeMask(
   scheme: AuthScheme,
   variables: Readonly<Record<string, string>>,
@@ -88,7 +88,7 @@ function place(placement: NonNullable<Placement>, request: AppRequest): AppReque
   return { ...request, headers: { ...Object.fromEntries(others), [name]: value } };
 }
 
-/** As text, so that the rest of the query stays as it was encoded. */
+/** As text, so that the rest of the query keeps its encoding. */
 function withQuery(url: string, name: string, value: string): string {
   const [path = "", query = ""] = splitOnce(url, "?");
   const others = query.split("&").filter((pair) => pair !== "" && nameOf(pair) !== name);

@@ -24,15 +24,15 @@ import { isReference } from "./definition.ts";
 import { placeCredential, schemeOf } from "./place-credential.ts";
 
 /**
- * What trying a credential showed. `skipped`: the toolkit names no tool for it, or its host is not bound. `unplaceable`: no
- * request can carry the credential. `failed`: the app could not be asked.
+ * Result of testing a credential. `skipped`: the toolkit names no tool for it, or its host is not bound. `unplaceable`: no request can
+ * carry the credential. `failed`: the app could not be asked.
  */
 export type ProbeResult =
   | { readonly kind: "skipped" }
   | { readonly kind: "taken"; readonly reference: string | undefined }
   | { readonly kind: "refused" | "unplaceable" | "failed"; readonly message: string };
 
-/** The account whose credential is tried. */
+/** The account whose credential is tested. */
 export type ProbedAccount = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -43,7 +43,7 @@ export type ProbedAccount = {
 
 const timeoutMs = 30_000;
 
-/** Calls the tool that a toolkit names in `identify`, once. Never rejects for what the app does. */
+/** Calls the tool that a toolkit names in `identify`, once. Never rejects because of the app. */
 export async function probe(
   account: ProbedAccount,
   { transport, isSandbox }: { transport: AppTransport; isSandbox: boolean },
@@ -53,9 +53,9 @@ export async function probe(
   const action = toolkit.actions.find(({ name }) => name === identify?.tool);
   const scheme = schemeOf(toolkit, credential.scheme);
   if (identify === undefined || action === undefined || scheme === undefined) return { kind: "skipped" };
-  // Of a version before 0.2, which took a private toolkit's word for what it sends.
+  // Definitions of versions before 0.2 may declare another class: the private toolkit's own word was trusted then.
   if (classToConfirm(action) !== "read") return { kind: "skipped" };
-  // The sandbox plays failures for these entities; they must be connected to see them.
+  // The sandbox plays failures for these entities. They must be connected to see them.
   if (isSandbox && entityId.startsWith("sandbox:")) return { kind: "skipped" };
   const request = buildProbe(toolkit, action, variables, isSandbox);
   if (request === undefined) return { kind: "skipped" };
@@ -95,7 +95,7 @@ function buildProbe(
   }
 }
 
-/** In the sandbox every host leads nowhere, bound or not, as it does for calls. */
+/** In the sandbox every host has the same address, bound or not, as for calls. */
 function baseUrlOf(toolkit: Toolkit, scope: Parameters<typeof bindBaseUrl>[1], isSandbox: boolean): string | undefined {
   if (isSandbox) return `https://${toolkit.slug.replaceAll("_", "-")}.sandbox.invalid`;
   if (hostArguments(toolkit).length > 0) return undefined;
@@ -123,9 +123,9 @@ function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
   return { kind: "taken", reference: referenceOf(reference) };
 }
 
-/** The app's own id of the account; undefined when it says none that could be kept. */
+/** Returns the app's own id of the account, or undefined if it reports none that can be stored. */
 function referenceOf(value: unknown): string | undefined {
-  // All digits of a number: two accounts must not look like one.
+  // With all digits of a number: two accounts must not look equal.
   const reference = typeof value === "string" || isJsonNumber(value) ? scalarText(value) : undefined;
   return reference !== undefined && isReference(reference) ? reference : undefined;
 }

@@ -3,8 +3,8 @@ import { connectionFaults } from "./errors.ts";
 const lengthMax = 2048;
 
 /**
- * Checks where a browser is sent after consent: a loopback URL, or one with the origin and path of an entry of the project's
- * allow list (its query is free). Empty is none. Throws REDIRECT_URL_REFUSED.
+ * Checks the address that the browser is sent to after consent: a loopback URL, or one with origin and path of an entry of the project's
+ * allow list (its query is free). An empty text means none. Throws REDIRECT_URL_REFUSED.
  */
 export function checkRedirectUrl(text: string, allowed: readonly string[]): void {
   if (text === "") return;

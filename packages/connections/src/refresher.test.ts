@@ -25,7 +25,7 @@ afterEach(async () => {
   await t[Symbol.asyncDispose]();
 });
 
-/** Starts as many nodes as asked, and resolves once each has looked after what was due. */
+/** Starts the given number of nodes. Resolves when each has checked for due accounts. */
 async function start(nodes = 1): Promise<void> {
   running = Array.from({ length: nodes }, () =>
     createRefresher({
@@ -43,7 +43,7 @@ async function rounds(): Promise<void> {
   while (t.clock.waiting() < running.length) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Moves time in steps of the refreshers' rounds. */
+/** Moves the clock in steps of the refreshers' rounds. */
 async function pass(ms: number): Promise<void> {
   t.clock.advance(ms);
   await rounds();
@@ -91,7 +91,7 @@ test("a token that lives for long, or says nothing of its end, is renewed daily"
   await start();
   await pass(23 * 60 * minute);
   expect(refreshes()).toBe(0);
-  // The second account's app rotates what the first one's issued: both ask, whatever they are answered.
+  // The second account's app rotates the tokens that the first one's issued: both ask, with either answer.
   await pass(60 * minute);
   expect(refreshes()).toBe(2);
 });
@@ -106,7 +106,7 @@ test("an outage is met with waits that grow, and the account stays active until 
   expect(refreshes()).toBe(1);
   await pass(5_000);
   expect(refreshes()).toBe(2);
-  // Due for 30 seconds when it was tried again: 30 more.
+  // It had been due for 30 seconds when it was retried, so 30 more.
   await pass(25_000);
   expect(refreshes()).toBe(2);
   await pass(5_000);
@@ -226,7 +226,7 @@ test("a token that comes after the lease was lost is kept all the same, and whoe
   const lease = { projectId, id: parseId("acc", id)!, leaseUntilMs: stolen };
   expect(await settleAccountRefresh(t.db, lease, { state: "expired", updatedAt: 0 })).toBe(false);
   expect(await rowOf(id)).toMatchObject({ state: "active", refreshLeaseUntil: null });
-  // The refresh token that came then is the one that is sent next, or the app would refuse.
+  // The refresh token received then is sent next; otherwise the app would refuse.
   await pass(55 * minute);
   expect(refreshes()).toBe(2);
   expect(await rowOf(id)).toMatchObject({ state: "active", lastError: "" });

@@ -10,24 +10,24 @@ import { findToolkit } from "./definition.ts";
 import type { ConnectionsOptions } from "./options.ts";
 import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
-/** Renews tokens ahead of their end, in the background: in the sandbox the accounts that were made there, else the others. */
+/** Renews tokens before they expire, in the background: in the sandbox only accounts of the sandbox, otherwise only the others. */
 export type Refresher = {
   start(): void;
-  /** Lets renewals under way finish, and starts no other. */
+  /** Waits for renewals in progress and starts no more. */
   stop(): Promise<void>;
 };
 
-/** What the refresher works with. `onError` hears of what is not an app's doing: the store, or a key that is missing. */
+/** Dependencies of the refresher. `onError` receives errors that no app caused: of the database, or a missing key. */
 export type RefresherOptions = RenewalOptions &
   Pick<ConnectionsOptions, "views"> & { readonly onError: (error: unknown) => void };
 
 const everyMs = 5_000;
 const batch = 64;
 const parallel = 8;
-/** How long an account whose toolkit is not served now is left alone. */
+/** Milliseconds that an account without a served toolkit is left alone. */
 const absentMs = 15 * 60_000;
 
-/** Makes the refresher of one node; any number of nodes may run one. */
+/** Creates the refresher of one node. Any number of nodes may run one. */
 export function createRefresher(options: RefresherOptions): Refresher {
   const { clock, onError } = options;
   let stopping: AbortController | undefined;
@@ -55,7 +55,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
   };
 }
 
-/** Looks after what is due, and returns how many accounts that were. */
+/** Handles due accounts and returns their number. */
 async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promise<number> {
   const { db, clock, isSandbox } = options;
   const due = await listDueAccountRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch });
@@ -70,7 +70,7 @@ async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promi
   return due.length;
 }
 
-/** Renews an account that can be renewed, and ends one whose time is over. */
+/** Renews an account if possible, and ends one that has expired. */
 async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<void> {
   const { db, clock, sealer, views } = options;
   const nowMs = clock.now();
@@ -81,7 +81,7 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt">) =>
     settleAccountRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
   if (row.refreshAt === null || row.refreshAt > nowMs) {
-    // Another node was there between the list and the lease.
+    // Another node handled it between the list and the lease.
     await settle({});
     return;
   }

@@ -21,28 +21,34 @@ const backoffMinMs = 30_000;
 
 const backoffMaxMs = 15 * 60_000;
 
-/** What came of renewing a token. `failed`: the app could not be asked, and the account stays as it was. `ended`: it is not active any more. */
+/**
+ * Result of renewing a token. `failed`: the app could not be asked, and the account is unchanged. `ended`: the account is not active any
+ * more.
+ */
 export type Renewal =
   | { readonly kind: "renewed"; readonly credential: Credential }
   | { readonly kind: "failed" | "ended"; readonly message: string };
 
 /** Renews tokens, one renewal of an account at a time over all nodes. */
 export type Renewals = {
-  /** Resolves once the account has another access token than `used` (undefined: any it has is another), or cannot get one. */
+  /** Resolves when the account has another access token than `used` (if undefined, any token counts), or cannot get one. */
   renew(key: AccountKey, toolkit: Toolkit, used: string | undefined): Promise<Renewal>;
 };
 
-/** What renewals work with. */
+/** Dependencies of renewals. */
 export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox"> & {
   readonly renewalObserver?: RenewalObserver;
 };
 
-/** How long a node may renew an account: a token endpoint's time, twice, since a client may have to say its secret in another way. */
+/**
+ * Duration of a renewal's lease in milliseconds: twice the time of a token endpoint, because a client may have to send its secret in a
+ * second way.
+ */
 export const leaseMs = 60_000;
 const waitMaxMs = 10_000;
 const pollMs = 100;
 
-/** Makes the renewals of one node. Calls that want the same renewal share it; other nodes wait for the lease in the row. */
+/** Creates the renewals of one node. Calls that need the same renewal share it. Other nodes wait for the lease in the row. */
 export function createRenewals(options: RenewalOptions): Renewals {
   const underWay = new Map<string, Promise<Renewal>>();
   return {
@@ -80,13 +86,16 @@ function ended(row: ConnectedAccount | undefined): Renewal {
   return { kind: "ended", message: row?.lastError || `the account is ${why}` };
 }
 
-/** `used` is what the caller had when it asked; without it, whatever is there now is what the caller wants renewed. */
+/** `used` is the caller's token at the time of its request. Without it, the present token is the one to renew. */
 function isAnother(credential: Credential, used: string | undefined): boolean {
   const token = tokenOf(credential);
   return used !== undefined && token !== undefined && token.access_token !== used;
 }
 
-/** Renews the token of an account whose lease the caller holds, and gives the lease back; nothing is asked when it has another than `used`. */
+/**
+ * Renews the token of an account whose lease the caller holds, and returns the lease. Sends nothing if the account already has another
+ * token than `used`.
+ */
 export async function renewClaimed(
   options: RenewalOptions,
   row: ConnectedAccount,
@@ -116,7 +125,7 @@ export async function renewClaimed(
 
 type Answered = { lease: AccountRefreshLease; credential: Credential; replacing: Buffer; answer: TokenEndpointAnswer };
 
-/** Records what the app answered; `superseded` when somebody else changed the account meanwhile. */
+/** Records the app's answer. Returns `superseded` if the account was changed meanwhile. */
 async function settleAnswer(
   options: RenewalOptions,
   row: ConnectedAccount,
@@ -160,7 +169,7 @@ function outcomeOf(
   };
 }
 
-/** Nothing of the sandbox says what an app takes. */
+/** The sandbox proves nothing about what an app accepts. */
 function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number): Partial<AccountRefreshOutcome> {
   return isSandbox ? {} : { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
@@ -168,7 +177,7 @@ function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number)
 const keepTries = 20;
 const keepPauseMs = 1_000;
 
-/** The app may have ended the token before: while the store is away, the new one is held on to. */
+/** The app may have ended the old token. While the database is unavailable, the new one is kept in memory. */
 async function keepToken(
   { db, clock }: RenewalOptions,
   lease: AccountRefreshLease,
@@ -185,7 +194,7 @@ async function keepToken(
   }
 }
 
-/** Somebody else was there meanwhile: deleted the account, or renewed its token. */
+/** The account was deleted, or its token renewed, by someone else meanwhile. */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,
   key: AccountKey,
@@ -200,7 +209,7 @@ async function whatIsThere(
 
 const never = { refreshAt: null, expiresAt: null };
 
-/** An app that does not know the deployment's own client says nothing of the person's consent. */
+/** If an app does not know the deployment's client, that says nothing about the person's consent. */
 function endsAccount(answer: TokenEndpointAnswer, { scheme }: ConnectedAccount): boolean {
   if (answer.kind !== "refused") return false;
   return scheme === "client_credentials" || !/^(?:invalid|unauthorized)_client$/.test(answer.error);
@@ -250,7 +259,10 @@ function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | u
   return `this deployment does not bind token_url of ${slug}`;
 }
 
-/** When a renewal that failed is tried again: after as long as it has been due, between 30 seconds and 15 minutes. The waits double. */
+/**
+ * Returns the time of the next try after a failed renewal. It waits as long as the renewal has been due, between 30 seconds and 15 minutes,
+ * so the waits double.
+ */
 function retryAt(token: TokenSet, nowMs: number): number {
   const dueMs = timesOf(token).refreshAt ?? nowMs;
   return nowMs + Math.min(Math.max(nowMs - dueMs, backoffMinMs), backoffMaxMs);

@@ -15,7 +15,7 @@ import {
   type TestConnections,
 } from "./test-connections.ts";
 
-// What was connected in the sandbox and what was connected outside it never meet, in whichever order they come.
+// Accounts of the sandbox and accounts outside it are never used in place of each other, in either order.
 
 let t: TestConnections;
 let projectId: ProjectId;
@@ -60,7 +60,7 @@ test.each([
     expect(await other.resolve(ask({ entityId: "bob" }))).toMatchObject({
       message: expect.stringContaining("connect one with InitiateConnection"),
     });
-    // Even held by a call that goes on elsewhere: no credential is placed, and none expires for what the other side says.
+    // Even for a call that continues elsewhere: no credential is placed, and none expires because of the other side's answer.
     const held = accountOf(await access(madeIn).resolve(ask()));
     expect(await other.authorize(ask(), held, bareRequest)).toEqual(fault);
     expect(await other.refused(ask(), held)).toBe(false);
@@ -77,7 +77,7 @@ test("neither supersedes the other, inherits from it or is deleted as it, and bo
   expect([(await rowOf(made.id)).state, (await rowOf(again.id)).state]).toEqual(["superseded", "active"]);
   expect(again.references).toEqual([]);
   const { accounts } = await client(false).listConnections({ state: "active" });
-  // Ids of one millisecond stand in no order.
+  // Ids of one millisecond have no order.
   expect(new Map(accounts.map(({ id: accountId, sandbox }) => [accountId, sandbox]))).toEqual(
     new Map([
       [again.id, true],

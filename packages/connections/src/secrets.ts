@@ -6,17 +6,17 @@ import { findSecrets, type SecretPlace } from "@svc/db/secrets/find";
 const namePattern = /^[a-z][a-z0-9_-]{0,59}$/;
 const lengths = { min: 8, max: 8_192 };
 
-/** Whether a text can be the name of a secret. */
+/** True if a text can be the name of a secret. */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
 
-/** Whether a text can be a secret: what is short could not be masked where an app repeats it. */
+/** True if a text can be a secret. A short one could not be masked if an app repeats it. */
 export function isSecretValue(value: string): boolean {
   return value.length >= lengths.min && value.length <= lengths.max;
 }
 
-/** Seals a secret for its row: no other name, table or project opens it. */
+/** Seals a secret for its row. It cannot be opened for another name, table or project. */
 export function sealSecret(sealer: Sealer, place: SecretPlace, value: string): Buffer {
   return sealer.seal(Buffer.from(value, "utf8"), contextOf(place));
 }
@@ -25,13 +25,16 @@ function contextOf({ projectId, name }: SecretPlace): string {
   return `${projectId}/secrets/${name}`;
 }
 
-/** The secrets of projects, for who sends them. */
+/** The secrets of projects, for senders of requests. */
 export type SecretVault = {
-  /** The present values by name; one that is not there is left out. Rejects when the store is away, or a value does not open. */
+  /**
+   * Returns the current values by name, without those that do not exist. Rejects if the database is unavailable or a value cannot be
+   * opened.
+   */
   open(projectId: ProjectId, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
 };
 
-/** The secrets of a store. Those that are asked for together, as by the rows of a map, are one statement. */
+/** Creates the secret vault of a store. Secrets that are requested together, for example by the rows of a map, are one statement. */
 export function createSecretVault({ db, sealer }: { db: Database; sealer: Sealer }): SecretVault {
   const values = createBatcher<SecretPlace, Buffer | undefined>({
     run: (places) => findSecrets(db, places),

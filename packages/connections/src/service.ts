@@ -24,7 +24,7 @@ import { initiate } from "./service/initiate.ts";
 import { checkSecret } from "./service/read-credential.ts";
 import type { TestConnectionContext } from "./service/try-connection.ts";
 
-/** ConnectionsService over the vault; every method takes its project from the calling key. */
+/** Returns ConnectionsService over the vault. Every method takes its project from the calling key. */
 export function createConnectionsService(options: TestConnectionContext): ServiceImpl<typeof ConnectionsService> {
   return {
     initiateConnection: (request, ctx) => initiateConnection(options, request, ctx),
@@ -36,7 +36,7 @@ export function createConnectionsService(options: TestConnectionContext): Servic
 
 type Methods = Pick<ServiceImpl<typeof ConnectionsService>, "setProjectCredential" | "deleteProjectCredential">;
 
-/** The calls about the credentials that a project itself holds. */
+/** Returns the calls about the project's own credentials. */
 function projectCredentialMethods(options: ConnectionsOptions): Methods {
   const { views, db, clock, guard, isSandbox } = options;
   return {
@@ -67,7 +67,7 @@ function projectCredentialMethods(options: ConnectionsOptions): Methods {
     async deleteProjectCredential({ toolkitSlug }, ctx) {
       const { projectId } = requireProject(ctx);
       const toolkit = (await views.forProject(projectId)).toolkits.get(toolkitSlug);
-      // A toolkit that is gone, or hidden, has left its credential behind: it can still be erased.
+      // A removed or hidden toolkit has left its credential behind, which can still be erased.
       const definitions =
         toolkit === undefined
           ? [true, false].map((isPrivate) => ({ toolkitSlug, isPrivate, isSandbox }))

@@ -5,35 +5,35 @@ import type { AddressInfo } from "node:net";
 /** One request that the app received. */
 export type AppRequestSeen = { method: string; path: string; headers: IncomingMessage["headers"]; body: string };
 
-/** An app with an authorization server that checks what clients send, on a port of its own. */
+/** An app with its own port and an authorization server that checks what clients send. */
 export type TestApp = AsyncDisposable & {
   readonly url: string;
   readonly seen: AppRequestSeen[];
-  /** Requests to the token endpoint, by their form. */
+  /** Forms of the requests to the token endpoint. */
   readonly tokenRequests: URLSearchParams[];
-  /** What the token endpoint answers instead of a token, while it is set. */
+  /** Answer of the token endpoint instead of a token, while set. */
   tokenFailure: { status: number; body: string | Buffer; headers?: Record<string, string> } | undefined;
-  /** What the app answers instead of its own, while it is set. */
+  /** Answer of the app instead of its own, while set. */
   answer: { status: number; body: string } | undefined;
-  /** Whether the client must say its secret in the header, or in the body. */
+  /** Place of the client secret in a request: header or body. */
   clientAuthentication: "basic" | "post";
-  /** Seconds that tokens live; undefined: the app does not say. */
+  /** Lifetime of tokens in seconds. Undefined: the app does not say. */
   expiresIn: number | undefined;
   givesRefreshTokens: boolean;
   /** Runs while a token request waits for its answer. */
   whileAsked: (() => Promise<void>) | undefined;
-  /** Whose id `GET /me` tells. */
+  /** The id that `GET /me` returns. */
   userId: unknown;
-  /** A person consents at the address that their browser was sent to; where the browser is sent back to. */
+  /** Consents at the address of the browser, as a person would. Returns the address that the browser is sent back to. */
   consent(authorizeUrl: string, answer?: Record<string, string>): URL;
 };
 
-/** What the test's client is registered with. */
+/** Registration of the test's client. */
 export const testClient = { clientId: "client-1", clientSecret: "client/secret+1" };
 
 type Grant = { challenge: string; redirectUri: string };
 
-/** Starts an app. Access tokens are `at-1`, `at-2` and so on; refresh tokens rotate, and an old one is refused. */
+/** Starts an app. Access tokens are `at-1`, `at-2` and so on. Refresh tokens rotate, and an old one is refused. */
 export async function startTestApp(): Promise<TestApp> {
   const grants = new Map<string, Grant>();
   let issued = 0;

@@ -19,7 +19,7 @@ import { createConnectionsService } from "./service.ts";
 import { startTestApp, type TestApp } from "./test-app.ts";
 import { testDeployment, testToolkits, testVariables } from "./test-toolkits.ts";
 
-/** A store, an app, and a node without engines between them. */
+/** A store, an app, and a node without engines. */
 export type TestConnections = AsyncDisposable & {
   readonly db: Database;
   readonly url: string;
@@ -34,21 +34,21 @@ export type TestConnections = AsyncDisposable & {
   readonly access: AccountAccess;
   readonly pages: OauthPages;
   project(): Promise<ProjectId>;
-  /** A client of the node's service, or of one that differs from it by `changes`. */
+  /** Returns a client of the node's service, or of one with `changes`. */
   client(
     projectId: ProjectId,
     role?: Role,
     changes?: Partial<TestConnectionContext>,
   ): Client<typeof ConnectionsService>;
   toolkit(slug: string): Toolkit;
-  /** Publishes a private definition for a project, and answers it. */
+  /** Publishes a private definition for a project and returns it. */
   publish(projectId: ProjectId, definitionJson: string): Promise<Toolkit>;
 };
 
-/** Where the tests' deployment is reached. */
+/** Address of the tests' deployment. */
 export const publicUrl = "https://svc.example.com";
 
-/** Makes them on a database of their own; the clock stands still until the test moves it. */
+/** Creates them on their own database. The clock moves only when the test moves it. */
 export async function createTestConnections(): Promise<TestConnections> {
   const database = await createTestDatabase();
   const { db, url } = database;
@@ -119,13 +119,13 @@ export const bareRequest: AppRequest = {
   body: undefined,
 };
 
-/** The account of a resolve that found one. */
+/** Returns the account of a successful resolve. */
 export function accountOf(found: CallableAccount | AccountFault): CallableAccount {
   if ("kind" in found) throw new Error(`${found.kind}: ${found.message}`);
   return found;
 }
 
-/** Connects an entity to the tracker over OAuth as a browser would, and answers the account's id. */
+/** Connects an entity to the tracker over OAuth as a browser would. Returns the account's id. */
 export async function connectOverOauth(
   test: TestConnections,
   projectId: ProjectId,
@@ -140,7 +140,7 @@ export async function connectOverOauth(
   return started.account?.id ?? "";
 }
 
-/** A clock that runs, moved by what the test clock was: for waits that are real. */
+/** Returns a running clock that starts at the test clock's time, for real waits. */
 export function runningClock(base: Clock): Clock {
   return { now: base.now, wait: (ms, signal) => new Promise((resolve) => realWait(ms, signal, resolve)) };
 }

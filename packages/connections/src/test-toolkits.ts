@@ -47,7 +47,7 @@ const keyInHeader = {
   value: "Token {{credential.key}}",
 } as const;
 
-/** Toolkits that differ in what connections look at. */
+/** Toolkits that differ in what connections read. */
 export const testToolkits: readonly ToolkitSource[] = [
   {
     // Every scheme of an entity, a tool that identifies accounts, and events that name them.
@@ -113,7 +113,7 @@ export const testToolkits: readonly ToolkitSource[] = [
     tools: { get_me: getMe },
   },
   {
-    // Identifies accounts, and sends no events.
+    // It identifies accounts and sends no events.
     toolkit: {
       ...common,
       slug: "quiet",
@@ -124,7 +124,7 @@ export const testToolkits: readonly ToolkitSource[] = [
     tools: { get_me: getMe },
   },
   {
-    // Nothing of it is bound by the deployment.
+    // The deployment binds nothing of it.
     toolkit: {
       ...common,
       slug: "unbound",
@@ -136,7 +136,7 @@ export const testToolkits: readonly ToolkitSource[] = [
   },
 ];
 
-/** The deployment file over them, for an app at `url`. Of the tracker and of brief it holds the OAuth client. */
+/** Returns the deployment file over them, for an app at `url`. It has the OAuth clients of the tracker and of brief. */
 export function testDeployment(url: string): object {
   const bindings = { provider_base_url: url, auth_url: `${url}/authorize?prompt=consent`, token_url: `${url}/token` };
   const registered = {
@@ -160,7 +160,7 @@ export const testVariables: Readonly<Record<string, string>> = {
   TEST_CLIENT_SECRET: testClient.clientSecret,
 };
 
-/** A private definition, as PublishToolkit takes it, whose credentials go to `host`. */
+/** Returns a private definition for PublishToolkit whose credentials go to `host`. */
 export function privateToolkit(slug: string, host: string): string {
   return JSON.stringify({
     toolkit: { ...common, slug, baseUrl: `https://${host}`, auth: [keyInHeader, oauthOf(host)] },

@@ -21,16 +21,19 @@ import {
 import { errorWords } from "./error-words.ts";
 import type { TokenFetch } from "./token-fetch.ts";
 
-/** Longest life that is believed, seconds: ten years. */
+/** Longest accepted lifetime in seconds: ten years. */
 const expiresInMax = 315_360_000;
 const scopesMax = 1_000;
 const scopeLengthMax = 500;
 
-/** The members of a token endpoint's answer: JSON, or a form as some apps send in spite of RFC 6749, 5.1. Undefined for anything else. */
+/**
+ * Returns the members of a token endpoint's answer: JSON, or a form, which some apps send in spite of RFC 6749, 5.1. Undefined for anything
+ * else.
+ */
 function parseTokenBody(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    // Null is as if it had not been said.
+    // Null counts as absent.
     return isObject(value)
       ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
       : undefined;
@@ -46,13 +49,13 @@ function parseForm(text: string): Readonly<Record<string, unknown>> | undefined 
   return isTwice || !(form.has("access_token") || form.has("error")) ? undefined : Object.fromEntries(form);
 }
 
-/** Types of tokens that are not shown as they are, but used to sign requests with: nothing here can send them. */
+/** Types of tokens that are used to sign requests and cannot be sent here. */
 const signingTypes = /^(?:dpop|pop|mac|hok)$/i;
 
 /**
- * A token endpoint's answer without what apps get wrong around the token: what cannot be read is left out as if it had not been
- * said. A code is good once and a refresh token may have been rotated, so an answer must not be lost for its extras. Also an
- * id_token is left out: nothing here is decided by one. A type that names whose token it is (`bot`, `user`) is that of a bearer.
+ * Returns a token endpoint's answer without common mistakes of apps: unreadable parts are left out as if absent. A code is valid once and a
+ * refresh token may have been rotated, so an answer must not be lost for its extras. An id_token is left out too, because nothing here
+ * depends on one. A type that names the token's owner (`bot`, `user`) counts as bearer.
  */
 export function cleanTokenBody(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { id_token: _dropped, token_type, expires_in, refresh_token, scope, ...rest } = body;
@@ -67,7 +70,7 @@ export function cleanTokenBody(body: Readonly<Record<string, unknown>>): Record<
   };
 }
 
-/** Whole seconds, also where they are written as text; undefined for what is no life of a token. */
+/** Returns whole seconds, also from a text, or undefined if the value is not a lifetime. */
 function secondsOf(value: unknown): number | undefined {
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const [, number] = /^(\d+(?:\.\d+)?)s?$/.exec(text) ?? [];
@@ -76,8 +79,8 @@ function secondsOf(value: unknown): number | undefined {
 }
 
 /**
- * The error that an answer without a token names, whatever its status: RFC 6749, 5.2 has a text, and some apps an object around it.
- * Undefined if it names none.
+ * Returns the error of an answer without a token, whatever its status. RFC 6749, 5.2 has a text; some apps wrap it in an object. Undefined
+ * if there is none.
  */
 function tokenErrorOf(body: Readonly<Record<string, unknown>>): string | undefined {
   const { access_token: token, error } = body;
@@ -88,7 +91,7 @@ function tokenErrorOf(body: Readonly<Record<string, unknown>>): string | undefin
   return isObject(error) ? "error" : undefined;
 }
 
-/** The first 1,000 scopes, of a text or of a list, separated by spaces or commas. RFC 6749, 3.3 has them of printable ASCII. */
+/** Returns the first 1,000 scopes of a text or a list, separated by spaces or commas. RFC 6749, 3.3 defines them as printable ASCII. */
 export function scopesOf(value: unknown): string[] {
   const text = Array.isArray(value) ? value.filter((item) => typeof item === "string").join(" ") : value;
   if (typeof text !== "string") return [];
@@ -99,38 +102,37 @@ export function scopesOf(value: unknown): string[] {
 /** The OAuth client of a toolkit, or of a project. */
 export type OauthClient = { readonly clientId: string; readonly clientSecret: string; readonly tokenUrl: string };
 
-/** What is asked of a token endpoint. */
+/** Request to a token endpoint. */
 export type TokenRequest =
   | { readonly grant: "code"; readonly code: string; readonly redirectUri: string; readonly codeVerifier: string }
   | { readonly grant: "refresh"; readonly refreshToken: string }
   | { readonly grant: "client"; readonly scopes: readonly string[] };
 
 /**
- * What a token endpoint answered. `refused`: the app said no, in OAuth's words (`error`), and will say so again. `failed`: it
- * said nothing that could be relied on. No message holds a secret of the exchange; the app's words stand quoted in it only
- * where they have the form of a code.
+ * Answer of a token endpoint. `refused`: the app refused with an OAuth error and will refuse again. `failed`: there was no reliable answer.
+ * No message contains a secret of the exchange. The app's words are quoted only if they have the form of a code.
  */
 export type TokenEndpointAnswer =
   | {
       readonly kind: "token";
       readonly accessToken: string;
       readonly refreshToken: string | undefined;
-      /** Seconds; undefined when the app does not say. */
+      /** Seconds. Undefined if the app does not say. */
       readonly expiresIn: number | undefined;
-      /** Empty when the app names none. */
+      /** Empty if the app names none. */
       readonly scopes: readonly string[];
     }
   | { readonly kind: "refused"; readonly error: string; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
-/** Errors by which a server says "not now" in the form of a refusal: OAuth's own, and what apps call the same. */
+/** Errors of a temporary failure in the form of a refusal: OAuth's own, and similar ones of apps. */
 const passing =
   /^(?:temporarily_unavailable|(?:internal_|server_|fatal_)(?:server_)?error|slow_down|rate_?limit\w*|too_many_requests|service_unavailable|unavailable|timeout|request_timeout)$/i;
 
-/** Clients that are known to want their secret in the body: RFC 6749, 2.3.1 prefers the header, and apps differ. */
+/** Clients known to need their secret in the body: RFC 6749, 2.3.1 prefers the header, and apps differ. */
 const postClients = new LeastRecentlyUsed<string, true>(10_000);
 
-/** Asks a token endpoint. Never rejects. */
+/** Sends a token request. Never rejects. */
 export async function requestToken(
   client: OauthClient,
   request: TokenRequest,
@@ -140,7 +142,7 @@ export async function requestToken(
   const first = postClients.get(key) === true ? "post" : "basic";
   const answer = await requestOnce(client, request, fetch, first);
   if (answer.kind !== "refused" || answer.error !== "invalid_client") return answer;
-  // A server that does not know the client has not looked at the grant, so it is still good.
+  // A server that does not know the client has not used the grant, so it is still valid.
   const second = await requestOnce(client, request, fetch, first === "basic" ? "post" : "basic");
   if (second.kind === "refused" && second.error === "invalid_client") return answer;
   if (second.kind !== "failed") {
@@ -173,13 +175,13 @@ function exchange(
   const server: AuthorizationServer = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
   const options = {
-    // Catalog and deployment let http stand for loopback only.
+    // Catalog and deployment allow http for loopback only.
     [allowInsecureRequests]: true,
     [customFetch]: (url: string, init: Parameters<TokenFetch>[1]) => fetchLeniently(fetch, url, init),
   };
   switch (request.grant) {
     case "code": {
-      // The state was checked by whoever calls: it is sealed, and not compared but opened.
+      // The caller has checked the state: it is sealed, and was opened instead of compared.
       const parameters = validateAuthResponse(
         server,
         client,
@@ -211,8 +213,8 @@ function exchange(
 }
 
 /**
- * Takes what apps get wrong out of the library's sight: forms, nulls, a content type of another name, challenges beside the body that
- * says the same, errors under a good status, and what `cleanTokenBody` leaves out.
+ * Hides mistakes of apps from the library: forms, nulls, another content type, challenges next to an equal body, errors with a success
+ * status, and what `cleanTokenBody` leaves out.
  */
 async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<TokenFetch>[1]): Promise<Response> {
   const response = await fetch(url, init);
@@ -220,7 +222,7 @@ async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<T
     new Uint8Array(await response.arrayBuffer()),
     response.headers.get("content-type") ?? "",
   );
-  // A token with bytes replaced would be another one.
+  // A token with replaced bytes would be another token.
   const body = "text" in read ? parseTokenBody(read.text) : undefined;
   const headers = { "content-type": "application/json" };
   if (body === undefined) return new Response(null, { status: response.status, headers });
@@ -231,7 +233,7 @@ async function fetchLeniently(fetch: TokenFetch, url: string, init: Parameters<T
   return new Response(JSON.stringify(clean), { status, headers });
 }
 
-/** What an app says of its error, where the library would take it: a text. */
+/** Returns the app's description of its error, if it is a text as the library expects. */
 function describedBy({ error, error_description: words }: Readonly<Record<string, unknown>>): object {
   const message = words ?? (isObject(error) ? error["message"] : undefined);
   return typeof message === "string" ? { error_description: message } : {};
@@ -247,7 +249,7 @@ function toAnswer(response: TokenEndpointResponse): TokenEndpointAnswer {
   };
 }
 
-/** What an app that quotes its request may quote. */
+/** Returns the secrets that an app could quote from its request. */
 function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenRequest): string[] {
   const encoded = formEncoded(clientSecret);
   const own = [clientSecret, encoded, Buffer.from(`${formEncoded(clientId)}:${encoded}`).toString("base64")];
@@ -261,7 +263,7 @@ function secretsOf({ clientId, clientSecret }: OauthClient, request: TokenReques
   }
 }
 
-/** As the client's id and secret stand in the header (RFC 6749, 2.3.1). */
+/** The form of the client's id and secret in the header (RFC 6749, 2.3.1). */
 function formEncoded(text: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(text.toWellFormed())

@@ -1,18 +1,18 @@
 import type { AppAnswer, AppParty, AppRequest } from "./app-transport.ts";
 
-/** The part of `fetch` that token requests use: one POST of a form. Rejects when no answer came. */
+/** The part of `fetch` that token requests use: one POST of a form. Rejects if no answer came. */
 export type TokenFetch = (
   url: string,
   init: { readonly method: "POST"; readonly headers: Record<string, string>; readonly body: URLSearchParams },
 ) => Promise<Response>;
 
-/** The same for any party: whose request it is decides whose turn it takes. */
+/** The same for any party. The party decides whose slot it takes. */
 export type PartyFetch = (url: string, init: Parameters<TokenFetch>[1], party: AppParty) => Promise<Response>;
 
-/** How long a token endpoint may take, from the dial to the last byte. */
+/** Time for a token endpoint in milliseconds, from the dial to the last byte. */
 const tokenTimeoutMs = 20_000;
 
-/** A fetch for token requests over a transport's sender. */
+/** Creates a fetch for token requests over a transport's sender. */
 export function createPartyFetch(
   send: (request: AppRequest, party: AppParty, timeoutMs: number) => Promise<AppAnswer>,
 ): PartyFetch {

@@ -5,7 +5,7 @@ const aheadMs = 5 * 60_000;
 const dayMs = 24 * 3_600_000;
 const useMs = 60_000;
 
-/** The token of an answer that came at `nowMs`. The refresh token in use stays unless the app gave another (RFC 6749, 6). */
+/** Returns the token of an answer that came at `nowMs`. The refresh token in use stays unless the app returned another (RFC 6749, 6). */
 export function toTokenSet(
   answer: TokenEndpointAnswer & { kind: "token" },
   { nowMs, refreshToken }: { nowMs: number; refreshToken?: string | undefined },
@@ -20,8 +20,8 @@ export function toTokenSet(
 }
 
 /**
- * When an account with this token is looked after next, and when it ends. Renewed 5 minutes ahead of the end (for short tokens
- * half their life), and at least daily; what cannot be renewed ends with its token.
+ * Returns the time of an account's next renewal, and its end. A token is renewed 5 minutes before it expires (a short one at half its
+ * life), and at least daily. An account that cannot be renewed ends with its token.
  */
 export function timesOf(token: TokenSet): { refreshAt: number | null; expiresAt: number | null } {
   const { expires_at: endMs, obtained_at: startMs } = token;
@@ -32,7 +32,7 @@ export function timesOf(token: TokenSet): { refreshAt: number | null; expiresAt:
   return { refreshAt: Math.round(Math.min(nextDay, ahead)), expiresAt: null };
 }
 
-/** Whether a token runs out within a minute (for short tokens: half their life), or has. */
+/** True if a token has expired or expires within a minute (for short tokens: half their life). */
 export function runsOut(token: TokenSet, nowMs: number): boolean {
   if (token.expires_at === undefined) return false;
   return token.expires_at - nowMs < Math.min(useMs, (token.expires_at - token.obtained_at) / 2);

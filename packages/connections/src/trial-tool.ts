@@ -1,6 +1,6 @@
 import type { Action, Toolkit } from "@svc/catalog";
 
-/** A tool with which a credential is tried, and the arguments of that call. */
+/** A tool that tests a credential, and the arguments of that call. */
 export type TestTool = {
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
@@ -10,17 +10,17 @@ export type TestTool = {
 
 /** Names of tools that apps answer without a credential. */
 const openNames = /(?:^|_)(?:health|ping|status|version|telemetry|metrics)(?:_|$)/;
-/** Names of tools whose answer holds secrets: a test does not bring them into the ledger. */
+/** Names of tools whose answer contains secrets. A test must not bring them into the ledger. */
 const secretNames = /(?:^|_)(?:keys?|secrets?|tokens?|credentials?|passwords?)(?:_|$)/;
 
-/** True if an answer of the tool shows that its app took the credential: apps answer some tools without one. */
+/** True if an answer of the tool proves that its app accepted the credential. Apps answer some tools without one. */
 export function needsCredential({ name }: Pick<Action, "name">): boolean {
   return !openNames.test(name);
 }
 
 /**
- * The read by which a credential of a toolkit is tried. It is the tool that the definition names in `identify`; without one the
- * smallest read without required arguments: of a GET before others, then the one with the fewest arguments. Undefined if there is none.
+ * Returns the read that tests a toolkit's credential: the tool that the definition names in `identify`, otherwise the smallest read without
+ * required arguments. A GET comes before others, then the one with the fewest arguments. Undefined if there is none.
  */
 export function chooseTestTool(toolkit: Toolkit): TestTool | undefined {
   const declared = toolkit.actions.find(({ name, callable }) => callable && name === toolkit.identify?.tool);
@@ -48,7 +48,7 @@ function argumentNames({ inputSchema }: Action): string[] {
   return Object.keys(inputSchema["properties"] ?? {});
 }
 
-/** One row of a list is as good as a page. */
+/** One row of a list proves as much as a page. */
 function fewestRows({ paging, inputSchema }: Action): TestTool["args"] {
   const size = paging?.size;
   if (size === undefined) return {};

@@ -32,7 +32,7 @@ const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: 
 /** Attempts that are shown: the last ones. */
 const attemptsMax = 5;
 
-/** Tells why a delivery stands as it does: its attempts, its endpoint, and what comes next. */
+/** Creates the tool that explains a delivery's state: its attempts, its endpoint, and what comes next. */
 function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
   return {
     group: "operate",
@@ -71,7 +71,7 @@ function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
   };
 }
 
-/** A delivery of the caller's project. Throws ID_MALFORMED and DELIVERY_NOT_FOUND. */
+/** Returns a delivery of the caller's project. Throws ID_MALFORMED and DELIVERY_NOT_FOUND. */
 async function requireDelivery(
   db: OperatorContext["db"],
   { projectId }: ProjectPrincipal,
@@ -91,13 +91,13 @@ function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: S
   return `It was given up${lastError === "" ? "" : ` after ${lastError}`}. Once the endpoint is mended, retry_delivery sends it again.`;
 }
 
-/** Events that are shown at once, and deliveries of each. */
+/** Largest number of events returned at once, and of deliveries for each. */
 const eventsMax = 10;
 const deliveriesMax = 20;
 
 type Arguments = { readonly event_id?: string; readonly toolkit?: string; readonly contains?: string };
 
-/** Tells what became of events: when they came, and how each of their deliveries stands. */
+/** Creates the tool that finds events: when they arrived, and the state of each delivery. */
 function createWhereIsEventTool(context: OperatorContext): AgentTool {
   return {
     group: "operate",
@@ -156,7 +156,7 @@ async function eventData({ db }: OperatorContext, event: Event) {
   return { eventId: id, trigger: triggerSlug, receivedAt: isoTime(receivedAt), deliveries };
 }
 
-/** Posts that became no event: the deployment's, so only whoever may release them is told, and only where no other project is beside it. */
+/** Returns posts in quarantine. They belong to the deployment, so only an approver of the deployment's only project sees them. */
 async function heldPosts(
   context: OperatorContext,
   principal: ProjectPrincipal,
@@ -189,8 +189,8 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
   return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has come." : text);
 }
 
-/** What agents are offered is made of. */
-type OfferedParts = {
+/** Parts of the offer for agents. */
+type OfferParts = {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
   readonly jobs: Jobs;
@@ -200,10 +200,10 @@ type OfferedParts = {
   readonly quarantine: Quarantine;
 };
 
-/** A node as agents reach it: tools, tasks and events, over the Model Context Protocol. */
+/** Creates the MCP server of a node: tools, tasks and events. */
 export function createAgents(
   parts: NodeParts,
-  { views, caller, jobs, finder, connecting, triggers, quarantine }: OfferedParts,
+  { views, caller, jobs, finder, connecting, triggers, quarantine }: OfferParts,
 ): McpServer {
   const { db, clock } = parts;
   const agentTools = [
@@ -220,7 +220,7 @@ export function createAgents(
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
 }
 
-/** The tools of operators' agents: two that look, and two that send again. */
+/** Returns the tools of operators' agents: two that read, and two that send again. */
 function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   return [
     createWhereIsEventTool(context),
@@ -230,7 +230,7 @@ function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   ];
 }
 
-/** Sends the event of a delivery again, to the same subscription, as a fresh delivery. */
+/** Creates the tool that sends a delivery's event again, to the same subscription, as a new delivery. */
 function createRetryDeliveryTool(context: OperatorContext): AgentTool {
   return {
     group: "repair",
@@ -260,7 +260,7 @@ function createRetryDeliveryTool(context: OperatorContext): AgentTool {
   };
 }
 
-/** Runs a post that was held back through the definitions as they are now, where all of them are this project's. */
+/** Creates the tool that reads a quarantined post with the current definitions, if all of them are this project's. */
 function createReleasePostTool(context: OperatorContext): AgentTool {
   const { quarantine } = context;
   return {
@@ -293,7 +293,7 @@ function createReleasePostTool(context: OperatorContext): AgentTool {
   };
 }
 
-/** The schema of a tool that takes texts. */
+/** Returns the schema of a tool that takes texts. */
 function textsSchema(properties: Readonly<Record<string, string>>, required: readonly string[]) {
   const described = Object.entries(properties).map(([name, description]) => [name, { type: "string", description }]);
   return {

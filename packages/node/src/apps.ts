@@ -35,7 +35,7 @@ import {
 import type { NodeParts } from "./parts.ts";
 import { settledWithin } from "./settled-within.ts";
 
-/** What reaches apps on this node: accounts, the way to the apps (or the sandbox in their place), and the ledger of calls. */
+/** The parts of this node that reach apps: accounts, the transport (or the sandbox), and the ledger of calls. */
 export type Apps = {
   readonly guard: AddressGuard;
   readonly transport: AppTransport;
@@ -44,41 +44,41 @@ export type Apps = {
   readonly pages: OauthPages;
   readonly refresher: Refresher;
   readonly ledger: Ledger;
-  /** What the calls of projects are held to. */
+  /** The limits of projects' calls. */
   readonly limits: CallLimits;
-  /** The hooks of projects, which are asked about calls, and what judges their addresses. */
+  /** The hooks of projects that are asked about calls, and the guard of their addresses. */
   readonly hooks: KnownHooks;
   readonly hookGuard: AddressGuard;
   readonly caller: DrainingToolCaller;
-  /** Makes the read of a test of a connection, by that caller. */
+  /** Makes the read of a connection test, as that caller. */
   readonly testRead: TestRead;
-  /** Undefined when real apps are called. */
+  /** Undefined if real apps are called. */
   readonly sandbox: Sandbox | undefined;
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
-  /** Cuts the connections to apps, and lets be recorded what came of the calls that were under way. */
+  /** Closes the connections to apps, and waits until the results of calls in progress are recorded. */
   close(): Promise<void>;
 };
 
-/** What the parts are made of. */
+/** Dependencies of these parts. */
 export type AppsOptions = NodeParts & {
   readonly views: CatalogViews;
-  /** What calls of code tools lead to. */
+  /** Runs calls of code tools. */
   readonly callCode: CodeCaller;
   /** Finds code tools that no view lists. */
   readonly findCode: CodeFinder;
-  /** Judges addresses of projects' own endpoints. */
+  /** Checks addresses of projects' own endpoints. */
   readonly endpointGuard: AddressGuard;
-  /** Asks a person about calls that one confirms. */
+  /** Asks a person about calls that need confirmation. */
   readonly askPerson: PersonAsker;
-  /** Gives out the event loop's time. */
+  /** Scheduling turns of the event loop. */
   readonly turns: Turns;
   readonly nodeId: NodeId;
 };
 
-/** How long calls may take to end once their connections are cut: longer than any pause before a second try. */
+/** Milliseconds that calls have to end after their connections are closed. Longer than any pause before a second try. */
 const closingMs = 6_000;
 
-/** Makes the parts of a node that reach apps. */
+/** Creates the parts of a node that reach apps. */
 export function createApps(options: AppsOptions): Apps {
   const { deployment, variable, isSandbox, observer, views, db, clock, sealer } = options;
   const guard = createAddressGuard({ allowedRanges: options.ranges.apps });
@@ -109,7 +109,7 @@ export function createApps(options: AppsOptions): Apps {
     accounts,
     ledger,
     vault,
-    // Hosts of projects have no emulator: they are called in the sandbox, too.
+    // Hosts of projects have no sandbox version: they are called in the sandbox, too.
     hostTransport: options.transport ?? network,
     turns: options.turns,
     callCode: options.callCode,
@@ -134,7 +134,7 @@ export function createApps(options: AppsOptions): Apps {
     caller,
     testRead: createTestRead(caller),
     async close() {
-      // A call without its connection ends at once, and a write among them as one that may have been executed.
+      // A call without its connection ends at once. A write among them ends as possibly executed.
       await Promise.all([network.close(), hookAsker.close()]);
       await settledWithin(clock, closingMs, caller.drain());
       await limits.close();
@@ -167,7 +167,7 @@ function sandboxClient(toolkit: Toolkit, { oauth }: Sandbox, { publicUrl }: Apps
   };
 }
 
-/** The deployment's registration with an app; of shared toolkits only, and only where every address is bound. */
+/** Returns the deployment's OAuth client of an app: only for shared toolkits, and only if every address is bound. */
 function deployedClient(toolkit: Toolkit, { deployment, variable }: AppsOptions): ReturnType<OauthOptions["clientOf"]> {
   const names = deployment?.toolkits.get(toolkit.slug)?.oauth;
   const scheme = toolkit.auth.find(({ type }) => type === "oauth2");

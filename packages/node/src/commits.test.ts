@@ -25,10 +25,10 @@ const programJson = JSON.stringify({
   steps: [{ id: "note", call: "desk.send_note", entity: "ops", args: { text: "x" } }],
 });
 
-/** What a job costs the store, on average. */
+/** Average cost of a job for the store. */
 type Cost = { readonly commits: number; readonly statements: number; readonly walBytes: number };
 
-/** What the database has committed since its beginning; of connections that are closed, to the last one. */
+/** Returns the number of commits of the database since its creation. Closed connections are counted completely. */
 async function commits(): Promise<number> {
   const [row] = await database.db.sql.unsafe<{ count: string }[]>(
     "select xact_commit as count from pg_stat_database where datname = current_database()",
@@ -36,7 +36,7 @@ async function commits(): Promise<number> {
   return Number(row?.count);
 }
 
-/** Bytes that the connections of a pool have logged. Full pages are left out: they follow the checkpoints. */
+/** Returns the WAL bytes of a pool's connections. Full pages are left out, because they depend on checkpoints. */
 async function walBytes(applicationName: string): Promise<number> {
   const [row] = await database.db.sql.unsafe<{ bytes: string }[]>(
     `select coalesce(sum(w.wal_bytes - 8192 * w.wal_fpi), 0) as bytes
@@ -59,11 +59,11 @@ function countStatements(db: Database): () => number {
   return () => count;
 }
 
-/** Runs jobs of one step through a node, so many at once. */
+/** Runs single-step jobs through a node, so many at once. */
 async function costOfJobs(): Promise<Cost> {
   const connectionsMax = 20;
   const db = openDatabase({ url: database.url, connectionsMax, applicationName: "counted" });
-  // Each connection tells its part at the end of a transaction, once it is asked to.
+  // Each connection reports its part at the end of a transaction after it is asked to.
   const tell = () => db.sql.begin((sql) => sql.unsafe("select pg_stat_force_next_flush(), pg_sleep(0.05)"));
   const tellAll = () => Promise.all(Array.from({ length: connectionsMax }, tell));
   await tellAll();
@@ -108,7 +108,7 @@ const isShared = ({ commits: committed, statements, walBytes: bytes }: Cost) =>
   committed < commitsMax && statements < statementsMax && bytes < walBytesMax;
 
 test("a job of one write costs two shares of a commit under load: its beginning, and its end", async () => {
-  // On a machine with other work jobs come apart that would share a commit: the least of five rounds is what they need.
+  // On a busy machine, jobs that would share a commit drift apart. The least of five rounds is the real cost.
   const rounds = [await costOfJobs()];
   while (rounds.length < 5 && !rounds.some(isShared)) rounds.push(await costOfJobs());
   const { commits: committed, statements, walBytes: bytes } = rounds.find(isShared) ?? rounds[0]!;

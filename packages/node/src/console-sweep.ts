@@ -3,15 +3,15 @@ import type { Database } from "@svc/db/connect";
 import { sweepConsoleLinks } from "@svc/db/console/links";
 import { sweepConsoleSessions } from "@svc/db/console/sessions";
 
-/** How long a session of the console may lie unused before it is over, milliseconds. */
+/** Milliseconds that a session of the console may be idle before it expires. */
 export const consoleSessionIdleMs: number = 12 * 3_600_000;
 
 const everyMs = 600_000;
 const batchMax = 500;
-/** So long a link whose time is over is known still, and says so to whoever opens it. */
+/** Milliseconds that an expired link is kept, so that its page can say that it has expired. */
 const deadLinkMs = 30 * 86_400_000;
 
-/** Removes the sessions and links of the console whose time is over. */
+/** Returns the sweep that removes expired sessions and links of the console. */
 export function consoleSweep({ db }: { db: Database }): Sweep {
   return {
     what: "console sessions",

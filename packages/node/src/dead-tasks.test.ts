@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { deadTaskSweep } from "./dead-tasks.ts";
 
 const { db, url, drop } = await createTestDatabase();
-/** One connection, so that the server's counts are complete when it has told its own. */
+/** One connection, so that the server's counts are complete when it has reported its own. */
 const one = openDatabase({ url, connectionsMax: 1 });
 afterAll(async () => {
   await one.close();
@@ -15,7 +15,7 @@ beforeEach(() => db.sql`truncate delivery_tasks`);
 const limits = { compactFrom: { delivery_tasks: 300, job_tasks: 300 }, advanceFrom: 100 };
 const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 
-/** Tasks that ended, one after the other. */
+/** Ends tasks one after another. */
 async function endTasks(count: number): Promise<void> {
   await one.sql`insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch)
     select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), e.epoch
@@ -48,17 +48,17 @@ test("a table with few dead rows is left alone, one with many is compacted, and 
   await endTasks(300);
   expect(await sweep(sweeps, nowMs + 5_000)).toEqual({ epoch: few.epoch, bytes: 0 });
 
-  // From here on somebody reads the table, as a dump does.
+  // From here on a reader holds the table, as a dump does.
   await reader.sql`select count(*) from delivery_tasks`;
   await endTasks(300);
   const held = await sweep(sweeps, nowMs + 10_000);
   expect(held).toMatchObject({ epoch: few.epoch + 1 });
   expect(held.bytes).toBeGreaterThan(0);
-  // Not again before there are so many more.
+  // Not again until there are so many more.
   expect(await sweep(sweeps, nowMs + 15_000)).toEqual(held);
   await endTasks(100);
   expect(await sweep(sweeps, nowMs + 20_000)).toMatchObject({ epoch: few.epoch + 2 });
-  // It is over.
+  // The reader has ended.
   await reader.close();
   await endTasks(1);
   expect(await sweep(sweeps, nowMs + 75_000)).toEqual({ epoch: few.epoch + 2, bytes: 0 });
@@ -73,7 +73,7 @@ test("of two nodes one begins an epoch, and the other knows", async () => {
   const { epoch } = await state();
   await endTasks(150);
   await sweep(first, nowMs);
-  // It has seen nothing of this epoch yet.
+  // This sweep knows nothing of the current epoch yet.
   expect(await sweep(second, nowMs)).toMatchObject({ epoch: epoch + 2 });
   await endTasks(100);
   expect(await sweep(first, nowMs + 5_000)).toMatchObject({ epoch: epoch + 2 });

@@ -9,35 +9,35 @@ import {
   type TaskTable,
 } from "@svc/db/task-tables/epochs";
 
-/** From how many dead rows on tables of tasks are rid of them. */
+/** Numbers of dead rows above which tables of tasks are cleaned. */
 export type DeadTaskLimits = {
-  /** A table is compacted. */
+  /** Dead rows above which a table is compacted. */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
-  /** Where delivery_tasks cannot be, its next epoch begins, with so many dead rows more. */
+  /** Further dead rows above which the next epoch of delivery_tasks begins, if the table cannot be compacted. */
   readonly advanceFrom: number;
 };
 
-// About what vacuum leaves in ordinary times. Up to here each look for work walks over them, in 0.3 us each: those for deliveries come
-// ten times a second under load, those for jobs 30 times. From 100,000 on, deliveries lost a tenth while a snapshot was held.
+// About what vacuum leaves in ordinary operation. Each claim walks over these rows at 0.3 us each: claims of deliveries come ten times a
+// second under load, those of jobs 30 times. From 100,000 rows on, deliveries were a tenth slower while a snapshot was held.
 const defaults: DeadTaskLimits = {
   compactFrom: { delivery_tasks: 25_000, job_tasks: 20_000 },
   advanceFrom: 50_000,
 };
 
-/** Read and written again by a compaction, in 20 us a row, while others wait. */
+/** Rows that a compaction rewrites, at 20 us a row, while others wait. */
 const compactedMax = 20_000;
-/** Moved into the next epoch, in 10 us a row, while writers wait. */
+/** Rows that are moved into the next epoch, at 10 us a row, while writers wait. */
 const movedMax = 100_000;
-/** Statements of ours end in milliseconds: what holds a table for longer is most likely a dump, or a person's transaction. */
+/** svc's own statements end in milliseconds. A longer lock is most likely a dump's or a person's transaction. */
 const lockMs = 100;
-/** Others wait while the lock is waited for in vain: after each time it is tried again twice as late, up to a minute. */
+/** Others wait during a vain wait for the lock, so each retry comes twice as late, up to a minute. */
 const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
- * Every 5 seconds, against the dead rows that vacuum must leave while somebody holds a snapshot: a table of tasks that has many gets a
- * new file; where somebody has the table locked as well, deliveries get another epoch. Every look for work would walk over all of
- * them otherwise, and find less and less.
+ * Returns the sweep that runs every 5 seconds against dead rows that vacuum must keep while someone holds a snapshot. A table of tasks with
+ * many dead rows gets a new file. If the table is also locked, deliveries get a new epoch. Otherwise every claim would walk over all of
+ * them and find less and less.
  */
 export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): Sweep {
   const compactDeliveries = createCompactor(db, "delivery_tasks", limits);
@@ -60,7 +60,7 @@ export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): 
   };
 }
 
-/** Compacts a table once it has dead rows enough; not at once again after somebody held it, or too much of it was alive. */
+/** Compacts a table when it has enough dead rows. After a failed lock or too many live rows it waits before the next try. */
 function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTaskLimits) {
   let pausedUntilMs = 0;
   let pauseMs = heldPauseMs.first;
@@ -74,11 +74,11 @@ function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTa
   };
 }
 
-/** Begins another epoch of deliveries once the present one has dead rows enough. */
+/** Begins a new epoch of deliveries when the present one has enough dead rows. */
 function createAdvancer(db: Executor, { advanceFrom }: DeadTaskLimits) {
   let known: { epoch: number; deadBefore: number } | undefined;
   return async (dead: number): Promise<void> => {
-    // Vacuum or a compaction has been there.
+    // Vacuum or a compaction has removed them.
     if (known !== undefined && dead < known.deadBefore) known.deadBefore = 0;
     if (dead - (known?.deadBefore ?? 0) < advanceFrom) return;
     const epoch = await readDeliveryEpoch(db);

@@ -17,10 +17,13 @@ import { startRetention } from "./retention.ts";
 
 const everyMs = 10_000;
 
-/** How an erasure is paced where nothing else is said. Calls end within minutes of their beginning, and are recorded then. */
+/** Default pace of an erasure. Calls end within minutes of their start and are recorded then. */
 const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 
-/** Moves erasures of entities and projects on, batch by batch. Not what is past its time goes here, but what somebody wants gone. */
+/**
+ * Returns the sweep that advances erasures of entities and projects, batch by batch. It deletes what someone has asked to erase, and not
+ * what has expired.
+ */
 function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTimes> | undefined }): Sweep {
   const all = { ...erasureTimes, ...times };
   return {
@@ -33,14 +36,14 @@ function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTime
   };
 }
 
-/** What the sweep of counters is made of. `eventRetentionMs`: how long those of hours are kept, milliseconds. */
+/** Settings of the sweep of counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
 type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };
 
-/** How long counters of minutes are kept, milliseconds. */
+/** Milliseconds that counters of minutes are kept. */
 const minutesKeptMs = 48 * 3_600_000;
 const batchMax = 2_000;
 
-/** Every hour, counters that are past their time. */
+/** Returns the sweep that deletes expired counters every hour. */
 export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): Sweep {
   return {
     what: "activity",
@@ -54,10 +57,10 @@ export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): S
 
 const standingRunsMsDefault = 30 * 86_400_000;
 
-/** How an engine is started and what ends it: those that are drained need no more. */
+/** Starts an engine and returns its end. Engines that are drained return none. */
 type Starter = () => { stop(): Promise<void> } | undefined;
 
-/** What works in the background, as the node made it. */
+/** The background engines of a node. */
 type Engines = {
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
@@ -65,7 +68,7 @@ type Engines = {
   readonly standing: StandingParts;
 };
 
-/** The engines that a node's parts name: started together, once, and ended where they are not drained. */
+/** Creates the engines that a node's parts name. They start together, once, and are ended here unless they are drained. */
 export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,
   engines: Engines,
@@ -98,7 +101,7 @@ export function createEngines(
   };
 }
 
-/** What removes rows that are past their time. */
+/** Returns the sweeps that delete expired rows. */
 function sweepsOf(
   { db, clock, sealer, limits }: Pick<NodeParts, "db" | "clock" | "sealer" | "limits">,
   dispatcher: Dispatcher,

@@ -6,12 +6,12 @@ import { sweepGrantTokens } from "@svc/db/grants/tokens";
 const dayMs = 86_400_000;
 const everyMs = 600_000;
 const batchMax = 500;
-/** So long a code is known after its time, so that whoever shows it again ends what it was changed into. */
+/** Milliseconds that an expired code is kept, so that presenting it again ends the tokens it was exchanged for. */
 const deadCodeMs = dayMs;
-/** How long a client that registered itself is known: without a grant, and after it last used one. */
+/** How long a client that registered itself is kept: without a grant, and after it last used one. */
 const clientKept = { unusedMs: dayMs, usedMs: 90 * dayMs };
 
-/** Removes the codes and tokens of grants whose time is over, and clients that nobody uses. */
+/** Returns the sweep that removes expired codes and tokens of grants, and unused clients. */
 export function grantSweep({ db }: { db: Database }): Sweep {
   return {
     what: "grants",

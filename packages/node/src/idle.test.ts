@@ -13,7 +13,7 @@ afterAll(drop);
 
 const lanes = 10_000;
 
-/** Lanes of dead endpoints, each with one delivery that is tried again in three hours. */
+/** Creates queues of dead endpoints, each with one delivery that is tried again in three hours. */
 async function fillLanes(nowMs: number): Promise<void> {
   const projectId = uuidOfId((await createProject(db, "dead", systemClock.now())).id);
   const id = "md5('lane' || n)::uuid";
@@ -33,7 +33,7 @@ async function fillLanes(nowMs: number): Promise<void> {
   );
 }
 
-/** Counts what is sent through a pool, and tells when nothing has been under way for some turns of the event loop. */
+/** Counts statements through a pool, and reports when none was in progress for some turns of the event loop. */
 function watchStatements(pool: Database): { count(): number; settled(): Promise<void> } {
   let count = 0;
   let underWay = 0;

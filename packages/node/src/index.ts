@@ -1,4 +1,4 @@
-// What adapters need to speak of what a node takes and answers.
+// Types that adapters of a node need.
 export type { AskObservation, AskObserver } from "@svc/asks";
 export {
   deploymentSecretNames,

@@ -43,43 +43,43 @@ import type { NodeParts } from "./parts.ts";
 import { createServices, type RegisterServices } from "./services.ts";
 import { settledWithin } from "./settled-within.ts";
 
-/** The engines and domain services of one process over one store. It speaks to apps and endpoints, and listens nowhere. */
+/** The engines and domain services of one process over one store. It sends to apps and endpoints, and listens on no port. */
 export type Node = {
   readonly nodeId: NodeId;
-  /** The catalog as each project sees it. */
+  /** The catalog of each project. */
   readonly views: CatalogViews;
-  /** Judges the addresses of endpoints. */
+  /** Checks the addresses of endpoints. */
   readonly guard: AddressGuard;
   readonly dispatcher: Dispatcher;
   readonly apps: Apps;
   readonly jobs: Jobs;
-  /** What starts programs by themselves. */
+  /** The parts that start standing programs. */
   readonly standing: StandingParts;
-  /** Takes providers' posts. */
+  /** Receives providers' posts. */
   readonly ingest: Ingest;
   readonly quarantine: Quarantine;
-  /** The tools as agents reach them. */
+  /** The tools for agents over MCP. */
   readonly mcp: McpServer;
   /** Meters the work of requests and jobs, and watches the event loop. */
   readonly meter: WorkMeter;
-  /** What the deployment itself keeps secret. */
+  /** The deployment's own secrets. */
   readonly deploymentSecrets: DeploymentSecrets;
-  /** Opens links to connections. */
+  /** Opens connect links. */
   readonly connectLinks: ConnectLinks;
   /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
   /** Starts the engines that its parts name, once: at once, or when `released` resolves. */
   start(released?: Promise<void>): void;
   /**
-   * Finishes what is under way, for `graceMs` at most: posts first, since each hands its first sends to the dispatcher; then
-   * deliveries, jobs and calls. What an app was sent is waited for, so that its outcome is recorded. Gives the leases back.
+   * Finishes the work in progress within `graceMs`: posts first, because each gives its first sends to the dispatcher; then deliveries,
+   * jobs and calls. Requests already sent to an app are waited for, so that their outcome is recorded. Then returns the leases.
    */
   drain(graceMs: number): Promise<void>;
-  /** Ends what runs in the background, cuts the connections to apps, and records what came of the calls on them. */
+  /** Ends background work, closes the connections to apps, and records the results of the calls on them. */
   close(): Promise<void>;
 };
 
-/** Puts a node together. Nothing runs before `start`; calls and posts are taken at once. */
+/** Creates a node from its parts. Nothing runs before `start`; calls and posts are accepted at once. */
 export function createNode(parts: NodeParts): Node {
   const { db, clock, sealer, catalog, limits, observer } = parts;
   const nodeId = parts.nodeId ?? createId("node", clock.now());
@@ -97,7 +97,7 @@ export function createNode(parts: NodeParts): Node {
     limits: limits.deliveries,
     random: parts.random ?? systemRandom,
   });
-  // Skills are called like tools, and calling one begins a job, which calls tools.
+  // Skills are called like tools. A call of one starts a job, which calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
   const askPerson: PersonAsker = (call) => jobs.askPerson(call);
@@ -110,7 +110,7 @@ export function createNode(parts: NodeParts): Node {
   const { accounts, caller } = apps;
   meter.onHeld(observer.heldLoop);
   meter.onHeld(({ jobId, ms, isMeasured }) => {
-    // Who was only seen at work meanwhile may have nothing to do with it.
+    // A job that was only seen at work meanwhile may not be the cause.
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });
   const threads = createThreadPool({ entry: evaluationThread });
@@ -123,7 +123,7 @@ export function createNode(parts: NodeParts): Node {
     jobRetentionMs: limits.retention.jobsMs,
     isSandbox: parts.isSandbox,
     consoleUrl: parts.consoleUrl,
-    // A standing program is asked about by a job, and jobs know nothing of those.
+    // A job asks about a standing program, and jobs do not know those.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
   });
@@ -190,7 +190,7 @@ export function createNode(parts: NodeParts): Node {
     },
     async drain(graceMs) {
       const untilMs = clock.now() + graceMs;
-      // Bounded: what a hanging store has not committed by then was answered 503, and its provider posts it again.
+      // Limited in time: posts that a hanging store has not committed by then are answered 503, and the provider posts them again.
       await settledWithin(clock, graceMs, ingest.drain());
       const leftMs = Math.max(0, untilMs - clock.now());
       const called = settledWithin(clock, leftMs, caller.drain());

@@ -7,9 +7,9 @@ import type { StandingObserver } from "@svc/standing";
 import type { CallObserver, EmbeddingsObserver } from "@svc/tools";
 import type { ReplayObserver } from "@svc/triggers";
 
-/** Who watches the engines of a node; packages/server turns it into log lines and metrics. */
+/** Receiver of the observations of a node's engines. packages/server turns them into log lines and metrics. */
 export type NodeObserver = {
-  /** An event was stored, and is new. Absent: nobody is told. */
+  /** Called when a new event was stored. Absent if there is no receiver. */
   readonly eventStored?: (projectId: ProjectId, toolkitSlug: string) => void;
   readonly deliveries: DeliveryObserver;
   readonly calls: CallObserver;
@@ -18,15 +18,15 @@ export type NodeObserver = {
   readonly asks: AskObserver;
   readonly standing: StandingObserver;
   readonly replays: ReplayObserver;
-  /** Somebody held the event loop for 250 ms or longer, and everybody else waited. */
+  /** Called when work held the event loop for 250 ms or longer, and everything else waited. */
   heldLoop(held: HeldLoop): void;
   readonly embeddings: EmbeddingsObserver;
-  /** A private toolkit of the store breaks the rules of this version, and is left out. */
+  /** Called when a private toolkit of the store breaks the rules of this version. It is left out. */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;
-  /** The outcome of an executed call could not be recorded. */
+  /** Called when the outcome of an executed call could not be recorded. */
   callUnrecorded(callId: string, error: unknown): void;
-  /** Renewing tokens failed, by no app's doing; it goes on. */
+  /** Called when renewing tokens failed for a reason that no app caused. It is tried again. */
   renewalFailed(error: unknown): void;
-  /** A round of a sweep failed; the next one comes. `what`: the rows that it removes. */
+  /** Called when a round of a sweep failed. The next round follows. `what`: the rows that it removes. */
   sweepFailed(what: string, error: unknown): void;
 };

@@ -1,18 +1,18 @@
 import type { Clock, Sweep } from "@svc/core";
 
-/** What the loop works with. `onError` hears of a round that failed. */
+/** Settings of the loop. `onError` receives the error of a failed round. */
 export type RetentionOptions = {
   readonly clock: Clock;
   readonly sweeps: readonly Sweep[];
   onError(what: string, error: unknown): void;
 };
 
-/** Breath between two batches, so that a large round does not crowd out the hot path. */
+/** Pause between two batches in milliseconds, so that a large round does not slow the hot path. */
 const batchPauseMs = 50;
 
 /**
- * Runs every sweep, a round at once and the next ones after its pause, until stopped. They do not wait for each other: a long
- * round of events must not hold up the calls whose node is gone.
+ * Runs every sweep, one round at once and further rounds after its pause, until stopped. Sweeps do not wait for one another: a long round
+ * of events must not delay the calls of a dead node.
  */
 export function startRetention({ clock, sweeps, onError }: RetentionOptions): { stop(): Promise<void> } {
   const stopped = new AbortController();
@@ -31,7 +31,7 @@ export function startRetention({ clock, sweeps, onError }: RetentionOptions): { 
   };
 }
 
-/** One round; ends when nothing that is past its time is left, or `signal` aborts. */
+/** Runs one round. It ends when no expired row is left, or when `signal` aborts. */
 async function sweepRound({ round }: Sweep, clock: Clock, signal: AbortSignal): Promise<void> {
   for await (const isFull of round(clock.now())) {
     if (isFull) await clock.wait(batchPauseMs, signal);

@@ -19,7 +19,7 @@ import type { NodeParts } from "./parts.ts";
 /** Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
 export type RegisterServices = (router: ConnectRouter) => void;
 
-/** What the services of a node work with. */
+/** Dependencies of a node's services. */
 export type ServicesOptions = NodeParts & {
   readonly views: CatalogViews;
   readonly apps: Apps;
@@ -29,7 +29,7 @@ export type ServicesOptions = NodeParts & {
   readonly finder: ToolFinder;
 };
 
-/** Each router gets services of its own, over the same parts. */
+/** Each router gets its own services over the same parts. */
 export function createServices({
   views,
   apps,

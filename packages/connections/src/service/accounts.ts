@@ -28,7 +28,7 @@ type Methods = Pick<
   "getConnection" | "listConnections" | "testConnection" | "deleteConnection" | "setAccountReferences"
 >;
 
-/** The calls about accounts that there are. */
+/** Returns the calls about existing accounts. */
 export function accountMethods(options: TestConnectionContext): Methods {
   const { db, clock, sealer } = options;
   const find = async (text: string, ctx: HandlerContext): Promise<ConnectedAccount> => {
@@ -123,7 +123,7 @@ async function replaceReferences(
   throw connectionFaults.CONNECTION_NOT_USABLE(row.id, now?.state ?? "revoked");
 }
 
-/** TestConnection of an account that the key reaches. Throws CONNECTION_NOT_USABLE, CONNECTION_NOT_TESTABLE and the refusals of CallTool. */
+/** TestConnection of an account in the key's scope. Throws CONNECTION_NOT_USABLE, CONNECTION_NOT_TESTABLE and the refusals of CallTool. */
 async function testConnection(
   context: TestConnectionContext,
   principal: ProjectPrincipal,
@@ -158,13 +158,13 @@ function answered(
   return create(TestConnectionResponseSchema, { ...answer, testedAt: timestampFromMs(nowMs), account });
 }
 
-/** Nothing is sent: the emulator takes any credential, and an account of the sandbox has none for the app. */
+/** Nothing is sent: the sandbox accepts any credential, and an account of the sandbox has none for the app. */
 function untried({ isSandbox }: TestConnectionContext): Verdict {
   const why = isSandbox ? "the sandbox answers in place of the app" : "the account was made in the sandbox";
   return { outcome: "unknown", message: `nothing was tried: ${why}, so nothing is known of the credential` };
 }
 
-/** Returns what the read shows of the credential. Only an answer of the app shows that it is bad. */
+/** Returns what the read shows about the credential. Only an answer of the app can show that it is bad. */
 function judge({ action, isDeclared }: TestTool, read: TestReadResult, after: ConnectedAccount): Verdict {
   const { isOk, message, providerStatus: status, saysError } = read;
   if (isOk) return { outcome: "works", message: `the app answered ${action.slug} with ${status}` };

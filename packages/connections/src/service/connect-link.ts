@@ -29,21 +29,24 @@ import type { ConnectionsOptions } from "../options.ts";
 import { checkRedirectUrl } from "../redirect-url.ts";
 import { checkBinding, checkConnectable, checkRole, chooseScheme, initiate } from "./initiate.ts";
 
-/** How long a link to a connection may live, milliseconds. */
+/** Longest lifetime of a connect link, in milliseconds. */
 const lifeMaxMs = 7 * 86_400_000;
 
-/** What a person fills in. */
+/** The values that a person enters. */
 export type CredentialInput = {
   readonly accountVariables: Readonly<Record<string, string>>;
   readonly apiKey: string;
   readonly basic: { readonly username: string; readonly password: string } | undefined;
 };
 
-/** What opens links to connections, of which CreateConnectLink made the rows. */
+/** Opens connect links, whose rows CreateConnectLink made. */
 export type ConnectLinks = {
-  /** What the link's page shows; `used` once its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND where the toolkit is gone. */
+  /**
+   * Returns the contents of the link's page, or `used` if its account is connected. Changes nothing. Rejects with TOOLKIT_NOT_FOUND if the
+   * toolkit is gone.
+   */
   show(link: ConsoleLink): Promise<JsonObject | "used">;
-  /** Connects by the engine of InitiateConnection, with the refusals of that, as the key that vouches, whose role is `role`. */
+  /** Connects through InitiateConnection, with its refusals, as the key that made the link, whose role is `role`. */
   connect(
     link: ConsoleLink,
     by: Pick<ProjectPrincipal, "role" | "binding">,
@@ -51,14 +54,14 @@ export type ConnectLinks = {
   ): Promise<JsonObject | "used">;
 };
 
-/** What a link to a connection is to connect. Empty: nothing in particular. */
-export type AskedLink = Pick<CreateConnectLinkRequest, "toolkitSlug" | "entityId" | "scheme" | "redirectUrl">;
+/** The account that a connect link is for. Empty fields leave the choice open. */
+export type ConnectLinkTarget = Pick<CreateConnectLinkRequest, "toolkitSlug" | "entityId" | "scheme" | "redirectUrl">;
 
-/** Makes a link: what InitiateConnection would refuse whatever the person fills in is refused here. `expiresAt`: epoch milliseconds. */
+/** Creates a link. Refuses here what InitiateConnection would refuse for any input. `expiresAt`: epoch milliseconds. */
 export async function makeConnectLink(
   options: ConnectionsOptions,
   principal: ProjectPrincipal,
-  request: AskedLink & Partial<Pick<CreateConnectLinkRequest, "expiresAt">>,
+  request: ConnectLinkTarget & Partial<Pick<CreateConnectLinkRequest, "expiresAt">>,
 ): Promise<{ readonly url: string; readonly expiresAt: number }> {
   const { db, clock, consoleUrl, views } = options;
   const { projectId, keyId } = principal;
@@ -82,7 +85,7 @@ export async function makeConnectLink(
   return { url: `${consoleUrl()}connect#${token}`, expiresAt };
 }
 
-/** Makes what opens them. */
+/** Creates the part that opens connect links. */
 export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
   const { db, clock } = options;
   return {
@@ -95,7 +98,7 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
       if (await isUsed(options, link)) return "used";
       const { projectId, keyId } = link;
       await options.sealer.ready([projectId]);
-      // Of any number that come at once, one connects. Consent is given elsewhere, which spends the link: see the consent's callback.
+      // Of several requests at once, one connects. A consent is given elsewhere and uses the link there: see the consent's callback.
       const isAtOnce = target.scheme !== "oauth2";
       if (isAtOnce && !(await spendConsoleLink(db, link, clock.now()))) return "used";
       const principal: ProjectPrincipal = { kind: "project", projectId, keyId, ...by };
@@ -110,7 +113,7 @@ export function createConnectLinks(options: ConnectionsOptions): ConnectLinks {
           throw error;
         },
       );
-      // One that waits for consent is looked at when the link is opened again.
+      // A pending consent is checked when the link is opened again.
       await retargetConsoleLink(db, link.id, { connect: { ...target, accountId: account?.id ?? "" } });
       return { state: account?.state ?? "", authorizeUrl };
     },
@@ -125,11 +128,11 @@ function targetOf({ target, id }: ConsoleLink) {
 async function isUsed({ db }: ConnectionsOptions, link: ConsoleLink): Promise<boolean> {
   const id = parseId("acc", targetOf(link).accountId);
   const account = id && (await connectedAccountsForProject(db, link.projectId).find(id));
-  // What was never active was not connected: consent may be asked for again.
+  // An account that was never active was not connected: consent may be asked for again.
   return account !== undefined && ["active", "expired", "superseded"].includes(account.state);
 }
 
-/** The form of GetToolkitConnectSpec, with the link's scheme alone. */
+/** Returns the form of GetToolkitConnectSpec, with the link's scheme only. */
 async function shownSpec(
   { views }: ConnectionsOptions,
   { projectId, expiresAt }: ConsoleLink,

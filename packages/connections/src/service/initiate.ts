@@ -31,12 +31,12 @@ import { checkRedirectUrl } from "../redirect-url.ts";
 import { activateOrRefuse } from "./activate-or-refuse.ts";
 import { checkSecret } from "./read-credential.ts";
 
-/** What stands for a credential that a caller of the sandbox leaves out. */
+/** Replaces a credential that a caller of the sandbox omits. */
 const madeUp = "sandbox";
 
 type Given = Pick<InitiateConnectionRequest, "apiKey" | "basic">;
 
-/** Connects for a key, or by the link that it vouches for: checks in the order that the contract lists the refusals of InitiateConnection. */
+/** Connects for a key, or through a link of that key. Checks in the order of InitiateConnection's refusals. */
 export async function initiate(
   options: ConnectionsOptions,
   request: InitiateConnectionRequest,
@@ -72,7 +72,7 @@ function toMessage({ clock }: ConnectionsOptions, row: ConnectedAccount) {
   return toConnectedAccount(row, clock.now());
 }
 
-/** The scheme that is asked for, or the only one. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and SCHEME_HELD_BY_PROJECT. */
+/** Returns the requested scheme, or the only one. Throws SCHEME_REQUIRED, SCHEME_NOT_DECLARED and SCHEME_HELD_BY_PROJECT. */
 export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   const forEntities = toolkit.auth.filter(({ type }) => type !== "client_credentials");
   if (asked === "" && forEntities.length > 1) {
@@ -87,7 +87,7 @@ export function chooseScheme(toolkit: Toolkit, asked: string): AuthScheme {
   return scheme;
 }
 
-/** The entity that a request connects for: of a bound key its own, also where none is named. Throws ENTITY_BOUND, TOOLKIT_NOT_FOUND. */
+/** Returns the entity that a request connects for. A scoped key uses its own if none is named. Throws ENTITY_BOUND, TOOLKIT_NOT_FOUND. */
 export function checkBinding(
   { binding }: Pick<ProjectPrincipal, "binding">,
   { entityId, toolkitSlug }: { readonly entityId: string; readonly toolkitSlug: string },
@@ -106,7 +106,7 @@ export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
   throw connectionFaults.ORIGIN_NEEDS_APPROVER(toolkit);
 }
 
-/** Throws TOOLKIT_NOT_CONNECTABLE. While the sandbox is on, every toolkit is registered, private ones too. */
+/** Throws TOOLKIT_NOT_CONNECTABLE. In the sandbox every toolkit is registered, including private ones. */
 export function checkConnectable(
   { isOauthRegistered, oauth }: ConnectionsOptions,
   toolkit: Toolkit,
@@ -135,7 +135,9 @@ export function checkConnectable(
 
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;
 
-/** The credential with what the app said of its owner, and whether it was asked. Throws CREDENTIAL_REFUSED and PROBE_FAILED. */
+/**
+ * Returns the credential with the owner that the app reported, and whether the app was asked. Throws CREDENTIAL_REFUSED and PROBE_FAILED.
+ */
 async function tryCredential(
   options: ConnectionsOptions,
   account: Subject & { credential: Credential },
@@ -207,7 +209,7 @@ function startUrlOf(
 }
 
 /**
- * The credential that a request carries for a scheme; undefined for oauth2, which brings its own. Throws CREDENTIAL_MISSING,
+ * Returns the credential in a request for a scheme, or undefined for oauth2, which has its own. Throws CREDENTIAL_MISSING,
  * CREDENTIAL_UNEXPECTED and CREDENTIAL_INVALID.
  */
 function readCredential(

@@ -8,12 +8,12 @@ import { type Secret, SecretSchema, type SecretsService } from "@svc/gen/secrets
 import { connectionFaults } from "../errors.ts";
 import { isSecretName, isSecretValue, sealSecret } from "../secrets.ts";
 
-/** What the calls about secrets work with. */
+/** Dependencies of the calls about secrets. */
 export type SecretsContext = { readonly db: Database; readonly clock: Clock; readonly sealer: Sealer };
 
 const secretsMax = 200;
 
-/** SecretsService over the vault; every method takes its project from the calling key. */
+/** Returns SecretsService over the vault. Every method takes its project from the calling key. */
 export function createSecretsService({ db, clock, sealer }: SecretsContext): ServiceImpl<typeof SecretsService> {
   return {
     async putSecret({ name, value }, ctx) {
@@ -40,7 +40,7 @@ export function createSecretsService({ db, clock, sealer }: SecretsContext): Ser
   };
 }
 
-/** The message of a secret. It has no value. */
+/** Returns the message of a secret, without its value. */
 function toSecret({ name, createdAt, updatedAt }: SecretRow): Secret {
   return create(SecretSchema, { name, createdAt: timestampFromMs(createdAt), updatedAt: timestampFromMs(updatedAt) });
 }

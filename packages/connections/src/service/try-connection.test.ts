@@ -27,7 +27,7 @@ async function connect(toolkitSlug: string, entityId = "ada"): Promise<string> {
   return account!.id;
 }
 
-/** The answer of a test, and the state of the account that GetConnection returns after it. */
+/** Returns the answer of a test, and the account's state in GetConnection after it. */
 async function tried(id: string) {
   const { account, testedAt, callId, ...result } = await t.client(projectId).testConnection({ id });
   const found = (await t.client(projectId).getConnection({ id })).account;

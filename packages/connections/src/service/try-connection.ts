@@ -1,4 +1,4 @@
 import type { ConnectionsOptions, TestRead } from "../options.ts";
 
-/** The parts that a test of a connection needs. `testRead` makes the read as a call of a tool. */
+/** Dependencies of a connection test. `testRead` makes the read as a tool call. */
 export type TestConnectionContext = ConnectionsOptions & { readonly testRead: TestRead };

@@ -2,12 +2,12 @@ import type { ProjectPrincipal } from "@svc/core";
 import { listProjects } from "@svc/db/projects/repo";
 import type { Quarantine, TriggersContext } from "@svc/triggers";
 
-/** What tools of operators' agents work with. */
+/** Dependencies of the tools of operators' agents. */
 export type OperatorContext = TriggersContext & { readonly quarantine: Quarantine };
 
 /**
- * Whether a project is the only one of its deployment. Posts that are held back belong to none, and what a post has within may be another
- * project's: with others beside it, they are the administrator's alone.
+ * True if a project is the only one of its deployment. Quarantined posts belong to no project, and their contents may be another project's.
+ * With several projects only the administrator sees them.
  */
 export async function isOnlyProject({ db }: OperatorContext, { projectId }: ProjectPrincipal): Promise<boolean> {
   const projects = await listProjects(db, { after: undefined, limit: 2 });

@@ -1,4 +1,4 @@
-import type { AskedLink } from "@svc/connections";
+import type { ConnectLinkTarget } from "@svc/connections";
 import { isoTime, type ProjectPrincipal } from "@svc/core";
 import type { AgentTool } from "./agent-tool.ts";
 import { answered } from "./answer.ts";
@@ -7,7 +7,7 @@ import type { ListedTool } from "./meta-tools.ts";
 /** Makes a link by which a person connects an account. Rejects as CreateConnectLink does. */
 export type ConnectLinkMaker = (
   principal: ProjectPrincipal,
-  asked: AskedLink,
+  asked: ConnectLinkTarget,
 ) => Promise<{ readonly url: string; readonly expiresAt: number }>;
 
 const listed: ListedTool = {

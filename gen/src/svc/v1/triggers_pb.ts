@@ -16,7 +16,7 @@ export const file_svc_v1_triggers: GenFile = /*@__PURE__*/
   fileDesc("ChVzdmMvdjEvdHJpZ2dlcnMucHJvdG8SBnN2Yy52MSKeAgoMU3Vic2NyaXB0aW9uEgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEg4KBmFjdGl2ZRgFIAEoCBIXCg9pbmFjdGl2ZV9yZWFzb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGaGVhbHRoGAggASgLMhouc3ZjLnYxLlN1YnNjcmlwdGlvbkhlYWx0aBIRCgllbnRpdHlfaWQYCSABKAkSKAoFYWdlbnQYCiABKAsyGS5zdmMudjEuQWdlbnRTdWJzY3JpcHRpb24iYwoRQWdlbnRTdWJzY3JpcHRpb24SCgoCaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEjIKDnJlZnJlc2hfYmVmb3JlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK5AgoSU3Vic2NyaXB0aW9uSGVhbHRoEg0KBXN0YXRlGAEgASgJEjEKDWZhaWxpbmdfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWJhY2tvZmZfdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2xhc3Rfc3VjY2Vzc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGgoScGVuZGluZ19kZWxpdmVyaWVzGAUgASgNEg4KBnJlYXNvbhgGIAEoCRISCgpsYXN0X2Vycm9yGAcgASgJEg4KBnA1MF9tcxgIIAEoDRIOCgZwOTlfbXMYCSABKA0SGQoRbWVhc3VyZWRfYXR0ZW1wdHMYCiABKA0i9wEKBUV2ZW50EgoKAmlkGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEhQKDHBheWxvYWRfanNvbhgFIAEoCRIvCgtvY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLcmVjZWl2ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKCmRlbGl2ZXJpZXMYCCABKAsyFy5zdmMudjEuRXZlbnREZWxpdmVyaWVzIlgKD0V2ZW50RGVsaXZlcmllcxIPCgdwZW5kaW5nGAEgASgFEhEKCWRlbGl2ZXJlZBgCIAEoBRITCgtkZWFkX2xldHRlchgDIAEoBRIMCgRtb3JlGAQgASgIIroCCghEZWxpdmVyeRIKCgJpZBgBIAEoCRIQCghldmVudF9pZBgCIAEoCRIXCg9zdWJzY3JpcHRpb25faWQYAyABKAkSDQoFc3RhdGUYBCABKAkSEAoIYXR0ZW1wdHMYBSABKAUSEgoKbGFzdF9lcnJvchgGIAEoCRIzCg9sYXN0X2F0dGVtcHRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVwbGF5ZWQYCSABKAgSLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOd2FpdGluZ19yZWFzb24YCyABKAki1AIKD0RlbGl2ZXJ5QXR0ZW1wdBITCgtkZWxpdmVyeV9pZBgBIAEoCRIOCgZudW1iZXIYAiABKAUSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAQgASgFEg8KB2FkZHJlc3MYBSABKAkSEwoLc3RhdHVzX2NvZGUYBiABKAUSDQoFZXJyb3IYByABKAkSRgoQcmVzcG9uc2VfaGVhZGVycxgIIAMoCzIsLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQuUmVzcG9uc2VIZWFkZXJzRW50cnkSFQoNcmVzcG9uc2VfYm9keRgJIAEoCRITCgtyZXF1ZXN0X3VybBgKIAEoCRo2ChRSZXNwb25zZUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItUBCg5Jbmdlc3RFbmRwb2ludBIUCgx0b29sa2l0X3NsdWcYASABKAkSDAoEcGF0aBgCIAEoCRIOCgZzY2hlbWUYAyABKAkSEgoKc2VjcmV0X2VudhgEIAEoCRISCgpzZWNyZXRfc2V0GAUgASgIEg4KBmhlYWRlchgGIAEoCRIOCgZwcmVmaXgYByABKAkSEAoIZW5jb2RpbmcYCCABKAkSEQoJcGFyYW1ldGVyGAkgASgJEiIKBnNhbXBsZRgKIAEoCzISLnN2Yy52MS5TYW1wbGVQb3N0IvMBCgpTYW1wbGVQb3N0EhQKDHRyaWdnZXJfc2x1ZxgBIAEoCRIwCgdoZWFkZXJzGAIgAygLMh8uc3ZjLnYxLlNhbXBsZVBvc3QuSGVhZGVyc0VudHJ5EiwKBXF1ZXJ5GAMgAygLMh0uc3ZjLnYxLlNhbXBsZVBvc3QuUXVlcnlFbnRyeRIRCglib2R5X2pzb24YBCABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKUXVlcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIl0KGUNyZWF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSFAoMZW5kcG9pbnRfdXJsGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAyABKAkicgoaQ3JlYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2USKgoMc3Vic2NyaXB0aW9uGAEgASgLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIWCg5zaWduaW5nX3NlY3JldBgCIAEoCRIQCgh3YXJuaW5ncxgDIAMoCSJBChhMaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiYQoZTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZRIrCg1zdWJzY3JpcHRpb25zGAEgAygLMhQuc3ZjLnYxLlN1YnNjcmlwdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoWR2V0U3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSJFChdHZXRTdWJzY3JpcHRpb25SZXNwb25zZRIqCgxzdWJzY3JpcHRpb24YASABKAsyFC5zdmMudjEuU3Vic2NyaXB0aW9uInMKGVVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QSCgoCaWQYASABKAkSEwoGYWN0aXZlGAIgASgISACIAQESGQoMZW5kcG9pbnRfdXJsGAMgASgJSAGIAQFCCQoHX2FjdGl2ZUIPCg1fZW5kcG9pbnRfdXJsIkgKGlVwZGF0ZVN1YnNjcmlwdGlvblJlc3BvbnNlEioKDHN1YnNjcmlwdGlvbhgBIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24iJwoZRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIcChpEZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSKCAgoRTGlzdEV2ZW50c1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIpCgVzaW5jZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJEhEKCWVudGl0eV9pZBgHIAEoCRIYChBwYXlsb2FkX2NvbnRhaW5zGAggASgJEhcKD3dpdGhfZGVsaXZlcmllcxgJIAEoCCJgChJMaXN0RXZlbnRzUmVzcG9uc2USHQoGZXZlbnRzGAEgAygLMg0uc3ZjLnYxLkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIh0KD0dldEV2ZW50UmVxdWVzdBIKCgJpZBgBIAEoCSIwChBHZXRFdmVudFJlc3BvbnNlEhwKBWV2ZW50GAEgASgLMg0uc3ZjLnYxLkV2ZW50IiAKEkdldERlbGl2ZXJ5UmVxdWVzdBIKCgJpZBgBIAEoCSI5ChNHZXREZWxpdmVyeVJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5IuMBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSEAoIZXZlbnRfaWQYASABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJEg0KBXN0YXRlGAUgASgJEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLb25seV9mYWlsZWQYCCABKAgiVwoWTGlzdERlbGl2ZXJpZXNSZXNwb25zZRIkCgpkZWxpdmVyaWVzGAEgAygLMhAuc3ZjLnYxLkRlbGl2ZXJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChtMaXN0RGVsaXZlcnlBdHRlbXB0c1JlcXVlc3QSEwoLZGVsaXZlcnlfaWQYASABKAkiSQocTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXNwb25zZRIpCghhdHRlbXB0cxgBIAMoCzIXLnN2Yy52MS5EZWxpdmVyeUF0dGVtcHQiPwoSUmVwbGF5RXZlbnRSZXF1ZXN0EhAKCGV2ZW50X2lkGAEgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgCIAEoCSJNChNSZXBsYXlFdmVudFJlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSEAoId2FybmluZ3MYAiADKAki2wEKE1JlcGxheUV2ZW50c1JlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEg8KB2RyeV9ydW4YByABKAgiXQoUUmVwbGF5RXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAUSJAoKZGVsaXZlcmllcxgCIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIQCgh3YXJuaW5ncxgDIAMoCSKsBAoGUmVwbGF5EgoKAmlkGAEgASgJEiIKBXN0YXRlGAIgASgOMhMuc3ZjLnYxLlJlcGxheVN0YXRlEg4KBnJlYXNvbhgDIAEoCRIRCgl3YWl0c19mb3IYBCABKAkSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYByABKAkSFAoMdHJpZ2dlcl9zbHVnGAggASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgJIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAogASgIEhIKCnBlcl9zZWNvbmQYCyABKAUSDQoFdG90YWwYDCABKA0SFgoOdG90YWxfY29tcGxldGUYDSABKAgSDgoGcXVldWVkGA4gASgNEhAKCHBvc2l0aW9uGA8gASgJEi8KC3Bvc2l0aW9uX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNQoLUmVwbGF5Q291bnQSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEg0KBWNvdW50GAIgASgNIu4BChJTdGFydFJlcGxheVJlcXVlc3QSKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgx0b29sa2l0X3NsdWcYAyABKAkSFAoMdHJpZ2dlcl9zbHVnGAQgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIYChBvbmx5X3VuZGVsaXZlcmVkGAYgASgIEhIKCnBlcl9zZWNvbmQYByABKAUSDwoHZHJ5X3J1bhgIIAEoCCJ7ChNTdGFydFJlcGxheVJlc3BvbnNlEh4KBnJlcGxheRgBIAEoCzIOLnN2Yy52MS5SZXBsYXkSDQoFdG90YWwYAiABKA0SIwoGY291bnRzGAMgAygLMhMuc3ZjLnYxLlJlcGxheUNvdW50EhAKCHdhcm5pbmdzGAQgAygJIh4KEEdldFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiMwoRR2V0UmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSI7ChJMaXN0UmVwbGF5c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoTTGlzdFJlcGxheXNSZXNwb25zZRIfCgdyZXBsYXlzGAEgAygLMg4uc3ZjLnYxLlJlcGxheRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaQoTVXBkYXRlUmVwbGF5UmVxdWVzdBIKCgJpZBgBIAEoCRIXCgpwZXJfc2Vjb25kGAIgASgFSACIAQESEwoGcGF1c2VkGAMgASgISAGIAQFCDQoLX3Blcl9zZWNvbmRCCQoHX3BhdXNlZCI2ChRVcGRhdGVSZXBsYXlSZXNwb25zZRIeCgZyZXBsYXkYASABKAsyDi5zdmMudjEuUmVwbGF5IiEKE0NhbmNlbFJlcGxheVJlcXVlc3QSCgoCaWQYASABKAkiNgoUQ2FuY2VsUmVwbGF5UmVzcG9uc2USHgoGcmVwbGF5GAEgASgLMg4uc3ZjLnYxLlJlcGxheSIvChRTZW5kVGVzdEV2ZW50UmVxdWVzdBIXCg9zdWJzY3JpcHRpb25faWQYASABKAkiOwoVU2VuZFRlc3RFdmVudFJlc3BvbnNlEiIKCGRlbGl2ZXJ5GAEgASgLMhAuc3ZjLnYxLkRlbGl2ZXJ5Ij0KDVRyeU5vd1JlcXVlc3QSFwoPc3Vic2NyaXB0aW9uX2lkGAEgASgJEhMKC2RlbGl2ZXJ5X2lkGAIgASgJIm8KDlRyeU5vd1Jlc3BvbnNlEg0KBWNvdW50GAEgASgNEioKDHN1YnNjcmlwdGlvbhgCIAEoCzIULnN2Yy52MS5TdWJzY3JpcHRpb24SIgoIZGVsaXZlcnkYAyABKAsyEC5zdmMudjEuRGVsaXZlcnkiHAoaTGlzdEluZ2VzdEVuZHBvaW50c1JlcXVlc3QiSAobTGlzdEluZ2VzdEVuZHBvaW50c1Jlc3BvbnNlEikKCWVuZHBvaW50cxgBIAMoCzIWLnN2Yy52MS5Jbmdlc3RFbmRwb2ludCqRAQoLUmVwbGF5U3RhdGUSHAoYUkVQTEFZX1NUQVRFX1VOU1BFQ0lGSUVEEAASGAoUUkVQTEFZX1NUQVRFX1JVTk5JTkcQARIXChNSRVBMQVlfU1RBVEVfUEFVU0VEEAISFQoRUkVQTEFZX1NUQVRFX0RPTkUQAxIaChZSRVBMQVlfU1RBVEVfQ0FOQ0VMTEVEEAQy9Q4KD1RyaWdnZXJzU2VydmljZRJ8ChJDcmVhdGVTdWJzY3JpcHRpb24SIS5zdmMudjEuQ3JlYXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5DcmVhdGVTdWJzY3JpcHRpb25SZXNwb25zZSIfqLsYAbC7GAK4uxgCyrsYD3N1YnNjcmlwdGlvbi5pZBJmChFMaXN0U3Vic2NyaXB0aW9ucxIgLnN2Yy52MS5MaXN0U3Vic2NyaXB0aW9uc1JlcXVlc3QaIS5zdmMudjEuTGlzdFN1YnNjcmlwdGlvbnNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmAKD0dldFN1YnNjcmlwdGlvbhIeLnN2Yy52MS5HZXRTdWJzY3JpcHRpb25SZXF1ZXN0Gh8uc3ZjLnYxLkdldFN1YnNjcmlwdGlvblJlc3BvbnNlIgyouxgBsLsYAri7GAESbwoSVXBkYXRlU3Vic2NyaXB0aW9uEiEuc3ZjLnYxLlVwZGF0ZVN1YnNjcmlwdGlvblJlcXVlc3QaIi5zdmMudjEuVXBkYXRlU3Vic2NyaXB0aW9uUmVzcG9uc2UiEqi7GAGwuxgCuLsYAsK7GAJpZBJvChJEZWxldGVTdWJzY3JpcHRpb24SIS5zdmMudjEuRGVsZXRlU3Vic2NyaXB0aW9uUmVxdWVzdBoiLnN2Yy52MS5EZWxldGVTdWJzY3JpcHRpb25SZXNwb25zZSISqLsYAbC7GAK4uxgCwrsYAmlkElcKCkxpc3RFdmVudHMSGS5zdmMudjEuTGlzdEV2ZW50c1JlcXVlc3QaGi5zdmMudjEuTGlzdEV2ZW50c1Jlc3BvbnNlIhKouxgBsLsYAbi7GAHauxgCAQMSSwoIR2V0RXZlbnQSFy5zdmMudjEuR2V0RXZlbnRSZXF1ZXN0Ghguc3ZjLnYxLkdldEV2ZW50UmVzcG9uc2UiDKi7GAGwuxgBuLsYARJUCgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaGy5zdmMudjEuR2V0RGVsaXZlcnlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEl0KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESbwoUTGlzdERlbGl2ZXJ5QXR0ZW1wdHMSIy5zdmMudjEuTGlzdERlbGl2ZXJ5QXR0ZW1wdHNSZXF1ZXN0GiQuc3ZjLnYxLkxpc3REZWxpdmVyeUF0dGVtcHRzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtSZXBsYXlFdmVudBIaLnN2Yy52MS5SZXBsYXlFdmVudFJlcXVlc3QaGy5zdmMudjEuUmVwbGF5RXZlbnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBElcKDFJlcGxheUV2ZW50cxIbLnN2Yy52MS5SZXBsYXlFdmVudHNSZXF1ZXN0Ghwuc3ZjLnYxLlJlcGxheUV2ZW50c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLU3RhcnRSZXBsYXkSGi5zdmMudjEuU3RhcnRSZXBsYXlSZXF1ZXN0Ghsuc3ZjLnYxLlN0YXJ0UmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJOCglHZXRSZXBsYXkSGC5zdmMudjEuR2V0UmVwbGF5UmVxdWVzdBoZLnN2Yy52MS5HZXRSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC0xpc3RSZXBsYXlzEhouc3ZjLnYxLkxpc3RSZXBsYXlzUmVxdWVzdBobLnN2Yy52MS5MaXN0UmVwbGF5c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVwoMVXBkYXRlUmVwbGF5Ehsuc3ZjLnYxLlVwZGF0ZVJlcGxheVJlcXVlc3QaHC5zdmMudjEuVXBkYXRlUmVwbGF5UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJXCgxDYW5jZWxSZXBsYXkSGy5zdmMudjEuQ2FuY2VsUmVwbGF5UmVxdWVzdBocLnN2Yy52MS5DYW5jZWxSZXBsYXlSZXNwb25zZSIMqLsYAbC7GAK4uxgBEloKDVNlbmRUZXN0RXZlbnQSHC5zdmMudjEuU2VuZFRlc3RFdmVudFJlcXVlc3QaHS5zdmMudjEuU2VuZFRlc3RFdmVudFJlc3BvbnNlIgyouxgBsLsYAri7GAESRQoGVHJ5Tm93EhUuc3ZjLnYxLlRyeU5vd1JlcXVlc3QaFi5zdmMudjEuVHJ5Tm93UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJsChNMaXN0SW5nZXN0RW5kcG9pbnRzEiIuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXF1ZXN0GiMuc3ZjLnYxLkxpc3RJbmdlc3RFbmRwb2ludHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * An endpoint of the project and the events it receives.
+ * An endpoint of the project and the events that it receives.
  *
  * @generated from message svc.v1.Subscription
  */
@@ -29,66 +29,70 @@ export type Subscription = Message<"svc.v1.Subscription"> & {
   id: string;
 
   /**
-   * URL that deliveries are posted to. HTTPS, except for loopback.
+   * URL to which svc posts deliveries. HTTPS, except for loopback.
    *
    * @generated from field: string endpoint_url = 2;
    */
   endpointUrl: string;
 
   /**
-   * Slug of the toolkit whose events it receives. If empty, it receives those of every toolkit.
+   * Slug of the toolkit whose events it receives. Empty if it receives events of all toolkits.
    *
    * @generated from field: string toolkit_slug = 3;
    */
   toolkitSlug: string;
 
   /**
-   * Catalog-wide slug of the trigger whose events it receives (`calendar.events_changed`). If empty,
-   * it receives those of every trigger of the toolkit.
+   * Slug of the trigger whose events it receives, unique in the catalog (`calendar.events_changed`). Empty if it
+   * receives events of all triggers of the toolkit.
    *
    * @generated from field: string trigger_slug = 4;
    */
   triggerSlug: string;
 
   /**
-   * Whether events are delivered to it. An inactive subscription receives no delivery at all.
+   * True if the subscription receives deliveries. An inactive subscription receives none.
    *
    * @generated from field: bool active = 5;
    */
   active: boolean;
 
   /**
-   * Why it is inactive: `deactivated` (by UpdateSubscription), `failing` (nothing but failures for 5
-   * days), `gone` (nothing but 410 Gone for an hour) or `revoked` (the key or grant that an agent made it
-   * with has ended, or was narrowed; it is removed within a minute). If empty, it is active.
+   * Reason that the subscription is inactive. Empty if it is active.
+   * - `deactivated`: deactivated with UpdateSubscription.
+   * - `failing`: every attempt failed for 5 days.
+   * - `gone`: every attempt got 410 Gone for an hour.
+   * - `revoked`: the key or grant with which an agent made it has ended or was narrowed. svc deletes the subscription
+   *   within a minute.
    *
    * @generated from field: string inactive_reason = 6;
    */
   inactiveReason: string;
 
   /**
-   * When it was created.
+   * Time at which the subscription was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * How its endpoint takes what is delivered.
+   * Health of the endpoint.
    *
    * @generated from field: svc.v1.SubscriptionHealth health = 8;
    */
   health?: SubscriptionHealth | undefined;
 
   /**
-   * The entity whose events alone it receives. If empty, it receives those of every entity, and of none.
+   * Id of the entity whose events it receives. Empty if it receives events of all entities and events without an
+   * entity.
    *
    * @generated from field: string entity_id = 9;
    */
   entityId: string;
 
   /**
-   * Set of one that an agent made over MCP. Unset of one that CreateSubscription made.
+   * Details of a subscription that an agent made over MCP. Unset for a subscription from CreateSubscription.
    *
    * @generated from field: svc.v1.AgentSubscription agent = 10;
    */
@@ -103,28 +107,28 @@ export const SubscriptionSchema: GenMessage<Subscription> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 0);
 
 /**
- * What an agent subscribed to over MCP, and how long it wants that. Its deliveries have the form of MCP Events, and it ends with the
- * key that made it.
+ * A subscription of an agent over MCP, with its expiry. Its deliveries have the form of MCP Events. It ends with the
+ * key with which it was made.
  *
  * @generated from message svc.v1.AgentSubscription
  */
 export type AgentSubscription = Message<"svc.v1.AgentSubscription"> & {
   /**
-   * By what the agent's receiver knows it: the header `X-MCP-Subscription-Id` of its deliveries.
+   * Id of the subscription for the agent's receiver: the header `X-MCP-Subscription-Id` of its deliveries.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Id of the key that it was made with; of a grant, that of the grant's key.
+   * Id of the key with which it was made. For a grant, the grant's key.
    *
    * @generated from field: string key_id = 2;
    */
   keyId: string;
 
   /**
-   * When it ends unless the agent refreshes it.
+   * Time at which the subscription ends unless the agent refreshes it.
    *
    * @generated from field: google.protobuf.Timestamp refresh_before = 3;
    */
@@ -139,81 +143,84 @@ export const AgentSubscriptionSchema: GenMessage<AgentSubscription> = /*@__PURE_
   messageDesc(file_svc_v1_triggers, 1);
 
 /**
- * How an endpoint takes what is delivered to it.
+ * Health of an endpoint, from the results of its deliveries.
  *
  * @generated from message svc.v1.SubscriptionHealth
  */
 export type SubscriptionHealth = Message<"svc.v1.SubscriptionHealth"> & {
   /**
-   * `well` (nothing failed since the last success), `slow` (as well, but the endpoint typically takes 2 seconds
-   * or longer), `failing` (the latest attempt failed, and deliveries are tried again), `backing_off` (failing, and nothing is sent before backoffUntil) or `inactive`
-   * (nothing is sent: see inactiveReason).
+   * State of the endpoint:
+   * - `well`: no attempt failed since the last success.
+   * - `slow`: like `well`, but the endpoint typically takes 2 seconds or longer.
+   * - `failing`: the latest attempt failed, and svc retries deliveries.
+   * - `backing_off`: failing, and svc sends nothing before `backoffUntil`.
+   * - `inactive`: svc sends nothing; see `inactiveReason`.
    *
    * @generated from field: string state = 1;
    */
   state: string;
 
   /**
-   * When the first attempt failed since the last success. Unset while none did.
+   * Time of the first failed attempt since the last success. Unset if none failed.
    *
    * @generated from field: google.protobuf.Timestamp failing_since = 2;
    */
   failingSince?: Timestamp | undefined;
 
   /**
-   * When one delivery is sent to see whether the endpoint is back. Unset while nothing is held back.
+   * Time at which svc sends one delivery to test the endpoint. Unset if no backoff is active.
    *
    * @generated from field: google.protobuf.Timestamp backoff_until = 3;
    */
   backoffUntil?: Timestamp | undefined;
 
   /**
-   * When the newest delivery that was delivered, of the newest 20,000, was. Set by GetSubscription alone;
-   * unset where none of those was.
+   * Time of the latest successful delivery among the newest 20,000 deliveries. Only GetSubscription sets it. Unset if
+   * none of them succeeded.
    *
    * @generated from field: google.protobuf.Timestamp last_success_at = 4;
    */
   lastSuccessAt?: Timestamp | undefined;
 
   /**
-   * Deliveries that are pending, exact up to 10,000, which stands for any more. Set by GetSubscription
-   * alone.
+   * Number of pending deliveries. Exact up to 10,000; 10,000 also means more. Only GetSubscription sets it.
    *
    * @generated from field: uint32 pending_deliveries = 5;
    */
   pendingDeliveries: number;
 
   /**
-   * Reason of the state, as a sentence: what fails or is slow, since when, and what happens next. Empty if it is well.
+   * Reason for the state, in one sentence: the problem, its start, and the next step of svc. Empty if the state is
+   * `well`.
    *
    * @generated from field: string reason = 6;
    */
   reason: string;
 
   /**
-   * What the latest of the newest 20 attempts that failed ended with, starting with a code, such as `connection_refused`.
-   * Empty if none failed.
+   * Error of the latest failed attempt among the newest 20 attempts, starting with a code such as `connection_refused`.
+   * Empty if none of them failed.
    *
    * @generated from field: string last_error = 7;
    */
   lastError: string;
 
   /**
-   * Time that half of the newest 20 attempts took at most, in milliseconds. 0 if none was made.
+   * Median duration of the newest 20 attempts, in milliseconds. 0 if there is none.
    *
    * @generated from field: uint32 p50_ms = 8;
    */
   p50Ms: number;
 
   /**
-   * Time that 99 of 100 of them took at most, in milliseconds: of 20, the longest. 0 if none was made.
+   * 99th percentile of these durations, in milliseconds. With 20 attempts, the longest. 0 if there is none.
    *
    * @generated from field: uint32 p99_ms = 9;
    */
   p99Ms: number;
 
   /**
-   * Number of attempts that those times are of, at most 20.
+   * Number of attempts in these durations, at most 20.
    *
    * @generated from field: uint32 measured_attempts = 10;
    */
@@ -228,7 +235,7 @@ export const SubscriptionHealthSchema: GenMessage<SubscriptionHealth> = /*@__PUR
   messageDesc(file_svc_v1_triggers, 2);
 
 /**
- * One normalized inbound event, stored for one receiving project.
+ * A normalized inbound event, stored for one project that receives it.
  *
  * @generated from message svc.v1.Event
  */
@@ -241,51 +248,51 @@ export type Event = Message<"svc.v1.Event"> & {
   id: string;
 
   /**
-   * Slug of the toolkit that sent it.
+   * Slug of the toolkit that sent the event.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * Catalog-wide slug of its trigger, a tool of kind trigger (`calendar.events_changed`).
+   * Slug of the event's trigger, unique in the catalog (`calendar.events_changed`). The trigger is a tool of kind
+   * trigger.
    *
    * @generated from field: string trigger_slug = 3;
    */
   triggerSlug: string;
 
   /**
-   * The entity whose connected account the payload names. If empty, the payload resolves to none.
+   * Id of the entity whose connected account the payload names. Empty if the payload matches no account.
    *
    * @generated from field: string entity_id = 4;
    */
   entityId: string;
 
   /**
-   * The normalized body as JSON text; it satisfies the trigger's output schema. Its numbers have all
-   * the digits that the provider sent: those beyond 2^53 - 1 need a parser that keeps them.
+   * Normalized body as JSON text. It matches the trigger's output schema. Numbers have all digits that the provider
+   * sent: read numbers above 2^53 - 1 with a parser that keeps them.
    *
    * @generated from field: string payload_json = 5;
    */
   payloadJson: string;
 
   /**
-   * When it happened by the provider's word. If the payload has no such time, or none that can be
-   * read, it equals receivedAt.
+   * Time of the event according to the provider. Equal to `receivedAt` if the payload has no readable time.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 6;
    */
   occurredAt?: Timestamp | undefined;
 
   /**
-   * When this service received it.
+   * Time at which svc received the event.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 7;
    */
   receivedAt?: Timestamp | undefined;
 
   /**
-   * How its deliveries stand, where ListEvents was asked for it. Unset everywhere else.
+   * Delivery counts of the event. Set only by ListEvents with `withDeliveries`.
    *
    * @generated from field: svc.v1.EventDeliveries deliveries = 8;
    */
@@ -300,34 +307,34 @@ export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 3);
 
 /**
- * How the deliveries of one event stand. At most 40 of them are counted.
+ * Counts of an event's deliveries by state. At most 40 deliveries are counted.
  *
  * @generated from message svc.v1.EventDeliveries
  */
 export type EventDeliveries = Message<"svc.v1.EventDeliveries"> & {
   /**
-   * Deliveries that wait for an attempt.
+   * Number of deliveries that wait for an attempt.
    *
    * @generated from field: int32 pending = 1;
    */
   pending: number;
 
   /**
-   * Deliveries that an endpoint answered with 2xx.
+   * Number of deliveries that an endpoint answered with 2xx.
    *
    * @generated from field: int32 delivered = 2;
    */
   delivered: number;
 
   /**
-   * Deliveries that ended without.
+   * Number of deliveries that ended without a 2xx answer.
    *
    * @generated from field: int32 dead_letter = 3;
    */
   deadLetter: number;
 
   /**
-   * Whether the event has more than were counted: ListDeliveries tells of all.
+   * True if the event has more deliveries than were counted. ListDeliveries returns all of them.
    *
    * @generated from field: bool more = 4;
    */
@@ -342,93 +349,93 @@ export const EventDeliveriesSchema: GenMessage<EventDeliveries> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 4);
 
 /**
- * One attempt series: one event to one subscription.
+ * The delivery of one event to one subscription, with all its attempts.
  *
- * A delivery is `pending` from its creation, also between attempts. The first 2xx answer makes it
- * `delivered`; the failure of its last attempt, or the end of its subscription, makes it
- * `dead_letter`. Both are final.
+ * A delivery is `pending` from its creation, also between attempts. The first 2xx answer makes it `delivered`. The
+ * failure of its last attempt, or the end of its subscription, makes it `dead_letter`. Both states are final.
  *
  * @generated from message svc.v1.Delivery
  */
 export type Delivery = Message<"svc.v1.Delivery"> & {
   /**
-   * Id of the delivery, `dlv_…`; the receiver sees it as `X-Svc-Delivery-Id`, the same at every
-   * attempt.
+   * Id of the delivery, `dlv_…`. The receiver gets it in the header `X-Svc-Delivery-Id`, the same for every attempt.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Id of the event that is delivered.
+   * Id of the delivered event.
    *
    * @generated from field: string event_id = 2;
    */
   eventId: string;
 
   /**
-   * Id of the subscription it is delivered to.
+   * Id of the subscription that receives the delivery.
    *
    * @generated from field: string subscription_id = 3;
    */
   subscriptionId: string;
 
   /**
-   * `pending`, `delivered` or `dead_letter`.
+   * State: `pending`, `delivered` or `dead_letter`.
    *
    * @generated from field: string state = 4;
    */
   state: string;
 
   /**
-   * Attempts made so far.
+   * Number of attempts so far.
    *
    * @generated from field: int32 attempts = 5;
    */
   attempts: number;
 
   /**
-   * What ended the latest failed attempt, starting with a code: `http_500`, `timeout`,
-   * `connection_refused`, `address_refused`, `subscription_inactive`. If empty, none has failed.
+   * Error of the latest failed attempt, starting with a code: `http_500`, `timeout`, `connection_refused`,
+   * `address_refused`, `subscription_inactive`. Empty if no attempt failed.
    *
    * @generated from field: string last_error = 6;
    */
   lastError: string;
 
   /**
-   * When the latest attempt began. If unset, none was made.
+   * Start time of the latest attempt. Unset if there was none.
    *
    * @generated from field: google.protobuf.Timestamp last_attempt_at = 7;
    */
   lastAttemptAt?: Timestamp | undefined;
 
   /**
-   * When the next attempt is due; no earlier than the endpoint's backoffUntil while it fails. If unset, there will be
-   * none: the delivery is not pending.
+   * Time at which the next attempt is due. While the endpoint fails, not before its `backoffUntil`. Unset if the
+   * delivery is not pending.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 8;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * Whether a replay queued it, rather than the arrival of the event.
+   * True if a replay queued the delivery. False if the arrival of the event did.
    *
    * @generated from field: bool replayed = 9;
    */
   replayed: boolean;
 
   /**
-   * When it was queued.
+   * Time at which the delivery was queued.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * What a pending delivery waits for: `retry` (the time of its next attempt), `endpoint_failing` (its endpoint fails, so
-   * one delivery at a time is sent to test it), `turn` (it is due and is sent when its endpoint has room),
-   * `restored` (the store was restored from a backup and sends nothing until ResumeRestored) or `inactive` (its subscription is
-   * inactive or deleted, so it ends). Empty if it is not pending. TryNow ends the first two.
+   * Reason that a pending delivery waits. Empty if the delivery is not pending. TryNow ends the first two waits.
+   * - `retry`: the next attempt is not yet due.
+   * - `endpoint_failing`: the endpoint fails, so svc sends one delivery at a time to test it.
+   * - `turn`: the delivery is due, and svc sends it when its endpoint has capacity.
+   * - `restored`: the database was restored from a backup, and svc sends nothing until ResumeRestored.
+   * - `inactive`: the subscription is inactive or deleted, so the delivery ends.
    *
    * @generated from field: string waiting_reason = 11;
    */
@@ -443,77 +450,77 @@ export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 5);
 
 /**
- * One attempt of a delivery: what was dialled and what came back.
+ * One attempt of a delivery, with its request and its answer.
  *
  * @generated from message svc.v1.DeliveryAttempt
  */
 export type DeliveryAttempt = Message<"svc.v1.DeliveryAttempt"> & {
   /**
-   * Id of the delivery it belongs to.
+   * Id of the delivery.
    *
    * @generated from field: string delivery_id = 1;
    */
   deliveryId: string;
 
   /**
-   * Position in the series, from 1.
+   * Number of the attempt in the delivery, from 1.
    *
    * @generated from field: int32 number = 2;
    */
   number: number;
 
   /**
-   * When it began.
+   * Start time of the attempt.
    *
    * @generated from field: google.protobuf.Timestamp at = 3;
    */
   at?: Timestamp | undefined;
 
   /**
-   * How long it took, in milliseconds.
+   * Duration in milliseconds.
    *
    * @generated from field: int32 duration_ms = 4;
    */
   durationMs: number;
 
   /**
-   * The IP address dialled. If empty, the attempt ended before one was chosen.
+   * IP address of the connection. Empty if the attempt ended before svc chose one.
    *
    * @generated from field: string address = 5;
    */
   address: string;
 
   /**
-   * HTTP status of the answer. If 0, no answer came.
+   * HTTP status of the answer. 0 if there was no answer.
    *
    * @generated from field: int32 status_code = 6;
    */
   statusCode: number;
 
   /**
-   * Why it failed, as a code: `http_500`, `timeout`, `connection_refused`, `address_refused`. If
-   * empty, it succeeded.
+   * Error code of the attempt: `http_500`, `timeout`, `connection_refused`, `address_refused`. Empty if the attempt
+   * succeeded.
    *
    * @generated from field: string error = 7;
    */
   error: string;
 
   /**
-   * Headers of the answer, names in lower case, a repeated header joined with `, `.
+   * Headers of the answer, with names in lower case. Values of a repeated header are joined with `, `.
    *
    * @generated from field: map<string, string> response_headers = 8;
    */
   responseHeaders: { [key: string]: string };
 
   /**
-   * The first 1,024 bytes of the answer's body as text; bytes that are not UTF-8 are replaced.
+   * First 1,024 bytes of the answer's body, as text. Bytes that are not UTF-8 are replaced.
    *
    * @generated from field: string response_body = 9;
    */
   responseBody: string;
 
   /**
-   * URL the attempt was posted to: that of the subscription at the time.
+   * URL to which svc posted: the subscription's URL at the time of the attempt.
    *
    * @generated from field: string request_url = 10;
    */
@@ -528,7 +535,7 @@ export const DeliveryAttemptSchema: GenMessage<DeliveryAttempt> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 6);
 
 /**
- * One toolkit's inbound path. The shared secret itself is on no message.
+ * Incoming webhook path of a toolkit. No message has the shared secret itself.
  *
  * @generated from message svc.v1.IngestEndpoint
  */
@@ -541,64 +548,65 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   toolkitSlug: string;
 
   /**
-   * Path a provider posts to: `/webhooks/` and the toolkit's slug.
+   * Path to which the provider posts: `/webhooks/` and the toolkit's slug.
    *
    * @generated from field: string path = 2;
    */
   path: string;
 
   /**
-   * How posts are verified: `hmac_sha256`, `slack_v0` or `token_query`.
+   * Method that verifies posts: `hmac_sha256`, `slack_v0` or `token_query`.
    *
    * @generated from field: string scheme = 3;
    */
   scheme: string;
 
   /**
-   * Name of the environment variable that holds the shared secret.
+   * Name of the environment variable that has the shared secret.
    *
    * @generated from field: string secret_env = 4;
    */
   secretEnv: string;
 
   /**
-   * Whether that variable is set. If false, every post to the path is refused and the toolkit's
-   * triggers fire nothing.
+   * True if that variable is set. If false, svc refuses every post to the path and the toolkit's triggers produce no
+   * events.
    *
    * @generated from field: bool secret_set = 5;
    */
   secretSet: boolean;
 
   /**
-   * Of `hmac_sha256`: the header that has the signature, in lower case. Else empty.
+   * For `hmac_sha256`: header that has the signature, in lower case. Otherwise empty.
    *
    * @generated from field: string header = 6;
    */
   header: string;
 
   /**
-   * Of `hmac_sha256`: what stands before the signature in the header, such as `sha256=`. If empty, nothing.
+   * For `hmac_sha256`: text before the signature in the header, such as `sha256=`. Empty if there is none.
    *
    * @generated from field: string prefix = 7;
    */
   prefix: string;
 
   /**
-   * Of `hmac_sha256`: how the signature is written, `hex` or `base64`. Else empty.
+   * For `hmac_sha256`: encoding of the signature, `hex` or `base64`. Otherwise empty.
    *
    * @generated from field: string encoding = 8;
    */
   encoding: string;
 
   /**
-   * Of `token_query`: the query parameter that has the secret. Else empty.
+   * For `token_query`: query parameter that has the secret. Otherwise empty.
    *
    * @generated from field: string parameter = 9;
    */
   parameter: string;
 
   /**
-   * A post that the toolkit's first trigger takes, before it is signed. If unset, the toolkit has no trigger.
+   * Example of a post that the toolkit's first trigger accepts, before it is signed. Unset if the toolkit has no
+   * trigger.
    *
    * @generated from field: svc.v1.SamplePost sample = 10;
    */
@@ -613,35 +621,35 @@ export const IngestEndpointSchema: GenMessage<IngestEndpoint> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 7);
 
 /**
- * A post to an inbound path as the app would send it, without what it is signed by. Made anew at every call: posted twice, it is
- * one event.
+ * An example of a post to an incoming webhook path, as the app would send it, without its signature. Each call creates
+ * a new example. If you post the same example twice, svc stores one event.
  *
  * @generated from message svc.v1.SamplePost
  */
 export type SamplePost = Message<"svc.v1.SamplePost"> & {
   /**
-   * Catalog-wide slug of the trigger that takes it.
+   * Slug of the trigger that accepts the post, unique in the catalog.
    *
    * @generated from field: string trigger_slug = 1;
    */
   triggerSlug: string;
 
   /**
-   * Its headers by name, in lower case.
+   * Headers by name, in lower case.
    *
    * @generated from field: map<string, string> headers = 2;
    */
   headers: { [key: string]: string };
 
   /**
-   * Its query parameters by name.
+   * Query parameters by name.
    *
    * @generated from field: map<string, string> query = 3;
    */
   query: { [key: string]: string };
 
   /**
-   * Its body as JSON text. If empty, it has none.
+   * Body as JSON text. Empty if there is no body.
    *
    * @generated from field: string body_json = 4;
    */
@@ -662,22 +670,22 @@ export const SamplePostSchema: GenMessage<SamplePost> = /*@__PURE__*/
  */
 export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionRequest"> & {
   /**
-   * URL to post deliveries to, at most 2,048 characters. HTTPS, except for loopback.
+   * URL to which svc posts deliveries, at most 2,048 characters. HTTPS, except for loopback.
    *
    * @generated from field: string endpoint_url = 1;
    */
   endpointUrl: string;
 
   /**
-   * Slug of a toolkit that the project can see. If empty, events of every toolkit.
+   * Slug of a toolkit that the project can see. If empty, events of all toolkits.
    *
    * @generated from field: string toolkit_slug = 2;
    */
   toolkitSlug: string;
 
   /**
-   * A trigger of that toolkit, by its catalog-wide slug or by its bare name. Requires toolkitSlug. If
-   * empty, events of every trigger.
+   * Trigger of that toolkit, as its full slug or its name without the toolkit. Requires `toolkitSlug`. If empty, events
+   * of all triggers.
    *
    * @generated from field: string trigger_slug = 3;
    */
@@ -698,23 +706,21 @@ export const CreateSubscriptionRequestSchema: GenMessage<CreateSubscriptionReque
  */
 export type CreateSubscriptionResponse = Message<"svc.v1.CreateSubscriptionResponse"> & {
   /**
-   * The new subscription, active.
+   * The new subscription, which is active.
    *
    * @generated from field: svc.v1.Subscription subscription = 1;
    */
   subscription?: Subscription | undefined;
 
   /**
-   * The secret that signs its deliveries: `whsec_` and the base64 of 32 random bytes. Returned here
-   * only.
+   * Secret that signs the deliveries: `whsec_` and the base64 of 32 random bytes. No other response contains it.
    *
    * @generated from field: string signing_secret = 2;
    */
   signingSecret: string;
 
   /**
-   * What is odd about it all the same, as sentences: that the toolkit has no triggers, so that nothing
-   * of it will be delivered. Empty for most.
+   * Warnings, each a sentence: the toolkit has no triggers, so svc will deliver none of its events. Usually empty.
    *
    * @generated from field: repeated string warnings = 3;
    */
@@ -735,14 +741,14 @@ export const CreateSubscriptionResponseSchema: GenMessage<CreateSubscriptionResp
  */
 export type ListSubscriptionsRequest = Message<"svc.v1.ListSubscriptionsRequest"> & {
   /**
-   * Most subscriptions to return. 0 means 1,000; above 1,000 means 1,000.
+   * Maximum subscriptions per page. 0 means 1,000. Values above 1,000 mean 1,000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -763,14 +769,14 @@ export const ListSubscriptionsRequestSchema: GenMessage<ListSubscriptionsRequest
  */
 export type ListSubscriptionsResponse = Message<"svc.v1.ListSubscriptionsResponse"> & {
   /**
-   * The subscriptions, newest first.
+   * Subscriptions, newest first.
    *
    * @generated from field: repeated svc.v1.Subscription subscriptions = 1;
    */
   subscriptions: Subscription[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -840,15 +846,15 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   id: string;
 
   /**
-   * Whether it should receive deliveries. If absent, unchanged.
+   * True to activate the subscription, false to deactivate it. If absent, it does not change.
    *
    * @generated from field: optional bool active = 2;
    */
   active?: boolean | undefined;
 
   /**
-   * URL to post deliveries to from now on, by the rules of CreateSubscription. If absent, unchanged;
-   * an empty text is refused.
+   * New URL for deliveries, by the rules of CreateSubscription. If absent, it does not change. An empty text is
+   * refused.
    *
    * @generated from field: optional string endpoint_url = 3;
    */
@@ -869,7 +875,7 @@ export const UpdateSubscriptionRequestSchema: GenMessage<UpdateSubscriptionReque
  */
 export type UpdateSubscriptionResponse = Message<"svc.v1.UpdateSubscriptionResponse"> & {
   /**
-   * The subscription as it is now.
+   * The updated subscription.
    *
    * @generated from field: svc.v1.Subscription subscription = 1;
    */
@@ -926,65 +932,64 @@ export const DeleteSubscriptionResponseSchema: GenMessage<DeleteSubscriptionResp
  */
 export type ListEventsRequest = Message<"svc.v1.ListEventsRequest"> & {
   /**
-   * Only events of this toolkit. If empty, of every toolkit.
+   * Toolkit of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 1;
    */
   toolkitSlug: string;
 
   /**
-   * Only events of this trigger, by its catalog-wide slug, or by its bare name beside toolkitSlug. If
-   * empty, of every trigger.
+   * Trigger of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set. If empty, all
+   * triggers.
    *
    * @generated from field: string trigger_slug = 2;
    */
   triggerSlug: string;
 
   /**
-   * Only events received at this time or later. If unset, no lower bound.
+   * Earliest time of receipt, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 3;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only events received before this time. If unset, no upper bound.
+   * Latest time of receipt, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 4;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Most events to return. 0 means 50; above 500 means 500.
+   * Maximum events per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 5;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 6;
    */
   pageToken: string;
 
   /**
-   * Only events whose payload names this entity's account. If empty, of every entity and of none.
+   * Entity whose account the payload names. If empty, events of all entities and events without an entity.
    *
    * @generated from field: string entity_id = 7;
    */
   entityId: string;
 
   /**
-   * Only events whose payloadJson has this text, letter for letter; at most 200 characters. If empty,
-   * whatever it has.
+   * Text that `payloadJson` must contain exactly, at most 200 characters. If empty, any payload.
    *
    * @generated from field: string payload_contains = 8;
    */
   payloadContains: string;
 
   /**
-   * Sets deliveries of each event.
+   * True to set `deliveries` of each event.
    *
    * @generated from field: bool with_deliveries = 9;
    */
@@ -1005,22 +1010,22 @@ export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE_
  */
 export type ListEventsResponse = Message<"svc.v1.ListEventsResponse"> & {
   /**
-   * The events, newest first.
+   * Events, newest first.
    *
    * @generated from field: repeated svc.v1.Event events = 1;
    */
   events: Event[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -1119,63 +1124,64 @@ export const GetDeliveryResponseSchema: GenMessage<GetDeliveryResponse> = /*@__P
   messageDesc(file_svc_v1_triggers, 24);
 
 /**
- * Request of ListDeliveries. Required is eventId, subscriptionId, or since with state or onlyFailed.
+ * Request of ListDeliveries. It must have `eventId`, `subscriptionId`, or `since` together with `state` or
+ * `onlyFailed`.
  *
  * @generated from message svc.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
   /**
-   * Only deliveries of this event. If empty, of every event.
+   * Event of the deliveries. If empty, all events.
    *
    * @generated from field: string event_id = 1;
    */
   eventId: string;
 
   /**
-   * Only deliveries to this subscription. If empty, to every subscription.
+   * Subscription of the deliveries. If empty, all subscriptions.
    *
    * @generated from field: string subscription_id = 2;
    */
   subscriptionId: string;
 
   /**
-   * Most deliveries to return. 0 means 1,000; above 1,000 means 1,000.
+   * Maximum deliveries per page. 0 means 1,000. Values above 1,000 mean 1,000.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
 
   /**
-   * Only deliveries in this state: `pending`, `delivered` or `dead_letter`. If empty, in every state.
+   * State of the deliveries: `pending`, `delivered` or `dead_letter`. If empty, all states.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * Only deliveries queued at this time or later. If unset, no lower bound.
+   * Earliest time at which the delivery was queued, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 6;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only deliveries queued before this time. If unset, no upper bound.
+   * Latest time at which the delivery was queued, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 7;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Only deliveries that were tried and have not arrived: pending after a failed attempt, or dead letters. Deliveries that wait for their
-   * first attempt are left out.
+   * True to return only deliveries that svc tried without success: pending after a failed attempt, or dead letters.
+   * Deliveries that wait for their first attempt are left out.
    *
    * @generated from field: bool only_failed = 8;
    */
@@ -1196,14 +1202,14 @@ export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*
  */
 export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & {
   /**
-   * The deliveries, newest first.
+   * Deliveries, newest first.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
   deliveries: Delivery[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1245,7 +1251,7 @@ export const ListDeliveryAttemptsRequestSchema: GenMessage<ListDeliveryAttemptsR
  */
 export type ListDeliveryAttemptsResponse = Message<"svc.v1.ListDeliveryAttemptsResponse"> & {
   /**
-   * The attempts, the latest first. Their number is bounded by the retry schedule.
+   * Attempts, latest first. The retry schedule limits their number.
    *
    * @generated from field: repeated svc.v1.DeliveryAttempt attempts = 1;
    */
@@ -1273,7 +1279,7 @@ export type ReplayEventRequest = Message<"svc.v1.ReplayEventRequest"> & {
   eventId: string;
 
   /**
-   * Only a delivery to this subscription. If empty, to all that match.
+   * Subscription that receives the delivery. If empty, all matching subscriptions.
    *
    * @generated from field: string subscription_id = 2;
    */
@@ -1294,15 +1300,15 @@ export const ReplayEventRequestSchema: GenMessage<ReplayEventRequest> = /*@__PUR
  */
 export type ReplayEventResponse = Message<"svc.v1.ReplayEventResponse"> & {
   /**
-   * The freshly queued deliveries, newest first. If empty, no active subscription matches.
+   * New deliveries, newest first. Empty if no active subscription matches.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
   deliveries: Delivery[];
 
   /**
-   * Warnings as sentences: of the same event and subscription a delivery is still pending, so it arrives twice. TryNow
-   * sends that one at once instead. Mostly empty.
+   * Warnings, each a sentence: an earlier delivery of the same event to the same subscription is still pending, so the
+   * event arrives twice. To send that delivery immediately instead, use TryNow. Usually empty.
    *
    * @generated from field: repeated string warnings = 2;
    */
@@ -1323,52 +1329,52 @@ export const ReplayEventResponseSchema: GenMessage<ReplayEventResponse> = /*@__P
  */
 export type ReplayEventsRequest = Message<"svc.v1.ReplayEventsRequest"> & {
   /**
-   * Only events received at this time or later. Required.
+   * Earliest time of receipt, inclusive. Required.
    *
    * @generated from field: google.protobuf.Timestamp since = 1;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only events received before this time. If unset, up to the moment of the call.
+   * Latest time of receipt, exclusive. If unset, the time of the call.
    *
    * @generated from field: google.protobuf.Timestamp until = 2;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Only events of this toolkit. If empty, of every toolkit.
+   * Toolkit of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 3;
    */
   toolkitSlug: string;
 
   /**
-   * Only events of this trigger, by its catalog-wide slug, or by its bare name beside toolkitSlug. If
-   * empty, of every trigger.
+   * Trigger of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set. If empty, all
+   * triggers.
    *
    * @generated from field: string trigger_slug = 4;
    */
   triggerSlug: string;
 
   /**
-   * Only deliveries to this subscription; its own filters still apply. If empty, to every active
-   * subscription that matches.
+   * Subscription that receives the deliveries. Its own filters still apply. If empty, all active subscriptions that
+   * match.
    *
    * @generated from field: string subscription_id = 5;
    */
   subscriptionId: string;
 
   /**
-   * Leaves out each pair of event and subscription that already has a `delivered` or a `pending`
-   * delivery. If false, everything that matches is delivered again.
+   * True to leave out each pair of event and subscription that already has a `delivered` or `pending` delivery. If
+   * false, svc delivers all matching events again.
    *
    * @generated from field: bool only_undelivered = 6;
    */
   onlyUndelivered: boolean;
 
   /**
-   * Counts and queues nothing.
+   * True to count the deliveries without queueing them.
    *
    * @generated from field: bool dry_run = 7;
    */
@@ -1389,23 +1395,22 @@ export const ReplayEventsRequestSchema: GenMessage<ReplayEventsRequest> = /*@__P
  */
 export type ReplayEventsResponse = Message<"svc.v1.ReplayEventsResponse"> & {
   /**
-   * How many deliveries were queued, or, of a dry run, would be.
+   * Number of deliveries queued, or that would be queued in a dry run.
    *
    * @generated from field: int32 count = 1;
    */
   count: number;
 
   /**
-   * The queued deliveries, newest first, the first 500 of them. Empty for a dry run. ListDeliveries
-   * reads the others.
+   * First 500 of the queued deliveries, newest first. Empty for a dry run. ListDeliveries returns the others.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 2;
    */
   deliveries: Delivery[];
 
   /**
-   * Warnings as sentences, of a dry run too: how many of those events arrive twice, because an earlier delivery to the
-   * same subscription is pending. onlyUndelivered leaves them out. Mostly empty.
+   * Warnings, each a sentence, also in a dry run: the number of events that arrive twice, because an earlier delivery
+   * to the same subscription is pending. `onlyUndelivered` leaves them out. Usually empty.
    *
    * @generated from field: repeated string warnings = 3;
    */
@@ -1420,7 +1425,7 @@ export const ReplayEventsResponseSchema: GenMessage<ReplayEventsResponse> = /*@_
   messageDesc(file_svc_v1_triggers, 32);
 
 /**
- * A range of events that is delivered again at a pace.
+ * A throttled replay of a range of events.
  *
  * @generated from message svc.v1.Replay
  */
@@ -1433,130 +1438,134 @@ export type Replay = Message<"svc.v1.Replay"> & {
   id: string;
 
   /**
-   * How it stands.
+   * State of the replay.
    *
    * @generated from field: svc.v1.ReplayState state = 2;
    */
   state: ReplayState;
 
   /**
-   * Why it queues nothing at the moment, or was cancelled: `backoff` (the endpoint fails), `pending` (it has
-   * yet to take what was queued), `inactive` (the subscription is), `quota` (the project has as many
-   * deliveries pending as it may); `requested`, `deleted` (the subscription was), `expired` (it was paused
-   * for 30 days). Empty where nothing hinders it.
+   * Reason that the replay queues nothing at the moment, or was cancelled. Empty if it is not blocked.
+   * - `backoff`: waits, because the endpoint fails.
+   * - `pending`: waits until the subscription has received the deliveries that are queued.
+   * - `inactive`: waits, because the subscription is inactive.
+   * - `quota`: waits, because the project has reached its quota of pending deliveries.
+   * - `requested`: cancelled with CancelReplay.
+   * - `deleted`: cancelled, because the subscription was deleted.
+   * - `expired`: cancelled after 30 days of pause.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * The subscription that it waits for. Empty while it waits for none.
+   * Id of the subscription for which the replay waits. Empty if it waits for none.
    *
    * @generated from field: string waits_for = 4;
    */
   waitsFor: string;
 
   /**
-   * Only events received at this time or later.
+   * Earliest time of receipt of the events, inclusive.
    *
    * @generated from field: google.protobuf.Timestamp since = 5;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only events received before this time; fixed at the start.
+   * Latest time of receipt of the events, exclusive. Fixed at the start.
    *
    * @generated from field: google.protobuf.Timestamp until = 6;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Only events of this toolkit. If empty, of every toolkit.
+   * Toolkit of the events. Empty for all toolkits.
    *
    * @generated from field: string toolkit_slug = 7;
    */
   toolkitSlug: string;
 
   /**
-   * Only events of this trigger, by its catalog-wide slug. If empty, of every trigger.
+   * Trigger of the events, by its slug in the catalog. Empty for all triggers.
    *
    * @generated from field: string trigger_slug = 8;
    */
   triggerSlug: string;
 
   /**
-   * Only deliveries to this subscription. If empty, to every subscription that was there at the start.
+   * Subscription that receives the deliveries. Empty for all subscriptions that existed at the start.
    *
    * @generated from field: string subscription_id = 9;
    */
   subscriptionId: string;
 
   /**
-   * Whether pairs of event and subscription with a `delivered` or `pending` delivery are left out.
+   * True if the replay leaves out pairs of event and subscription with a `delivered` or `pending` delivery.
    *
    * @generated from field: bool only_undelivered = 10;
    */
   onlyUndelivered: boolean;
 
   /**
-   * Deliveries queued a second, at most.
+   * Maximum deliveries queued per second.
    *
    * @generated from field: int32 per_second = 11;
    */
   perSecond: number;
 
   /**
-   * Deliveries that the range made when they were counted. What changed since, a subscription that
-   * became inactive for one, can make queued end below it.
+   * Number of deliveries in the range when it was counted. `queued` can end lower because of later changes, for example
+   * a subscription that became inactive.
    *
    * @generated from field: uint32 total = 12;
    */
   total: number;
 
   /**
-   * Whether total is of the whole range. Large ranges are counted in the first seconds.
+   * True if `total` covers the whole range. svc counts large ranges in the first seconds of the replay.
    *
    * @generated from field: bool total_complete = 13;
    */
   totalComplete: boolean;
 
   /**
-   * Deliveries queued so far.
+   * Number of deliveries queued so far.
    *
    * @generated from field: uint32 queued = 14;
    */
   queued: number;
 
   /**
-   * Id of the event that it came to. Empty before the first.
+   * Id of the event that the replay has reached. Empty before the first event.
    *
    * @generated from field: string position = 15;
    */
   position: string;
 
   /**
-   * When that event was received, and since before the first.
+   * Time of receipt of that event. Before the first event, equal to `since`.
    *
    * @generated from field: google.protobuf.Timestamp position_at = 16;
    */
   positionAt?: Timestamp | undefined;
 
   /**
-   * When it was started.
+   * Time at which the replay was started.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 17;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it last queued something, or was changed.
+   * Time at which the replay last queued a delivery or was changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 18;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * When it ended. Unset while it has not.
+   * Time at which the replay ended. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 19;
    */
@@ -1571,7 +1580,7 @@ export const ReplaySchema: GenMessage<Replay> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 33);
 
 /**
- * How much of a count is one subscription's.
+ * Number of deliveries of a replay to one subscription.
  *
  * @generated from message svc.v1.ReplayCount
  */
@@ -1584,7 +1593,7 @@ export type ReplayCount = Message<"svc.v1.ReplayCount"> & {
   subscriptionId: string;
 
   /**
-   * Deliveries to it.
+   * Number of deliveries.
    *
    * @generated from field: uint32 count = 2;
    */
@@ -1599,65 +1608,65 @@ export const ReplayCountSchema: GenMessage<ReplayCount> = /*@__PURE__*/
   messageDesc(file_svc_v1_triggers, 34);
 
 /**
- * Request of StartReplay. The filters are those of ReplayEvents.
+ * Request of StartReplay. It has the filters of ReplayEvents.
  *
  * @generated from message svc.v1.StartReplayRequest
  */
 export type StartReplayRequest = Message<"svc.v1.StartReplayRequest"> & {
   /**
-   * Only events received at this time or later. Required.
+   * Earliest time of receipt, inclusive. Required.
    *
    * @generated from field: google.protobuf.Timestamp since = 1;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only events received before this time. If unset, up to the moment of the call.
+   * Latest time of receipt, exclusive. If unset, the time of the call.
    *
    * @generated from field: google.protobuf.Timestamp until = 2;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Only events of this toolkit. If empty, of every toolkit.
+   * Toolkit of the events. If empty, all toolkits.
    *
    * @generated from field: string toolkit_slug = 3;
    */
   toolkitSlug: string;
 
   /**
-   * Only events of this trigger, by its catalog-wide slug, or by its bare name beside toolkitSlug. If
-   * empty, of every trigger.
+   * Trigger of the events, as its full slug, or as its name without the toolkit if `toolkitSlug` is set. If empty, all
+   * triggers.
    *
    * @generated from field: string trigger_slug = 4;
    */
   triggerSlug: string;
 
   /**
-   * Only deliveries to this subscription; its own filters still apply. If empty, to every active
-   * subscription that matches.
+   * Subscription that receives the deliveries. Its own filters still apply. If empty, all active subscriptions that
+   * match.
    *
    * @generated from field: string subscription_id = 5;
    */
   subscriptionId: string;
 
   /**
-   * Leaves out each pair of event and subscription that already has a `delivered` or a `pending`
-   * delivery. If false, everything that matches is delivered again.
+   * True to leave out each pair of event and subscription that already has a `delivered` or `pending` delivery. If
+   * false, svc delivers all matching events again.
    *
    * @generated from field: bool only_undelivered = 6;
    */
   onlyUndelivered: boolean;
 
   /**
-   * Deliveries queued a second, from 1 to 5,000. 0 means 50.
+   * Maximum deliveries queued per second, from 1 to 5,000. 0 means 50.
    *
    * @generated from field: int32 per_second = 7;
    */
   perSecond: number;
 
   /**
-   * Counts and starts nothing.
+   * True to count the deliveries without starting the replay.
    *
    * @generated from field: bool dry_run = 8;
    */
@@ -1678,30 +1687,31 @@ export const StartReplayRequestSchema: GenMessage<StartReplayRequest> = /*@__PUR
  */
 export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
   /**
-   * The replay that was started. Unset for a dry run.
+   * The new replay. Unset for a dry run.
    *
    * @generated from field: svc.v1.Replay replay = 1;
    */
   replay?: Replay | undefined;
 
   /**
-   * Of a dry run: how many deliveries would be queued. Else 0: see Replay.total.
+   * For a dry run: number of deliveries that the replay would queue. Otherwise 0; see Replay.total.
    *
    * @generated from field: uint32 total = 2;
    */
   total: number;
 
   /**
-   * Of a dry run: how many of them to each subscription, ordered by its id, those with none left out.
+   * For a dry run: number of deliveries to each subscription, ordered by subscription id. Subscriptions without
+   * deliveries are left out.
    *
    * @generated from field: repeated svc.v1.ReplayCount counts = 3;
    */
   counts: ReplayCount[];
 
   /**
-   * Warnings as sentences, of a dry run too: how many deliveries arrive twice, because an earlier one of the same event to the
-   * same subscription is pending. Of more than 10,000 deliveries, how many of the project are pending at all. onlyUndelivered
-   * leaves them out. Mostly empty.
+   * Warnings, each a sentence, also in a dry run: the number of deliveries that arrive twice, because an earlier
+   * delivery of the same event to the same subscription is pending. For more than 10,000 deliveries, the number of all
+   * pending deliveries of the project instead. `onlyUndelivered` leaves them out. Usually empty.
    *
    * @generated from field: repeated string warnings = 4;
    */
@@ -1764,14 +1774,14 @@ export const GetReplayResponseSchema: GenMessage<GetReplayResponse> = /*@__PURE_
  */
 export type ListReplaysRequest = Message<"svc.v1.ListReplaysRequest"> & {
   /**
-   * Most replays to return. 0 means 50; above 500 means 500.
+   * Maximum replays per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -1792,14 +1802,14 @@ export const ListReplaysRequestSchema: GenMessage<ListReplaysRequest> = /*@__PUR
  */
 export type ListReplaysResponse = Message<"svc.v1.ListReplaysResponse"> & {
   /**
-   * The replays, newest first.
+   * Replays, newest first.
    *
    * @generated from field: repeated svc.v1.Replay replays = 1;
    */
   replays: Replay[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1827,14 +1837,14 @@ export type UpdateReplayRequest = Message<"svc.v1.UpdateReplayRequest"> & {
   id: string;
 
   /**
-   * Deliveries queued a second from now on, from 1 to 5,000. If absent, unchanged.
+   * Maximum deliveries queued per second from now on, from 1 to 5,000. If absent, it does not change.
    *
    * @generated from field: optional int32 per_second = 2;
    */
   perSecond?: number | undefined;
 
   /**
-   * Whether it is paused. If absent, unchanged.
+   * True to pause the replay, false to resume it. If absent, it does not change.
    *
    * @generated from field: optional bool paused = 3;
    */
@@ -1855,7 +1865,7 @@ export const UpdateReplayRequestSchema: GenMessage<UpdateReplayRequest> = /*@__P
  */
 export type UpdateReplayResponse = Message<"svc.v1.UpdateReplayResponse"> & {
   /**
-   * The replay as it is now.
+   * The updated replay.
    *
    * @generated from field: svc.v1.Replay replay = 1;
    */
@@ -1897,7 +1907,7 @@ export const CancelReplayRequestSchema: GenMessage<CancelReplayRequest> = /*@__P
  */
 export type CancelReplayResponse = Message<"svc.v1.CancelReplayResponse"> & {
   /**
-   * The replay as it is now.
+   * The cancelled replay, or the replay as it ended before.
    *
    * @generated from field: svc.v1.Replay replay = 1;
    */
@@ -1939,7 +1949,7 @@ export const SendTestEventRequestSchema: GenMessage<SendTestEventRequest> = /*@_
  */
 export type SendTestEventResponse = Message<"svc.v1.SendTestEventResponse"> & {
   /**
-   * The queued delivery; ListDeliveryAttempts tells how it went.
+   * The queued delivery. ListDeliveryAttempts shows its result.
    *
    * @generated from field: svc.v1.Delivery delivery = 1;
    */
@@ -1954,20 +1964,20 @@ export const SendTestEventResponseSchema: GenMessage<SendTestEventResponse> = /*
   messageDesc(file_svc_v1_triggers, 46);
 
 /**
- * Request of TryNow. Required is one of the two.
+ * Request of TryNow. It must have at least one of the two fields.
  *
  * @generated from message svc.v1.TryNowRequest
  */
 export type TryNowRequest = Message<"svc.v1.TryNowRequest"> & {
   /**
-   * Id of the subscription whose pending deliveries are tried. If empty, that of the delivery.
+   * Id of the subscription whose pending deliveries to send. If empty, the subscription of the delivery.
    *
    * @generated from field: string subscription_id = 1;
    */
   subscriptionId: string;
 
   /**
-   * Id of one delivery that is tried alone. If empty, all that are pending.
+   * Id of the only delivery to send. If empty, all pending deliveries of the subscription.
    *
    * @generated from field: string delivery_id = 2;
    */
@@ -1988,21 +1998,21 @@ export const TryNowRequestSchema: GenMessage<TryNowRequest> = /*@__PURE__*/
  */
 export type TryNowResponse = Message<"svc.v1.TryNowResponse"> & {
   /**
-   * Number of deliveries that are due now. 0 if nothing is pending, or all of it is being sent.
+   * Number of deliveries that are due now. 0 if none is pending, or if all pending deliveries are being sent.
    *
    * @generated from field: uint32 count = 1;
    */
   count: number;
 
   /**
-   * The subscription as it is now.
+   * The subscription after the call.
    *
    * @generated from field: svc.v1.Subscription subscription = 2;
    */
   subscription?: Subscription | undefined;
 
   /**
-   * The delivery as it is now. Unset if none was named.
+   * The delivery after the call. Unset if the request named none.
    *
    * @generated from field: svc.v1.Delivery delivery = 3;
    */
@@ -2038,7 +2048,7 @@ export const ListIngestEndpointsRequestSchema: GenMessage<ListIngestEndpointsReq
  */
 export type ListIngestEndpointsResponse = Message<"svc.v1.ListIngestEndpointsResponse"> & {
   /**
-   * The inbound paths, ordered by toolkitSlug.
+   * Incoming webhook paths, ordered by toolkitSlug.
    *
    * @generated from field: repeated svc.v1.IngestEndpoint endpoints = 1;
    */
@@ -2053,41 +2063,41 @@ export const ListIngestEndpointsResponseSchema: GenMessage<ListIngestEndpointsRe
   messageDesc(file_svc_v1_triggers, 50);
 
 /**
- * How a replay stands.
+ * State of a replay.
  *
  * @generated from enum svc.v1.ReplayState
  */
 export const ReplayState = {
   /**
-   * Never sent.
+   * Not set. svc never sends it.
    *
    * @generated from enum value: REPLAY_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It queues deliveries, or waits until it may: see reason.
+   * The replay queues deliveries, or waits to queue more; see `reason`.
    *
    * @generated from enum value: REPLAY_STATE_RUNNING = 1;
    */
   RUNNING: 1,
 
   /**
-   * It was paused with UpdateReplay.
+   * The replay is paused with UpdateReplay.
    *
    * @generated from enum value: REPLAY_STATE_PAUSED = 2;
    */
   PAUSED: 2,
 
   /**
-   * It came to the end of its range.
+   * The replay has reached the end of its range.
    *
    * @generated from enum value: REPLAY_STATE_DONE = 3;
    */
   DONE: 3,
 
   /**
-   * It was ended before: see reason.
+   * The replay ended before the end of its range; see `reason`.
    *
    * @generated from enum value: REPLAY_STATE_CANCELLED = 4;
    */
@@ -2095,7 +2105,7 @@ export const ReplayState = {
 } as const;
 
 /**
- * How a replay stands.
+ * State of a replay.
  *
  * @generated from enum svc.v1.ReplayState
  */
@@ -2108,30 +2118,29 @@ export const ReplayStateSchema: GenEnum<ReplayState> = /*@__PURE__*/
   enumDesc(file_svc_v1_triggers, 0);
 
 /**
- * Inbound events: what providers sent, who subscribes to it, and how each delivery went.
+ * Manages incoming webhook events: the events that providers sent, the subscriptions that receive them, and the outcome
+ * of each delivery.
  *
- * Every call takes its project from the authenticated key. What belongs to another project reads as
- * missing.
+ * Every call takes its project from the calling key. Resources of other projects read as missing.
  *
  * @generated from service svc.v1.TriggersService
  */
 export const TriggersService: GenService<{
   /**
-   * CreateSubscription registers an endpoint for events of the project and returns the secret that
-   * signs its deliveries. The secret is returned here only; a lost one is replaced by creating a new
-   * subscription. Events received before the subscription are not delivered to it: see ReplayEvents.
+   * Creates a subscription: an endpoint that receives events of the project. The response has the secret that signs its
+   * deliveries, and no other response ever does. To replace a lost secret, create a new subscription. A subscription
+   * does not receive earlier events: see ReplayEvents.
    *
-   * It is an error to subscribe:
-   * - invalid_argument ENDPOINT_URL_INVALID: endpointUrl is empty, not an absolute URL, longer than
-   *   2,048 characters, has credentials or a fragment, a host that no name system has, or a scheme
-   *   other than https and http.
-   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: endpointUrl is http and its host is not loopback.
-   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: the host is an address, loopback included, that
-   *   this deployment does not deliver to.
-   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is set and toolkitSlug is empty.
-   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit toolkitSlug.
-   * - not_found TRIGGER_NOT_FOUND: the toolkit has no trigger triggerSlug.
-   * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has as many subscriptions as it may.
+   * Errors:
+   * - invalid_argument ENDPOINT_URL_INVALID: `endpointUrl` is empty, is not an absolute URL, is longer than 2,048
+   *   characters, or has credentials, a fragment, an invalid host name, or a scheme other than https and http.
+   * - invalid_argument ENDPOINT_URL_NOT_HTTPS: `endpointUrl` uses http, and its host is not a loopback host.
+   * - invalid_argument ENDPOINT_ADDRESS_REFUSED: the host is an address, possibly loopback, to which this deployment
+   *   does not deliver.
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is set and `toolkitSlug` is empty.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
+   * - not_found TRIGGER_NOT_FOUND: the toolkit has no trigger `triggerSlug`.
+   * - resource_exhausted QUOTA_SUBSCRIPTIONS: the project has reached its quota of subscriptions.
    *
    * @generated from rpc svc.v1.TriggersService.CreateSubscription
    */
@@ -2141,12 +2150,11 @@ export const TriggersService: GenService<{
     output: typeof CreateSubscriptionResponseSchema;
   },
   /**
-   * ListSubscriptions returns the project's subscriptions, active or not, newest first. It never
-   * returns a secret.
+   * Lists the project's subscriptions, active and inactive, newest first. It never returns a secret.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.TriggersService.ListSubscriptions
    */
@@ -2156,10 +2164,10 @@ export const TriggersService: GenService<{
     output: typeof ListSubscriptionsResponseSchema;
   },
   /**
-   * GetSubscription returns one subscription, with all of its health.
+   * Returns one subscription with all fields of its health.
    *
-   * It is an error to read:
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription id.
+   * Errors:
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription with this `id`.
    *
    * @generated from rpc svc.v1.TriggersService.GetSubscription
    */
@@ -2169,18 +2177,20 @@ export const TriggersService: GenService<{
     output: typeof GetSubscriptionResponseSchema;
   },
   /**
-   * UpdateSubscription changes the given fields of one subscription and leaves the others, all or
-   * nothing. Deactivating ends its pending deliveries as `dead_letter` in the same transaction;
-   * activating clears inactiveReason and queues nothing by itself: ReplayEvents brings back what was
-   * missed. An agent cannot refresh one that was deactivated so. A new endpointUrl serves deliveries not yet attempted and every later attempt.
+   * Changes the fields of a subscription that the request has, all or none of them. Other fields do not change.
    *
-   * It is an error to update:
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription id.
+   * Deactivating ends the pending deliveries as `dead_letter` in the same transaction. Activating clears
+   * `inactiveReason` and queues nothing: use ReplayEvents to send missed events. After a deactivation by this call, an
+   * agent cannot refresh its subscription. A new `endpointUrl` applies to all later attempts, also of pending
+   * deliveries.
+   *
+   * Errors:
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription with this `id`.
    * - invalid_argument ENDPOINT_URL_INVALID: as for CreateSubscription.
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: as for CreateSubscription.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: as for CreateSubscription.
-   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made it over MCP, and endpointUrl is given, or
-   *   active while its key or grant has ended.
+   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
+   *   `endpointUrl`, or activates it after the agent's key or grant has ended.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateSubscription
    */
@@ -2190,11 +2200,11 @@ export const TriggersService: GenService<{
     output: typeof UpdateSubscriptionResponseSchema;
   },
   /**
-   * DeleteSubscription deletes one subscription and ends its pending deliveries as `dead_letter`, in
-   * one transaction. Stored events stay, and so do the deliveries and their attempts.
+   * Deletes a subscription and ends its pending deliveries as `dead_letter`, in one transaction. The stored events, the
+   * deliveries and their attempts stay.
    *
-   * It is an error to delete:
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription id, or no longer has it.
+   * Errors:
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription with this `id`, or it is already deleted.
    *
    * @generated from rpc svc.v1.TriggersService.DeleteSubscription
    */
@@ -2204,18 +2214,18 @@ export const TriggersService: GenService<{
     output: typeof DeleteSubscriptionResponseSchema;
   },
   /**
-   * ListEvents returns the events received for the project, newest first by (receivedAt, id), within
-   * the retention of the deployment. The filters combine; one that nothing matches gives an empty
-   * list. With entityId or payloadContains a page looks at no more than 20,000 events: it may be short,
-   * or empty, and have a token, from which the next one goes on.
+   * Lists the events that the project received within the deployment's retention time, newest first by (receivedAt,
+   * id). An event must match all filters that are set. If no event matches, the list is empty. With `entityId` or
+   * `payloadContains`, a page scans at most 20,000 events. Such a page can be short or empty and still have a token:
+   * the next page continues from there.
    *
-   * It is an error to list with:
-   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is a bare name and toolkitSlug is empty.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument FILTER_TEXT_INVALID: payloadContains is longer than 200 characters.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is
+   *   empty.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument FILTER_TEXT_INVALID: `payloadContains` is longer than 200 characters.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.TriggersService.ListEvents
    */
@@ -2225,10 +2235,10 @@ export const TriggersService: GenService<{
     output: typeof ListEventsResponseSchema;
   },
   /**
-   * GetEvent returns one event with its normalized payload.
+   * Returns one event with its normalized payload.
    *
-   * It is an error to read:
-   * - not_found EVENT_NOT_FOUND: the project has no event id, or its retention has passed.
+   * Errors:
+   * - not_found EVENT_NOT_FOUND: the project has no event with this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.TriggersService.GetEvent
    */
@@ -2238,10 +2248,10 @@ export const TriggersService: GenService<{
     output: typeof GetEventResponseSchema;
   },
   /**
-   * GetDelivery returns one delivery. Deliveries of asks to ask endpoints are read the same way.
+   * Returns one delivery, of an event or of an ask to an ask endpoint.
    *
-   * It is an error to read:
-   * - not_found DELIVERY_NOT_FOUND: the project has no delivery id, or its retention has passed.
+   * Errors:
+   * - not_found DELIVERY_NOT_FOUND: the project has no delivery with this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.TriggersService.GetDelivery
    */
@@ -2251,21 +2261,19 @@ export const TriggersService: GenService<{
     output: typeof GetDeliveryResponseSchema;
   },
   /**
-   * ListDeliveries returns the deliveries of an event, of a subscription, of one event to one
-   * subscription, or those in one state or that failed from a time on, newest first by (createdAt, id). The filters
-   * combine. Filters that nothing matches, a deleted subscription's id included, are no error. With
-   * state or onlyFailed, and without eventId, a page looks at no more than 20,000 deliveries: it may be short, or
-   * empty, and have a token, from which the next one goes on.
+   * Lists deliveries, newest first by (createdAt, id): those of an event, of a subscription, of one event to one
+   * subscription, or those since a time that have one state or failed. A delivery must match all filters that are set.
+   * If none matches, for example because the subscription is deleted, the list is empty. With `state` or `onlyFailed`
+   * and without `eventId`, a page scans at most 20,000 deliveries. Such a page can be short or empty and still have a
+   * token: the next page continues from there.
    *
-   * It is an error to list with:
-   * - invalid_argument FILTER_REQUIRED: eventId and subscriptionId are both empty, and since is unset, or
-   *   neither state nor onlyFailed is given.
-   * - invalid_argument DELIVERY_STATE_INVALID: state is neither empty nor `pending`, `delivered` or
-   *   `dead_letter`.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument FILTER_REQUIRED: `eventId` and `subscriptionId` are both empty, and the request lacks `since`,
+   *   or both `state` and `onlyFailed`.
+   * - invalid_argument DELIVERY_STATE_INVALID: `state` is not empty, `pending`, `delivered` or `dead_letter`.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.TriggersService.ListDeliveries
    */
@@ -2275,12 +2283,10 @@ export const TriggersService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * ListDeliveryAttempts returns every attempt made for one delivery, the latest first. Deliveries
-   * of asks to ask endpoints are read the same way.
+   * Lists all attempts of one delivery, of an event or of an ask to an ask endpoint, latest first.
    *
-   * It is an error to list:
-   * - not_found DELIVERY_NOT_FOUND: the project has no delivery deliveryId, or its retention has
-   *   passed.
+   * Errors:
+   * - not_found DELIVERY_NOT_FOUND: the project has no delivery `deliveryId`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.TriggersService.ListDeliveryAttempts
    */
@@ -2290,17 +2296,17 @@ export const TriggersService: GenService<{
     output: typeof ListDeliveryAttemptsResponseSchema;
   },
   /**
-   * ReplayEvent queues a fresh delivery of one event to every active subscription that matches it
-   * now, all or none, and returns them, newest first; with subscriptionId to that one alone. With
-   * nothing matching it returns an empty list. The original deliveries and their attempts stay as
-   * they are. Each call queues again.
+   * Replays one event: queues a new delivery to every active subscription that matches it now, or only to
+   * `subscriptionId`. Queues all deliveries or none, and returns them, newest first. If no subscription matches, the
+   * list is empty. The original deliveries and their attempts do not change. Not idempotent: each call queues new
+   * deliveries.
    *
-   * It is an error to replay:
-   * - not_found EVENT_NOT_FOUND: the project has no event eventId, or its retention has passed.
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId.
-   * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active; activate it
-   *   with UpdateSubscription first.
-   * - resource_exhausted QUOTA_PENDING_DELIVERIES: as many deliveries of the project are pending as may.
+   * Errors:
+   * - not_found EVENT_NOT_FOUND: the project has no event `eventId`, or its retention time has passed.
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
+   * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active. Activate it with
+   *   UpdateSubscription first.
+   * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *
    * @generated from rpc svc.v1.TriggersService.ReplayEvent
    */
@@ -2310,22 +2316,22 @@ export const TriggersService: GenService<{
     output: typeof ReplayEventResponseSchema;
   },
   /**
-   * ReplayEvents queues fresh deliveries of many events to the active subscriptions that match them
-   * now, all or none: the way back after an outage of an endpoint. The filters combine. Test events
-   * are left out. Deliveries are returned newest first.
+   * Replays many events, for example after an endpoint was down: queues new deliveries to the active subscriptions that
+   * match them now. Queues all deliveries or none. An event must match all filters that are set. Test events are left
+   * out. Returns the deliveries, newest first.
    *
-   * It is an error to replay with:
-   * - invalid_argument FILTER_REQUIRED: since is unset.
-   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is a bare name and toolkitSlug is empty.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit toolkitSlug.
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId.
-   * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active; activate it
-   *   with UpdateSubscription first.
-   * - resource_exhausted REPLAY_TOO_LARGE: more than 100,000 deliveries would be queued; replay a
-   *   shorter time at once. A dry run is not refused for it.
-   * - resource_exhausted QUOTA_PENDING_DELIVERIES: more deliveries of the project would be pending than
-   *   may.
+   * Errors:
+   * - invalid_argument FILTER_REQUIRED: `since` is unset.
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is
+   *   empty.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
+   * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active. Activate it with
+   *   UpdateSubscription first.
+   * - resource_exhausted REPLAY_TOO_LARGE: the call would queue more than 100,000 deliveries. Replay a shorter time
+   *   range. A dry run never gets this error.
+   * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project would exceed its quota of pending deliveries.
    *
    * @generated from rpc svc.v1.TriggersService.ReplayEvents
    */
@@ -2335,26 +2341,29 @@ export const TriggersService: GenService<{
     output: typeof ReplayEventsResponseSchema;
   },
   /**
-   * StartReplay begins to deliver a range of events again, at a pace, to the subscriptions that were there
-   * at the start and match when an event is come to: as ReplayEvents, for any number of events and over
-   * restarts. Each pair of event and subscription is queued once, oldest event first. What it queues is
-   * sent where nothing live waits. It waits while a subscription that is next backs off or has more than
-   * 10 seconds' worth of it pending, so an endpoint that is slow or away sets the pace. A replay to one
-   * subscription waits while that is inactive, and is cancelled when it is deleted. Events that it has
-   * yet to come to outlive their retention.
+   * Starts a throttled replay of a range of events, like ReplayEvents but for any number of events and across restarts
+   * of the service. The replay delivers to subscriptions that existed at its start and match an event when the replay
+   * reaches it. It queues each pair of event and subscription once, oldest event first. Its deliveries have low
+   * priority: svc sends them only when no live delivery waits.
    *
-   * It is an error to start with:
-   * - invalid_argument FILTER_REQUIRED: since is unset.
-   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: triggerSlug is a bare name and toolkitSlug is empty.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument REPLAY_RATE_INVALID: perSecond is above 5,000 or negative.
-   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit toolkitSlug.
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId.
+   * The replay waits while the next subscription backs off, or has more than 10 seconds' worth of the replay's
+   * deliveries pending. So a slow or unavailable endpoint limits the rate. A replay to one subscription waits while
+   * that subscription is inactive, and is cancelled when it is deleted. svc keeps events that the replay has not yet
+   * reached beyond their retention time.
+   *
+   * Errors:
+   * - invalid_argument FILTER_REQUIRED: `since` is unset.
+   * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `triggerSlug` is a name without its toolkit, and `toolkitSlug` is
+   *   empty.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument REPLAY_RATE_INVALID: `perSecond` is above 5,000 or negative.
+   * - not_found TOOLKIT_NOT_FOUND: the catalog has no toolkit `toolkitSlug`.
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the named subscription is not active.
-   * - failed_precondition REPLAY_RUNNING: a replay to the same subscription has not ended; one to all
-   *   subscriptions shares each of them.
+   * - failed_precondition REPLAY_RUNNING: another replay to the same subscription has not ended. A replay to all
+   *   subscriptions includes each of them.
    * - resource_exhausted REPLAYS_TOO_MANY: 10 replays of the project have not ended.
-   * - resource_exhausted QUOTA_PENDING_DELIVERIES: as many deliveries of the project are pending as may.
+   * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *
    * @generated from rpc svc.v1.TriggersService.StartReplay
    */
@@ -2364,10 +2373,10 @@ export const TriggersService: GenService<{
     output: typeof StartReplayResponseSchema;
   },
   /**
-   * GetReplay returns a replay with how far it came.
+   * Returns a replay with its progress.
    *
-   * It is an error to read:
-   * - not_found REPLAY_NOT_FOUND: the project has no replay id, or its retention has passed.
+   * Errors:
+   * - not_found REPLAY_NOT_FOUND: the project has no replay with this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.TriggersService.GetReplay
    */
@@ -2377,11 +2386,11 @@ export const TriggersService: GenService<{
     output: typeof GetReplayResponseSchema;
   },
   /**
-   * ListReplays returns the project's replays, newest first.
+   * Lists the project's replays, newest first.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.TriggersService.ListReplays
    */
@@ -2391,12 +2400,12 @@ export const TriggersService: GenService<{
     output: typeof ListReplaysResponseSchema;
   },
   /**
-   * UpdateReplay changes the pace of a replay, pauses it or lets it go on, from its next step: within
-   * seconds. One that has been paused for 30 days is cancelled. One that has ended stays as it is.
+   * Changes the rate of a replay, pauses it or resumes it. The change takes effect at the next step of the replay,
+   * within seconds. svc cancels a replay after 30 days of pause. If the replay has ended, the call changes nothing.
    *
-   * It is an error to update:
+   * Errors:
    * - not_found REPLAY_NOT_FOUND: as for GetReplay.
-   * - invalid_argument REPLAY_RATE_INVALID: perSecond is not between 1 and 5,000.
+   * - invalid_argument REPLAY_RATE_INVALID: `perSecond` is not between 1 and 5,000.
    *
    * @generated from rpc svc.v1.TriggersService.UpdateReplay
    */
@@ -2406,10 +2415,10 @@ export const TriggersService: GenService<{
     output: typeof UpdateReplayResponseSchema;
   },
   /**
-   * CancelReplay ends a replay: when the call returns, nothing more is queued. What was queued is still
-   * delivered. One that has ended stays as it is.
+   * Cancels a replay. After the call returns, the replay queues nothing more. Deliveries that are already queued are
+   * still sent. Idempotent: if the replay has ended, the call changes nothing.
    *
-   * It is an error to cancel:
+   * Errors:
    * - not_found REPLAY_NOT_FOUND: as for GetReplay.
    *
    * @generated from rpc svc.v1.TriggersService.CancelReplay
@@ -2420,16 +2429,16 @@ export const TriggersService: GenService<{
     output: typeof CancelReplayResponseSchema;
   },
   /**
-   * SendTestEvent queues the delivery of a synthetic event to one subscription, whatever its
-   * filters, and returns it. It is signed, attempted, retried and recorded as any other; its body has
-   * `"type": "test"` where an event's has `"type": "event"`, with empty toolkitSlug, triggerSlug and
-   * entityId and the payload `{}`. GetEvent reads the synthetic event; ListEvents leaves it out.
+   * Queues the delivery of a synthetic event to one subscription, whatever its filters are, and returns the delivery.
+   * svc signs, sends, retries and records it like any other. Its body has `"type": "test"` instead of `"type":
+   * "event"`, an empty toolkitSlug, triggerSlug and entityId, and the payload `{}`. GetEvent returns the synthetic
+   * event, but ListEvents leaves it out.
    *
-   * It is an error to send:
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId.
+   * Errors:
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the subscription is not active.
-   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made it over MCP, which knows no test events.
-   * - resource_exhausted QUOTA_PENDING_DELIVERIES: as many deliveries of the project are pending as may.
+   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, which has no test events.
+   * - resource_exhausted QUOTA_PENDING_DELIVERIES: the project has reached its quota of pending deliveries.
    *
    * @generated from rpc svc.v1.TriggersService.SendTestEvent
    */
@@ -2439,17 +2448,21 @@ export const TriggersService: GenService<{
     output: typeof SendTestEventResponseSchema;
   },
   /**
-   * TryNow makes what waits for its time due at once: one delivery, or every pending delivery of a subscription, at most
-   * 20,000 of them. It also ends the wait of an endpoint that fails: one delivery is sent, and the others follow if it
-   * succeeds. A delivery that is being sent is left alone. A manual attempt does not count as one of the schedule: if it fails,
-   * it is listed among the attempts, and the wait that it ended starts again. After 50 attempts of a delivery it counts.
+   * Makes pending deliveries due immediately: one delivery, or all of a subscription, at most 20,000. It also ends the
+   * backoff of a failing endpoint: svc sends one delivery, and the others follow if it succeeds. Deliveries that are
+   * being sent are not affected.
    *
-   * It is an error to try:
-   * - invalid_argument FILTER_REQUIRED: subscriptionId and deliveryId are both empty.
-   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription subscriptionId, or the delivery's is deleted.
-   * - not_found DELIVERY_NOT_FOUND: the project has no delivery deliveryId of that subscription, or its retention has passed.
+   * A manual attempt does not use up a retry. If it fails, it is listed among the attempts, and the wait that it ended
+   * starts again. After 50 attempts of a delivery, manual attempts do use up retries.
+   *
+   * Errors:
+   * - invalid_argument FILTER_REQUIRED: `subscriptionId` and `deliveryId` are both empty.
+   * - not_found SUBSCRIPTION_NOT_FOUND: the project has no subscription `subscriptionId`, or the delivery's
+   *   subscription is deleted.
+   * - not_found DELIVERY_NOT_FOUND: the project has no delivery `deliveryId` of that subscription, or its retention
+   *   time has passed.
    * - failed_precondition SUBSCRIPTION_INACTIVE: the subscription is not active.
-   * - failed_precondition DELIVERY_NOT_PENDING: the delivery has ended; ReplayEvent sends its event again.
+   * - failed_precondition DELIVERY_NOT_PENDING: the delivery has ended. Send its event again with ReplayEvent.
    *
    * @generated from rpc svc.v1.TriggersService.TryNow
    */
@@ -2459,8 +2472,8 @@ export const TriggersService: GenService<{
     output: typeof TryNowResponseSchema;
   },
   /**
-   * ListIngestEndpoints returns the inbound path of every toolkit that declares a webhook, ordered by
-   * toolkitSlug. It reads the deployment's configuration, so it is the same for every project.
+   * Lists the incoming webhook path of every toolkit that declares a webhook, ordered by toolkitSlug. The list comes
+   * from the deployment's configuration, so it is the same for every project.
    *
    * @generated from rpc svc.v1.TriggersService.ListIngestEndpoints
    */

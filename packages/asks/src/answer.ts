@@ -1,7 +1,7 @@
 import { createTenantValidators } from "@svc/catalog";
 import { type Fault, isObject, type KeyId, parseId, type Role, readJsonObject, storableText } from "@svc/core";
 import { type AskRecord, findAsk, findPendingAsk, listJobAsks } from "@svc/db/asks/repo";
-import { countRefusedAnswer, countUnaskedAnswer, type JobUnderLock, lockJobOfAsk } from "@svc/db/asks/settle";
+import { countRefusedAnswer, countStrayAnswer, type LockedJobRow, lockJobOfAsk } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
 import { deliveriesForProject } from "@svc/db/deliveries/repo";
@@ -23,7 +23,7 @@ type RefusalRecord = {
   readonly refusal: Fault;
   /** The ask that the answer was for, if it is known. */
   readonly ask: AskRecord | undefined;
-  readonly job: JobUnderLock;
+  readonly job: LockedJobRow;
   readonly request: AnswerRequest;
   readonly nowMs: number;
 };
@@ -39,7 +39,7 @@ const excerptMax = 100;
 async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
   const { job, request, nowMs } = record;
   const ask = record.ask ?? (await findPendingAsk(tx, job.id)) ?? (await listJobAsks(tx, job.id)).at(-1);
-  const count = await (ask === undefined ? countUnaskedAnswer(tx, job.id) : countRefusedAnswer(tx, ask.id));
+  const count = await (ask === undefined ? countStrayAnswer(tx, job.id) : countRefusedAnswer(tx, ask.id));
   if (!isLogged(count)) return;
   const payload = {
     reason: record.refusal.details[0]?.reason ?? "",
@@ -92,7 +92,7 @@ export async function answerAsk(context: AskContext, request: AnswerRequest): Pr
 async function trySettle(
   context: AskContext,
   tx: Executor,
-  job: JobUnderLock,
+  job: LockedJobRow,
   request: AnswerRequest,
 ): Promise<RefusedAnswer | { readonly settled: AskObservation }> {
   const named = await findNamed(tx, request);
@@ -137,7 +137,7 @@ async function findNamed(
 /** Returns the continuation that the answer chooses, or the first reason why it does not fit the ask, in the order of the contract. */
 async function checkAnswer(
   tx: Executor,
-  { job, ask }: { readonly job: JobUnderLock; readonly ask: AskRecord },
+  { job, ask }: { readonly job: LockedJobRow; readonly ask: AskRecord },
   request: AnswerRequest,
 ): Promise<{ continuation: AskContinuation } | { refusal: Fault }> {
   const { principalId, overridesJson, note, projectId } = request;

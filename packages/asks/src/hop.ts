@@ -1,5 +1,5 @@
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
-import { exhaustAsk, type JobUnderLock, lockJobOfAsk, passAskOn } from "@svc/db/asks/settle";
+import { exhaustAsk, type LockedJobRow, lockJobOfAsk, passAskOn } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import type { DecisionDocument } from "@svc/db/documents/programs";
 import { type ClaimedJobTask, endJobTask, holdJobTask, moveJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
@@ -38,7 +38,7 @@ export async function runHop(
   if (settled !== undefined) context.observer?.settled(settled);
 }
 
-type HopEnd = { readonly job: JobUnderLock; readonly ask: AskRecord; readonly nowMs: number };
+type HopEnd = { readonly job: LockedJobRow; readonly ask: AskRecord; readonly nowMs: number };
 
 /** Returns the settlement, if the end of the hop settles the ask. */
 async function endHop(context: AskContext, tx: Executor, end: HopEnd): Promise<AskObservation | undefined> {

@@ -1,7 +1,7 @@
 import { createId } from "@svc/core";
 import { readLoggedAskDeliveries } from "@svc/db/asks/read";
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
-import { addAskEvent, type JobUnderLock, lockJobOfAsk } from "@svc/db/asks/settle";
+import { addAskEvent, type LockedJobRow, lockJobOfAsk } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import { type ClaimedJobTask, endJobTask, holdJobTask, moveJobTask, putJobTasks } from "@svc/db/job-tasks/queue";
@@ -33,7 +33,7 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
 }
 
 /** Returns false if the project has no active ask endpoint. */
-async function publish(context: AskContext, tx: Executor, job: JobUnderLock, ask: AskRecord): Promise<boolean> {
+async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
   const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive("ask_raised");
   if (endpoints.length === 0) return false;
@@ -66,7 +66,7 @@ async function publish(context: AskContext, tx: Executor, job: JobUnderLock, ask
  */
 async function logDelivery(
   tx: Executor,
-  job: JobUnderLock,
+  job: LockedJobRow,
   ask: AskRecord,
   nowMs: number,
 ): Promise<number | undefined> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { assertExhaustive, type ConfirmRule, keysOfChain } from "@svc/core";
 import { type AskRecord, findAsk } from "@svc/db/asks/repo";
-import { type JobUnderLock, lockJobOfAsk, noteAskReached } from "@svc/db/asks/settle";
+import { type LockedJobRow, lockJobOfAsk, recordAskContact } from "@svc/db/asks/settle";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { makeConsoleLink } from "@svc/db/console/links";
 import { type Contact, contactsForProject } from "@svc/db/contacts/repo";
@@ -144,7 +144,7 @@ function attemptOfAnswer({ result, callId }: CallAnswer): ReachAttempt {
 }
 
 type ReachEnd = {
-  readonly job: JobUnderLock;
+  readonly job: LockedJobRow;
   readonly ask: AskRecord;
   readonly subject: ReachSubject;
   readonly reach: Reach;
@@ -160,7 +160,7 @@ async function conclude(tx: Executor, { job, ask, subject, reach, attempt, nowMs
     appendJobEvents(tx, job.id, [askEvent(type, ask, { ...payloadStart, ...payload }, job.principalChain)], nowMs);
   if (attempt.kind === "reached") {
     const toolCallId = attempt.callId;
-    await noteAskReached(tx, ask.id, { principalId, hopIndex, toolSlug, entityId, toolCallId, deliveredAt: nowMs });
+    await recordAskContact(tx, ask.id, { principalId, hopIndex, toolSlug, entityId, toolCallId, deliveredAt: nowMs });
     await log("ask-delivery-changed", { from: "", to: "delivered", toolCallId });
     return;
   }

@@ -15,7 +15,7 @@ import {
 import { type AskRecord, asksForProject } from "@svc/db/asks/repo";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import { jobsForProject } from "@svc/db/jobs/repo";
-import { readTwinReceipts } from "@svc/db/jobs/twin";
+import { readSimulationReceipts } from "@svc/db/jobs/simulation-run";
 import type { Ask, Job, JobsService, Receipt } from "@svc/gen/jobs";
 import { answerAsk } from "./answer.ts";
 import { answerLinkLifeMs, createAnswerLinks } from "./answer-link.ts";
@@ -107,7 +107,7 @@ async function messagesOf(
   const plans = asks.filter(({ approvalId, stepId }) => approvalId !== "" && stepId === "");
   const [deliveries, receipts] = await Promise.all([
     readAskFates(db, projectId, asks),
-    readTwinReceipts(db, projectId, [...new Set(plans.map(({ jobId }) => jobId))]),
+    readSimulationReceipts(db, projectId, [...new Set(plans.map(({ jobId }) => jobId))]),
   ]);
   return asks.map((ask, index) => {
     const receipt = plans.includes(ask) ? receipts.get(ask.jobId) : undefined;

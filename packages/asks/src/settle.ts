@@ -1,5 +1,5 @@
 import type { AskRecord } from "@svc/db/asks/repo";
-import { type JobUnderLock, settleAsk } from "@svc/db/asks/settle";
+import { type LockedJobRow, settleAsk } from "@svc/db/asks/settle";
 import type { Executor } from "@svc/db/connect";
 import type { DecisionDocument } from "@svc/db/documents/programs";
 import { takeRunTask } from "@svc/db/job-tasks/lease";
@@ -10,7 +10,7 @@ import type { AskContext } from "./context.ts";
 
 /** An attempt to settle an ask: by a person, or by the clock if the decision names no person. */
 export type Settlement = {
-  readonly job: JobUnderLock;
+  readonly job: LockedJobRow;
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
   /** The decision as callers see it. */
   readonly decision: DecisionDocument;

@@ -1,7 +1,7 @@
 import { createBatcher, type ProjectId, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
-import { findSecrets, type SecretPlace } from "@svc/db/secrets/find";
+import { findSecrets, type SecretAddress } from "@svc/db/secrets/find";
 
 const namePattern = /^[a-z][a-z0-9_-]{0,59}$/;
 const lengths = { min: 8, max: 8_192 };
@@ -17,11 +17,11 @@ export function isSecretValue(value: string): boolean {
 }
 
 /** Seals a secret for its row. It cannot be opened for another name, table or project. */
-export function sealSecret(sealer: Sealer, place: SecretPlace, value: string): Buffer {
+export function sealSecret(sealer: Sealer, place: SecretAddress, value: string): Buffer {
   return sealer.seal(Buffer.from(value, "utf8"), contextOf(place));
 }
 
-function contextOf({ projectId, name }: SecretPlace): string {
+function contextOf({ projectId, name }: SecretAddress): string {
   return `${projectId}/secrets/${name}`;
 }
 
@@ -36,7 +36,7 @@ export type SecretVault = {
 
 /** Creates the secret vault of a store. Secrets that are requested together, for example by the rows of a map, are one statement. */
 export function createSecretVault({ db, sealer }: { db: Database; sealer: Sealer }): SecretVault {
-  const values = createBatcher<SecretPlace, Buffer | undefined>({
+  const values = createBatcher<SecretAddress, Buffer | undefined>({
     run: (places) => findSecrets(db, places),
     sizeMax: 200,
     concurrency: 4,

@@ -5,7 +5,7 @@ export {
   bindingOf,
   bindingText,
   isEntityGranted,
-  isRowReached,
+  isRowInScope as isRowReached,
   isToolGranted,
   isToolkitGranted,
   isWithin,
@@ -141,9 +141,9 @@ export { parseJsonInTurns } from "./json/sliced-json.ts";
 export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export {
+  type AddressDecision as AddressVerdict,
   type AddressGuard,
   AddressRefusedError,
-  type AddressVerdict,
   createAddressGuard,
 } from "./net/address-guard.ts";
 export { acceptedEncodings, type BodyDecoder, createBodyDecoder } from "./net/content-coding.ts";

@@ -27,7 +27,7 @@ export function byText<Row>(placeOf: (row: Row) => string): ListOrder<Row, strin
  * Rows that were read for a page. `walkedTo`: the search ended before the page was full, and the next page continues from there. `size`:
  * fewer rows are shown than the request asked for.
  */
-type FoundRows<Row> =
+type PageRows<Row> =
   | readonly Row[]
   | { readonly rows: readonly Row[]; readonly walkedTo?: string | undefined; readonly size?: number };
 
@@ -48,7 +48,7 @@ type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
   /** Conditions of the request, for which alone its page tokens are good. The caller's own entity replaces `entityId`. Default: none. */
   readonly filter?: (request: Request, caller: Caller) => Filter | Promise<Filter>;
   /** Reads up to `limit` rows. */
-  readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => FoundRows<Row> | Promise<FoundRows<Row>>;
+  readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => PageRows<Row> | Promise<PageRows<Row>>;
   /** True if a bound caller may read the row. Rows that it may not read are left out, and the page is shorter. Default: all. */
   readonly isReached?: (row: Row, binding: Binding | undefined) => boolean;
   /** Returns the fields of the answer but the token. */

@@ -3,11 +3,11 @@ import { asksForProject, findAsk, findPendingAsk, insertAsk, listJobAsks, type N
 import {
   addAskEvent,
   countRefusedAnswer,
-  countUnaskedAnswer,
+  countStrayAnswer,
   exhaustAsk,
   lockJobOfAsk,
-  noteAskReached,
   passAskOn,
+  recordAskContact,
   settleAsk,
 } from "../src/asks/settle.ts";
 import { contactsForProject } from "../src/contacts/repo.ts";
@@ -39,13 +39,13 @@ plan("pass_ask_on", (db) => passAskOn(db, id, { fromHop: 0, principalId: "p", de
 plan("exhaust_ask", (db) => exhaustAsk(db, id));
 plan("note_ask_reached", (db) => {
   const call = { toolSlug: "", entityId: "", toolCallId: "", deliveredAt: nowMs };
-  return noteAskReached(db, id, { ...call, principalId: "p1", hopIndex: 0 });
+  return recordAskContact(db, id, { ...call, principalId: "p1", hopIndex: 0 });
 });
 plan("was_job_confirmed", (db) => wasJobConfirmed(db, jobId));
 plan("is_one_hand", (db) => isOneHand(db, { jobId, keyIds: [seededId("key", 1)] }, seededId("key", 2)));
 plan("add_ask_event", (db) => addAskEvent(db, id, seededId("evt", 1)));
 plan("count_refused_answer", (db) => countRefusedAnswer(db, id));
-plan("count_unasked_answer", (db) => countUnaskedAnswer(db, seededId("job", 2)));
+plan("count_unasked_answer", (db) => countStrayAnswer(db, seededId("job", 2)));
 plan("read_logged_ask_deliveries", (db) => readLoggedAskDeliveries(db, [{ id, jobId: seededId("job", 2) }]));
 plan("read_due_publications", (db) => readDuePublications(db, [{ jobId: seededId("job", 2), subject: `${id}/0` }]));
 plan("put a question", (db) => insertAsk(db, ask));

@@ -1,15 +1,15 @@
 import { uuidOfId } from "@svc/core";
 import {
+  chainAuditEvents,
   findAuditChainFrom,
   findAuditChains,
   findBrokenAuditChains,
   findChainedProjects,
   findSentEntities,
-  hasUnplacedAuditEvents,
-  listPlacedAuditEvents,
-  listUnplacedAuditEvents,
+  hasUnchainedAuditEvents,
+  listChainedAuditEvents,
+  listUnchainedAuditEvents,
   lockAuditChains,
-  placeAuditEvents,
   putAuditChain,
 } from "../src/audit/chains.ts";
 import { endAuditEvent, insertAuditEvent, listAuditEvents } from "../src/audit/list.ts";
@@ -24,20 +24,20 @@ const event = {
   ...{ entityDigest: null },
 };
 const bytes = Buffer.from([1]);
-const unplaced = { unknownBefore: nowMs, without: [] };
+const unchained = { unknownBefore: nowMs, without: [] };
 const page = { after: seededId("aud", 20_000), limit: 51 };
 const ofActor = { actor: { actor: "admin" as const, id: null } };
 
 // The audit log.
 plan("enter a deed", (db) => insertAuditEvent(db, event));
 plan("note the outcome of a deed", (db) => endAuditEvent(db, id, { outcome: "ok" }));
-plan("whether entries wait for places", (db) => hasUnplacedAuditEvents(db, unplaced));
-plan("entries that wait for places", (db) => listUnplacedAuditEvents(db, { ...unplaced, limit: 500 }));
-plan("entries of a chain", (db) => listPlacedAuditEvents(db, projectId, { from: 5, to: 500, limit: 100 }));
+plan("whether entries wait for places", (db) => hasUnchainedAuditEvents(db, unchained));
+plan("entries that wait for places", (db) => listUnchainedAuditEvents(db, { ...unchained, limit: 500 }));
+plan("entries of a chain", (db) => listChainedAuditEvents(db, projectId, { from: 5, to: 500, limit: 100 }));
 plan("chains of projects", (db) => findAuditChains(db, [projectId]));
 plan("lock the chains", lockAuditChains);
 plan("entries that wait for places, but of some chains", (db) =>
-  listUnplacedAuditEvents(db, { unknownBefore: nowMs, without: [projectId], limit: 500 }),
+  listUnchainedAuditEvents(db, { unknownBefore: nowMs, without: [projectId], limit: 500 }),
 );
 plan("entities of calls that were sent", (db) =>
   findSentEntities(db, [uuidOfId(seededId("call", 1)), uuidOfId(seededId("call", 2))]),
@@ -48,7 +48,7 @@ plan("the chain of a project or the next one", (db) => findAuditChainFrom(db, pr
 plan("the next chain", (db) => findAuditChainFrom(db, projectId, true), { rowsMax: { audit_chains: 1 } });
 plan("store a chain", (db) => putAuditChain(db, { projectId, key: bytes, length: 1, hash: bytes, mac: bytes }));
 plan("give entries their places", (db) =>
-  placeAuditEvents(db, [
+  chainAuditEvents(db, [
     { id: seededId("aud", 200), position: 1_000_000, mac: bytes, hash: bytes, outcome: "ok", entityDigest: null },
   ]),
 );

@@ -36,7 +36,7 @@ import { seededAt, seededId } from "./planner/seed.ts";
 const projectId = seededId("prj", 1);
 const owner = seededId("node", 1);
 /** The lane with 8,000 tasks and a dead endpoint. */
-const deadLane = seededId("sub", 1);
+const deadQueue = seededId("sub", 1);
 const page = { after: undefined, limit: 51 };
 const day = 86_400_000;
 const everyEvent = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
@@ -63,7 +63,7 @@ function tasks(count: number): DeliveryTaskKey[] {
   return Array.from({ length: count }, (_, index) => {
     const queuedForMs = seededAt(index + 1);
     const id = seededId("dlv", 100_001 + index);
-    return { id, subscriptionId: deadLane, queuedForMs, leaseUntilMs: nowMs + 30_000, behind: false };
+    return { id, subscriptionId: deadQueue, queuedForMs, leaseUntilMs: nowMs + 30_000, behind: false };
   });
 }
 
@@ -78,13 +78,13 @@ function advance(db: Executor): Promise<boolean> {
 
 // Events and their deliveries.
 plan("record_events", (db) => {
-  const events = Array.from({ length: 200 }, (_, n) => newEvent(projectId, [deadLane], { dedupeKey: `new-${n}` }));
+  const events = Array.from({ length: 200 }, (_, n) => newEvent(projectId, [deadQueue], { dedupeKey: `new-${n}` }));
   const routing = { version: 1, projects: new Map([[projectId, 1]]) };
   return recordEvents(db, events, routing, { owner, untilMs: nowMs });
 });
 plan("record_heard_events", (db) => {
   const events = Array.from({ length: 200 }, (_, n) => {
-    return { ...newEvent(projectId, [deadLane], { dedupeKey: `heard-${n}` }), heardAt: 1 };
+    return { ...newEvent(projectId, [deadQueue], { dedupeKey: `heard-${n}` }), heardAt: 1 };
   });
   const routing = { version: 1, projects: new Map([[projectId, 1]]) };
   return recordEvents(db, events, routing, { owner, untilMs: nowMs });
@@ -118,14 +118,14 @@ plan("release_deliveries", (db) => releaseDeliveries(db, owner, tasks(50)));
 plan("enqueue_deliveries", (db) => {
   const queued = Array.from({ length: 100 }, (_, index) => {
     const eventId = seededId("evt", 5 * index + 1);
-    return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadLane };
+    return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadQueue };
   });
   return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, queued);
 });
-plan("expire_deliveries", (db) => expireDeliveries(db, deadLane, nowMs, 50));
-plan("try_deliveries_now", (db) => tryDeliveriesNow(db, deadLane, { deliveryId: seededId("dlv", 100_001), nowMs }));
-plan("read_endpoint_times", (db) => readEndpointTimes(db, projectId, [deadLane, seededId("sub", 2)]));
-plan("find_delivery_endpoints", (db) => findDeliveryEndpoints(db, projectId, [deadLane, seededId("sub", 2)]));
+plan("expire_deliveries", (db) => expireDeliveries(db, deadQueue, nowMs, 50));
+plan("try_deliveries_now", (db) => tryDeliveriesNow(db, deadQueue, { deliveryId: seededId("dlv", 100_001), nowMs }));
+plan("read_endpoint_times", (db) => readEndpointTimes(db, projectId, [deadQueue, seededId("sub", 2)]));
+plan("find_delivery_endpoints", (db) => findDeliveryEndpoints(db, projectId, [deadQueue, seededId("sub", 2)]));
 plan("count_delivery_tasks", (db) => countPendingDeliveries(db));
 plan("read_event_deliveries", (db) => readEventDeliveries(db, projectId, [seededId("evt", 1), seededId("evt", 6)]));
 plan("count_superseded_deliveries", (db) => {
@@ -185,10 +185,10 @@ plan(
   },
   { rowsMax: { deliveries: 20_500 } },
 );
-plan("find_last_success", (db) => readSubscriptionProgress(db, projectId, deadLane), {
+plan("find_last_success", (db) => readSubscriptionProgress(db, projectId, deadQueue), {
   rowsMax: { deliveries: 20_000 },
 });
-plan("count_subscription_deliveries", (db) => readSubscriptionProgress(db, projectId, deadLane));
+plan("count_subscription_deliveries", (db) => readSubscriptionProgress(db, projectId, deadQueue));
 plan("a delivery", (db) => deliveriesForProject(db, projectId).find(seededId("dlv", 1)));
 plan("the attempts of a delivery", (db) => deliveriesForProject(db, projectId).findAttempts(seededId("dlv", 1)));
 plan(
@@ -214,15 +214,15 @@ plan(
 plan("end_subscriptions_of_key", (db) => endSubscriptionsOfKey(db, keyEnd));
 plan("end_narrowed_subscriptions", (db) => endNarrowedSubscriptions(db, keyEnd, ["calendar"]));
 plan("find_ended_subscriptions", (db) => findEndedSubscriptions(db, nowMs, 100));
-plan("find_oldest_pending_event", (db) => findOldestPendingEvent(db, deadLane));
-plan("find_last_delivery_error", (db) => findLastDeliveryError(db, projectId, deadLane), {
+plan("find_oldest_pending_event", (db) => findOldestPendingEvent(db, deadQueue));
+plan("find_last_delivery_error", (db) => findLastDeliveryError(db, projectId, deadQueue), {
   rowsMax: { deliveries: 1_000 },
 });
 plan("read_project_routing", (db) => readProjectRouting(db, [projectId, seededId("prj", 700)]), { isSlow: true });
 plan("record_failures", (db) => {
-  const report = { subscriptionId: deadLane, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
+  const report = { subscriptionId: deadQueue, startedAtMs: nowMs, retryAfterMs: 0, goneCount: 0 };
   return reportSubscriptionFailures(db, [report], nowMs + 6 * day, limits);
 });
-plan("record_recoveries", (db) => reportSubscriptionRecoveries(db, [deadLane]));
-plan("a subscription", (db) => subscriptionsForProject(db, projectId).find(deadLane));
+plan("record_recoveries", (db) => reportSubscriptionRecoveries(db, [deadQueue]));
+plan("a subscription", (db) => subscriptionsForProject(db, projectId).find(deadQueue));
 plan("a page of subscriptions", (db) => subscriptionsForProject(db, projectId).list(page), { statistics: ["fresh"] });

@@ -1,7 +1,7 @@
 import type { PgTable } from "drizzle-orm/pg-core";
 import { putAccountReferences } from "../src/account-references/repo.ts";
 import { beginErasure, findErasure, hasDueErasure } from "../src/erasures/repo.ts";
-import { isNext, lookAtProject } from "../src/erasures/walk.ts";
+import { isNext, scanProject } from "../src/erasures/walk.ts";
 import { erasedTables } from "../src/schema/erased-tables.ts";
 import { jobs, standingPrograms, standingRuns, toolCalls } from "../src/schema/index.ts";
 import { nowMs } from "../src/test-rows.ts";
@@ -18,9 +18,9 @@ function erasedOf(table: PgTable) {
 }
 
 // Erasures and exports go through a project: `small-project.test.ts` holds that they read no rows of others.
-plan("the next jobs of a project", (db) => lookAtProject(db, erasedOf(jobs), page));
-plan("the next programs of a project", (db) => lookAtProject(db, erasedOf(standingPrograms), page));
-plan("the next runs of a project", (db) => lookAtProject(db, erasedOf(standingRuns), page));
+plan("the next jobs of a project", (db) => scanProject(db, erasedOf(jobs), page));
+plan("the next programs of a project", (db) => scanProject(db, erasedOf(standingPrograms), page));
+plan("the next runs of a project", (db) => scanProject(db, erasedOf(standingRuns), page));
 plan("the next calls of a project", (db) =>
   db.orm
     .select({ id: toolCalls.id })

@@ -21,10 +21,10 @@ import { loadJob, loadJobPins, loadJobProgram, loadJobSteps, loadJobsWithSteps }
 import { appendJobEvents } from "../src/jobs/log.ts";
 import { readJobBindings } from "../src/jobs/principals.ts";
 import { jobsForProject } from "../src/jobs/repo.ts";
-import { clearJobSets, placeJobRows, readJobRowBlocks, setJobRowStates, writeJobRows } from "../src/jobs/rows.ts";
-import { readJobSetPlaces, readJobSetRows } from "../src/jobs/sets.ts";
+import { clearJobSets, readJobRowBlocks, setJobRowStates, storeJobRows, writeJobRows } from "../src/jobs/rows.ts";
+import { readJobSetPositions, readJobSetRows } from "../src/jobs/sets.ts";
+import { findSimulationRun, readSimulationReceipts } from "../src/jobs/simulation-run.ts";
 import { sweepEndedJobs, sweepJobRows } from "../src/jobs/sweep.ts";
-import { findJobTwin, readTwinReceipts } from "../src/jobs/twin.ts";
 import { listJobUndoEntries, nextJobUndoEntries, writeJobUndo } from "../src/jobs/undo.ts";
 import { skillsForProject } from "../src/skills/repo.ts";
 import { nowMs } from "../src/test-rows.ts";
@@ -104,9 +104,9 @@ plan("load_job_steps", (db) => loadJobSteps(db, jobId));
 plan("load_job_programs", (db) => loadJobProgram(db, projectId, digest));
 plan("load_job_pins", (db) => loadJobPins(db, [{ projectId, digest }]));
 plan("find_job", (db) => jobsForProject(db, projectId).find(jobId));
-plan("find_job_twin", (db) => findJobTwin(db, seededId("job", 19)));
+plan("find_job_twin", (db) => findSimulationRun(db, seededId("job", 19)));
 plan("read_job_bindings", (db) => readJobBindings(db, projectId, [jobId, seededId("job", 19)]));
-plan("read_twin_receipts", (db) => readTwinReceipts(db, projectId, [seededId("job", 239), seededId("job", 259)]));
+plan("read_twin_receipts", (db) => readSimulationReceipts(db, projectId, [seededId("job", 239), seededId("job", 259)]));
 plan("request_job_cancel", (db) => requestJobCancel(db, { jobId, projectId, chain, nowMs }));
 plan("begin_job_attempt", (db) => {
   const attempt = { keyId: seededId("key", 1), nowMs, idempotencyKey: undefined, contentDigest: digest };
@@ -151,7 +151,7 @@ plan("write_job_rows", (db) =>
   writeJobRows(db, jobId, { rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }], setRows: [setRow] }),
 );
 plan("place_job_rows", (db) =>
-  placeJobRows(db, jobId, {
+  storeJobRows(db, jobId, {
     rows: [{ rowNumber: 500_000, data: Buffer.alloc(1) }],
     run: { setId: "new", fromOrdinal: 0, rowNumbers: [1, 2, 3] },
   }),
@@ -179,11 +179,11 @@ plan(
 plan("read_job_set_rows_in", (db) =>
   readJobSetRows(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50, ...wholePage }),
 );
-plan("read_job_set_places", (db) => readJobSetPlaces(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50 }), {
+plan("read_job_set_places", (db) => readJobSetPositions(db, { jobId, setId: "s" }, { fromOrdinal: 5_000, limit: 50 }), {
   rowsMax: { job_set_rows: 50 },
 });
 plan("read_job_set_places_in", (db) =>
-  readJobSetPlaces(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
+  readJobSetPositions(db, { jobId, setId: "s", states: ["ok", "in"] }, { fromOrdinal: 5_000, limit: 50 }),
 );
 plan(
   "read_job_row_blocks",

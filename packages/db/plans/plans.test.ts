@@ -16,7 +16,7 @@ import { sourcesIn, watchQueries } from "./planner/unrun-queries.ts";
 // say. After a change, `npx vitest run packages/db/plans/plans.test.ts -u` records it again, and a review reads the difference.
 
 /** A statement that a plan's run sent, and how it was planned. */
-type Recorded = {
+type RecordedRun = {
   readonly name: string;
   readonly plan: Plan;
   readonly sent: SentStatement;
@@ -28,7 +28,7 @@ const smallTables = ["old_subkeys", "restores", "routing_state", "vault_nodes", 
 
 const modes: readonly PlanMode[] = ["custom", "generic"];
 const everyStatistics: readonly Statistics[] = ["fresh", "stale", "absent"];
-const recorded: Recorded[] = [];
+const recorded: RecordedRun[] = [];
 /** All that the runs of plans sent. */
 const sent = new Map<Plan, readonly SentStatement[]>();
 /** Places in the package that send a query, and that no run of a plan came to. */
@@ -81,7 +81,7 @@ async function planAll(statistics: Statistics): Promise<void> {
 }
 
 /** Runs a plan, and returns the statements that it is of. */
-async function recordedOf(plan: Plan): Promise<Recorded[]> {
+async function recordedOf(plan: Plan): Promise<RecordedRun[]> {
   const isMeant = (text: string) => plan.names.some((name) => isNamed(text, statementOf(name) ?? ""));
   const all = await sentBy(running.db, plan.run, plan.isSlow === true ? isMeant : undefined);
   sent.set(plan, all);
@@ -90,7 +90,7 @@ async function recordedOf(plan: Plan): Promise<Recorded[]> {
     const statement = statementOf(name);
     const found = statement === undefined ? queries : all.filter(({ text }) => isNamed(text, statement)).slice(0, 1);
     if (found.length === 0) throw new Error(`${name} was not run, but ${all.map(({ text }) => text.slice(0, 40))}`);
-    return found.map((one): Recorded => ({ name, plan, sent: one, planned: [] }));
+    return found.map((one): RecordedRun => ({ name, plan, sent: one, planned: [] }));
   });
 }
 

@@ -8,7 +8,7 @@ const sealed = Buffer.from("sealed");
 /** The key of a table's first row, and what stands behind it. */
 const page = { oldBefore: Buffer.alloc(12, 0xff), limit: 500 };
 
-async function behindFirst(db: Executor, table: string): Promise<string> {
+async function afterFirst(db: Executor, table: string): Promise<string> {
   const { next } = await readSealedPage(db, { ...page, table, after: "", limit: 1 });
   if (next === undefined) throw new Error(`${table} has no rows`);
   return next;
@@ -18,10 +18,10 @@ async function behindFirst(db: Executor, table: string): Promise<string> {
 for (const { name, columns } of sealedTables) {
   plan(`the first sealed values of ${name}`, (db) => readSealedPage(db, { ...page, table: name, after: "" }));
   plan(`the next sealed values of ${name}`, async (db) =>
-    readSealedPage(db, { ...page, table: name, after: await behindFirst(db, name) }),
+    readSealedPage(db, { ...page, table: name, after: await afterFirst(db, name) }),
   );
   plan(`write the sealed values of ${name} again`, async (db) => {
-    const first: string[] = JSON.parse(await behindFirst(db, name));
+    const first: string[] = JSON.parse(await afterFirst(db, name));
     const row = { key: first, values: columns.map(() => ({ sealed, context: "" })) };
     await writeResealed(db, name, [{ row, sealed: columns.map(() => sealed) }]);
   });

@@ -6,7 +6,6 @@ import {
   findBackfill,
   findRunningBackfill,
 } from "../src/standing/backfills.ts";
-import { closeStandingListener, countStandingListeners, openStandingListener } from "../src/standing/listeners.ts";
 import {
   addStandingVersion,
   clearDueTasks,
@@ -14,6 +13,11 @@ import {
   standingProgramsForProject,
 } from "../src/standing/programs.ts";
 import { standingRunsForProject } from "../src/standing/runs.ts";
+import {
+  closeTriggerSubscription,
+  countTriggerSubscriptions,
+  openTriggerSubscription,
+} from "../src/standing/trigger-subscriptions.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
@@ -51,12 +55,12 @@ plan("end a backfill before its time", (db) =>
 );
 
 plan("let a program listen to a trigger", (db) =>
-  openStandingListener(db, { programId: newProgramId, projectId, triggerSlug: "desk.changed", version: 1 }),
+  openTriggerSubscription(db, { programId: newProgramId, projectId, triggerSlug: "desk.changed", version: 1 }),
 );
 plan("let a program listen to nothing any more", (db) =>
-  closeStandingListener(db, { programId, projectId, reason: "deleted", nowMs }),
+  closeTriggerSubscription(db, { programId, projectId, reason: "deleted", nowMs }),
 );
-plan("how many programs listen to a trigger", (db) => countStandingListeners(db, projectId, "desk.changed"));
+plan("how many programs listen to a trigger", (db) => countTriggerSubscriptions(db, projectId, "desk.changed"));
 
 plan("a standing program", (db) => programs(db).find(programId));
 plan("the standing program of a slug", (db) => programs(db).findBySlug("p1"));

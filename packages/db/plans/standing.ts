@@ -1,12 +1,5 @@
 import { firstUuidAt } from "@svc/core";
 import {
-  claimStandingArrivals,
-  deleteStandingArrivals,
-  holdStandingArrivals,
-  readArrivedEvents,
-  releaseStandingArrivals,
-} from "../src/standing/arrivals.ts";
-import {
   armLostBackfills,
   cancelBackfill,
   countBackfillEvents,
@@ -28,6 +21,14 @@ import {
 } from "../src/standing/bounds.ts";
 import { claimDueTasks } from "../src/standing/claim.ts";
 import {
+  countOpenStandingRuns,
+  listWaitingConcurrencyKeys,
+  readConcurrencyKeyUsages,
+  readQueuedStandingRuns,
+  readStandingWakes,
+  skipLateStandingRuns,
+} from "../src/standing/concurrency-keys.ts";
+import {
   countStartedStandingRuns,
   countUnendedStandingRuns,
   endStandingRun,
@@ -35,24 +36,21 @@ import {
   wakeWaitingStandingRuns,
 } from "../src/standing/end.ts";
 import {
-  countOpenStandingRuns,
-  listWaitingStandingLanes,
-  readQueuedStandingRuns,
-  readStandingLanes,
-  readStandingWakes,
-  skipLateStandingRuns,
-} from "../src/standing/lanes.ts";
-import { findStandingListeners, sweepStandingListeners } from "../src/standing/listeners.ts";
+  claimInbox,
+  deleteFromInbox,
+  lockInboxLeases,
+  readInboxEvents,
+  releaseInboxLeases,
+} from "../src/standing/inbox.ts";
 import { noteStandingNotices } from "../src/standing/notices.ts";
-import { countPassedOver, findReferencedEntities } from "../src/standing/passed-over.ts";
 import {
-  findStandingSeen,
-  forgetStandingSeen,
+  findKnownIds,
+  forgetKnownIds,
   readStandingPolls,
-  refreshStandingSeen,
-  rememberStandingSeen,
-  removeStaleStandingSeen,
-  sweepStandingSeen,
+  refreshKnownIds,
+  rememberIds,
+  removeStaleIds,
+  sweepKnownIds,
   writeStandingPoll,
 } from "../src/standing/polls.ts";
 import {
@@ -81,17 +79,19 @@ import {
   releaseDueTasks,
   renewDueTasks,
 } from "../src/standing/task.ts";
+import { countOtherEntityEvents, findReferencedEntities } from "../src/standing/trigger-entities.ts";
+import { findTriggerSubscriptions, sweepTriggerSubscriptions } from "../src/standing/trigger-subscriptions.ts";
 import {
   changeStandingWindows,
   insertStandingRunEvents,
   nextStandingCloses,
   readClosingStandingWindows,
+  readKnownKeys,
   readLastStandingRunEvents,
-  readSeenKeys,
   readStandingRunEvents,
   readStandingWindows,
-  sweepSeenKeys,
-  writeSeenKeys,
+  sweepKnownKeys,
+  writeKnownKeys,
 } from "../src/standing/windows.ts";
 import {
   listZonedStandingPrograms,
@@ -190,12 +190,12 @@ plan("release_due_tasks", (db) => releaseDueTasks(db, [lease], nowMs));
 plan("renew_due_tasks", (db) => renewDueTasks(db, [lease], nowMs));
 plan("read_standing_polls", (db) => readStandingPolls(db, programIds));
 plan("write_standing_poll", (db) => writeStandingPoll(db, poll));
-plan("find_standing_seen", (db) => findStandingSeen(db, seen, [digest]));
-plan("remember_standing_seen", (db) => rememberStandingSeen(db, seen, [{ digest, content: "" }]));
-plan("refresh_standing_seen", (db) => refreshStandingSeen(db, seen, [digest]));
-plan("forget_standing_seen", (db) => forgetStandingSeen(db, { ...seen, beforeMs: seededAt(10), limit: 100 }));
-plan("remove_stale_standing_seen", (db) => removeStaleStandingSeen(db, seen, 100));
-plan("sweep_standing_seen", (db) => sweepStandingSeen(db, 100));
+plan("find_standing_seen", (db) => findKnownIds(db, seen, [digest]));
+plan("remember_standing_seen", (db) => rememberIds(db, seen, [{ digest, content: "" }]));
+plan("refresh_standing_seen", (db) => refreshKnownIds(db, seen, [digest]));
+plan("forget_standing_seen", (db) => forgetKnownIds(db, { ...seen, beforeMs: seededAt(10), limit: 100 }));
+plan("remove_stale_standing_seen", (db) => removeStaleIds(db, seen, 100));
+plan("sweep_standing_seen", (db) => sweepKnownIds(db, 100));
 plan("skip_queued_backfill_runs", (db) =>
   cancelBackfill(db, { id: seededId("bkf", 1), programId }, { reason: "requested", nowMs }),
 );
@@ -205,7 +205,13 @@ plan("rename_standing_run_sources", (db) => renameSourceRuns(db, [{ id: runId, s
 plan("walk_backfill_events", (db) => walkBackfillEvents(db, walk, 10), { rowsMax: { events: 10 } });
 plan(
   "count_passed_over_events",
-  (db) => countPassedOver(db, { projectId, triggerSlug: walk.triggerSlug, entityId: "entity-1", sinceMs: seededAt(1) }),
+  (db) =>
+    countOtherEntityEvents(db, {
+      projectId,
+      triggerSlug: walk.triggerSlug,
+      entityId: "entity-1",
+      sinceMs: seededAt(1),
+    }),
   { rowsMax: { events: 1_000 } },
 );
 plan("find_referenced_entities", (db) =>
@@ -223,18 +229,18 @@ plan("put_due_tasks", (db) => putDueTasks(db, [task]));
 plan(
   "claim_standing_arrivals",
   (db) =>
-    claimStandingArrivals(db, {
+    claimInbox(db, {
       ...{ owner: seededId("node", 1), nowMs, leaseUntilMs: nowMs + 30_000, limit: 10 },
       after: undefined,
     }),
   { rowsMax: { standing_arrivals: 500 } },
 );
-plan("hold_standing_arrivals", (db) => holdStandingArrivals(db, [arrival]));
-plan("delete_standing_arrivals", (db) => deleteStandingArrivals(db, [arrival]));
-plan("release_standing_arrivals", (db) => releaseStandingArrivals(db, [arrival], nowMs));
-plan("read_arrived_events", (db) => readArrivedEvents(db, [arrival], 1_000_000));
+plan("hold_standing_arrivals", (db) => lockInboxLeases(db, [arrival]));
+plan("delete_standing_arrivals", (db) => deleteFromInbox(db, [arrival]));
+plan("release_standing_arrivals", (db) => releaseInboxLeases(db, [arrival], nowMs));
+plan("read_arrived_events", (db) => readInboxEvents(db, [arrival], 1_000_000));
 plan("find_standing_listeners", (db) =>
-  findStandingListeners(db, [{ projectId, triggerSlug: "desk.changed", routingVersion: 1 }]),
+  findTriggerSubscriptions(db, [{ projectId, triggerSlug: "desk.changed", routingVersion: 1 }]),
 );
 plan("read_standing_windows", (db) => readStandingWindows(db, [{ programId, lane: "" }]));
 plan("read_closing_standing_windows", (db) => readClosingStandingWindows(db, programIds, { nowMs, most: 100 }), {
@@ -254,10 +260,10 @@ plan("insert_standing_run_events", (db) =>
 );
 plan("read_standing_run_events", (db) => readStandingRunEvents(db, [runId], 100));
 plan("read_last_standing_run_events", (db) => readLastStandingRunEvents(db, [runId]));
-plan("read_standing_dedupe", (db) => readSeenKeys(db, [{ programId, key: "k1" }]));
-plan("write_standing_dedupe", (db) => writeSeenKeys(db, [{ programId, key: "k", until: nowMs }]));
-plan("sweep_standing_dedupe", (db) => sweepSeenKeys(db, seededAt(10), 100));
-plan("sweep_standing_listeners", (db) => sweepStandingListeners(db, seededAt(10), 100));
+plan("read_standing_dedupe", (db) => readKnownKeys(db, [{ programId, key: "k1" }]));
+plan("write_standing_dedupe", (db) => writeKnownKeys(db, [{ programId, key: "k", until: nowMs }]));
+plan("sweep_standing_dedupe", (db) => sweepKnownKeys(db, seededAt(10), 100));
+plan("sweep_standing_listeners", (db) => sweepTriggerSubscriptions(db, seededAt(10), 100));
 plan("read_standing_programs", (db) => readStandingPrograms(db, programIds));
 plan("lock_standing_programs", (db) => lockStandingPrograms(db, programIds));
 plan("change_standing_programs", (db) => changeStandingPrograms(db, [change]));
@@ -266,10 +272,10 @@ plan("insert_standing_runs", (db) => insertStandingRuns(db, [newRun]));
 plan("change_standing_runs", (db) =>
   changeStandingRuns(db, [{ ...decided, id: runId, state: "queued", reason: "overlap" }]),
 );
-plan("read_standing_lanes", (db) => readStandingLanes(db, [{ programId: queuedId, lane: "", most: 100 }]), {
+plan("read_standing_lanes", (db) => readConcurrencyKeyUsages(db, [{ programId: queuedId, lane: "", most: 100 }]), {
   rowsMax: { standing_runs: 120 },
 });
-plan("list_waiting_standing_lanes", (db) => listWaitingStandingLanes(db, queuedIds), {
+plan("list_waiting_standing_lanes", (db) => listWaitingConcurrencyKeys(db, queuedIds), {
   rowsMax: { standing_runs: 60 },
 });
 plan("count_open_standing_runs", (db) => countOpenStandingRuns(db, queuedIds));

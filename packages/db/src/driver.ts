@@ -64,13 +64,13 @@ const takesNone = "55000";
 const unavailableCodes =
   /^(08...|57P0.|53...|58030|25006|40001|40P01|55P03|57014|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-type Coded = { code?: unknown; severity?: unknown; constraint_name?: unknown; cause?: unknown };
+type DriverError = { code?: unknown; severity?: unknown; constraint_name?: unknown; cause?: unknown };
 
 /** drizzle wraps the driver's error, so the code may be some causes down. */
-function someCause(error: unknown, matches: (cause: Coded) => boolean): boolean {
+function someCause(error: unknown, matches: (cause: DriverError) => boolean): boolean {
   for (let cause = error, depth = 0; typeof cause === "object" && cause !== null && depth < 8; depth++) {
     if (matches(cause)) return true;
-    cause = (cause as Coded).cause;
+    cause = (cause as DriverError).cause;
   }
   return false;
 }

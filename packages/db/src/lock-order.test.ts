@@ -13,9 +13,9 @@ import { putJobPrograms } from "./jobs/children.ts";
 import { createFirstProject, createProject } from "./projects/repo.ts";
 import { routingState } from "./schema/index.ts";
 import { sweepStandingRates, writeStandingRates } from "./standing/bounds.ts";
-import { sweepSeenKeys, writeSeenKeys } from "./standing/windows.ts";
+import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
 import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subscriptions/health.ts";
-import { addProject, addSubscription, callOf, fillLane, newEvent, nowMs, settlement } from "./test-rows.ts";
+import { addProject, addSubscription, callOf, fillQueue, newEvent, nowMs, settlement } from "./test-rows.ts";
 
 // Statements that write the same rows lock them in one order, or pass by what is locked. Else two of them deadlock, and PostgreSQL ends one
 // (40P01) after a second: its caller is told that the store is away.
@@ -68,7 +68,7 @@ async function countWaiting(on: Database): Promise<number> {
 
 test("two that meet in opposite orders deadlock, or this would tell nothing", async () => {
   const projectId = await addProject(db);
-  const lane = await fillLane(db, projectId, await addSubscription(db, projectId), { count: 3 });
+  const lane = await fillQueue(db, projectId, await addSubscription(db, projectId), { count: 3 });
   const lock = (tx: Executor, place: number) =>
     tx.sql`select from delivery_tasks where due_at = ${new Date(lane[place]!.queuedForMs).toISOString()}::timestamptz for update`;
   const lockAll = (places: number[]) => () =>
@@ -173,11 +173,11 @@ test("counts of what happened", async () => {
 test("what standing programs remember and are bound by, while it is forgotten", async () => {
   const programId = createId("stp", nowMs);
   const seen = (keys: readonly string[], until: number) => keys.map((key) => ({ programId, key, until }));
-  await writeSeenKeys(db, seen([a, b, c], nowMs - 1));
+  await writeKnownKeys(db, seen([a, b, c], nowMs - 1));
   await meet(
-    (tx) => writeSeenKeys(tx, seen([b], nowMs - 1)),
-    () => writeSeenKeys(db, seen([c, b, a], nowMs + 1)),
-    () => sweepSeenKeys(db, nowMs, 10),
+    (tx) => writeKnownKeys(tx, seen([b], nowMs - 1)),
+    () => writeKnownKeys(db, seen([c, b, a], nowMs + 1)),
+    () => sweepKnownKeys(db, nowMs, 10),
   );
   const rates = (keys: readonly string[], at: number) => keys.map((key) => ({ programId, key, at }));
   await writeStandingRates(db, rates([a, b, c], nowMs - 1));
@@ -205,7 +205,7 @@ test("the first project, and one of its name that an administrator makes meanwhi
 test("leases that a test ends, while the nodes that live settle theirs", async () => {
   const projectId = await addProject(db);
   const fromMs = Date.now();
-  const lane = await fillLane(db, projectId, await addSubscription(db, projectId), { count: 3, fromMs, owner });
+  const lane = await fillQueue(db, projectId, await addSubscription(db, projectId), { count: 3, fromMs, owner });
   const leaseUntilMs = fromMs + 30_000;
   await db.sql`update delivery_tasks set lease_until = ${new Date(leaseUntilMs).toISOString()}::timestamptz where lease_owner is not null`;
   const settle = (executor: Executor, tasks: typeof lane) =>

@@ -118,7 +118,7 @@ export function settlement(
  * Fills a lane: `count` events of the project, a second apart from `fromMs`, each with one pending delivery to the
  * subscription, due at its receipt. Returns the tasks, the oldest first.
  */
-export async function fillLane(
+export async function fillQueue(
   db: Database,
   projectId: ProjectId,
   subscriptionId: SubscriptionId,
@@ -148,7 +148,7 @@ export async function fillLane(
   });
 }
 
-/** The event that `fillLane` stored with a delivery: they share their UUID. */
+/** The event that `fillQueue` stored with a delivery: they share their UUID. */
 export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
 }

@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 type Row = { readonly id: string };
-type Walk = (tx: Executor, place: { after: never; limit: number }) => Promise<WalkedPage<Row>>;
+type ListPageReader = (tx: Executor, place: { after: never; limit: number }) => Promise<WalkedPage<Row>>;
 
 const everyEvent = {
   toolkitSlug: "",
@@ -71,7 +71,7 @@ const everyCall = {
 };
 const ofJob = { jobId, accountId: undefined, keyId: undefined };
 
-const walks: readonly (readonly [name: string, count: number, walk: Walk])[] = [
+const walks: readonly (readonly [name: string, count: number, walk: ListPageReader])[] = [
   [
     "events of an entity",
     sought,

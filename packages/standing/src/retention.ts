@@ -2,11 +2,11 @@ import { batches, type Sweep } from "@svc/core";
 import { type Database, withTransaction } from "@svc/db/connect";
 import { cancelBackfill, findRunningBackfill, listStillBackfills, sweepBackfills } from "@svc/db/standing/backfills";
 import { sweepStandingRates } from "@svc/db/standing/bounds";
-import { sweepStandingListeners } from "@svc/db/standing/listeners";
-import { sweepStandingSeen } from "@svc/db/standing/polls";
+import { sweepKnownIds } from "@svc/db/standing/polls";
 import { lockStandingPrograms } from "@svc/db/standing/programs";
 import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep";
-import { sweepSeenKeys } from "@svc/db/standing/windows";
+import { sweepTriggerSubscriptions } from "@svc/db/standing/trigger-subscriptions";
+import { sweepKnownKeys } from "@svc/db/standing/windows";
 
 /** What the sweep is made of; times in milliseconds. */
 export type StandingSweepOptions = {
@@ -32,9 +32,9 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
       yield* batches(batchMax, () => expireBackfills(db, nowMs));
       yield* batches(batchMax, () => sweepBackfills(db, nowMs - runRetentionMs, batchMax));
       yield* batches(batchMax, () => sweepStandingRates(db, nowMs, batchMax));
-      yield* batches(batchMax, () => sweepSeenKeys(db, nowMs - seenGraceMs, batchMax));
-      yield* batches(batchMax, () => sweepStandingListeners(db, nowMs - runRetentionMs, batchMax));
-      yield* batches(batchMax, () => sweepStandingSeen(db, batchMax));
+      yield* batches(batchMax, () => sweepKnownKeys(db, nowMs - seenGraceMs, batchMax));
+      yield* batches(batchMax, () => sweepTriggerSubscriptions(db, nowMs - runRetentionMs, batchMax));
+      yield* batches(batchMax, () => sweepKnownIds(db, batchMax));
       yield* batches(batchMax, () => sweepStandingPrograms(db, nowMs - runRetentionMs, batchMax));
     },
   };

@@ -2,7 +2,7 @@ import type { Audience } from "@svc/catalog";
 import type { ProjectId, Quotas } from "@svc/core";
 import { type AccountReference, findAccountReferences } from "@svc/db/account-references/repo";
 import type { Executor } from "@svc/db/connect";
-import type { RoutingSeen } from "@svc/db/events/record";
+import type { RoutingSnapshot } from "@svc/db/events/record";
 import { readDeploymentRouting } from "@svc/db/projects/repo";
 import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from "@svc/db/subscriptions/routing";
 
@@ -37,7 +37,7 @@ export type RoutingView = {
   /** Returns a receiver's quotas that are set. */
   quotasOf(projectId: ProjectId): Quotas;
   /** Returns the versions that answers about these projects depend on. */
-  seen(projects: Iterable<ProjectId>): RoutingSeen;
+  seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };
 
 const referencesMax = 100_000;

@@ -5,7 +5,7 @@ import {
   inOrderOfDedupe,
   type NewDelivery,
   type NewEvent,
-  type RoutingSeen,
+  type RoutingSnapshot,
   recordEvents,
 } from "@svc/db/events/record";
 import { holdDeploymentRouting, holdProjectRouting } from "@svc/db/projects/repo";
@@ -133,7 +133,7 @@ function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): 
 async function recordAll(
   db: Executor,
   events: readonly NewEvent[],
-  routing: RoutingSeen,
+  routing: RoutingSnapshot,
   lease: { owner: NodeId; untilMs: number },
 ): Promise<ReadonlySet<string> | undefined> {
   const [first = [], ...others] = chunksOf(inOrderOfDedupe(events));

@@ -1,5 +1,5 @@
 import { isRawJson } from "@svc/core";
-import type { ReachDocument } from "@svc/db/documents/asks";
+import type { ContactChannelDocument } from "@svc/db/documents/asks";
 
 /** The values of an ask that a message to a contact may contain. `link` is the address of the answer page. */
 export type ReachValues = {
@@ -10,7 +10,7 @@ export type ReachValues = {
 };
 
 /** Arguments of a tool whose texts may contain placeholders. */
-export type ReachArguments = ReachDocument["args"];
+export type ReachArguments = ContactChannelDocument["args"];
 
 const placeholder = /\{\{|\{([^{}]*)\}/g;
 const names = ["question", "jobId", "requestId", "link"] as const satisfies readonly (keyof ReachValues)[];

@@ -47,7 +47,7 @@ export function isEntityGranted(binding: Binding | undefined, entityId: string):
 }
 
 /** Row of an entity and of the toolkit of its tool, of a class if it has one. */
-type ReachedRow = {
+type ScopedRow = {
   readonly entityId: string;
   readonly accessClass?: AccessClass;
   readonly toolSlug?: string;
@@ -55,7 +55,7 @@ type ReachedRow = {
 };
 
 /** True if a caller that is bound so may read the row: accounts, events, calls. */
-export function isRowReached(row: ReachedRow, binding: Binding | undefined): boolean {
+export function isRowInScope(row: ScopedRow, binding: Binding | undefined): boolean {
   const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;
   if (!isEntityGranted(binding, entityId)) return false;
   return accessClass === undefined

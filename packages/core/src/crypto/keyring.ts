@@ -61,7 +61,7 @@ export function generateDataKeySecret(): Buffer {
   return randomBytes(32);
 }
 
-type Held = { readonly key: DataKey; readonly header: Buffer; readonly secret: KeyObject };
+type OpenDataKey = { readonly key: DataKey; readonly header: Buffer; readonly secret: KeyObject };
 
 /** Makes a keyring without data keys. `load` brings those of projects here: see `ready`. Throws as `createSealer`. */
 export function createKeyring(
@@ -71,9 +71,9 @@ export function createKeyring(
   let vault = createSealer(vaultKeys);
   let oldSubkeys: ReadonlyMap<string, readonly VaultKey[]> = new Map();
   let isInUse: (number: number) => boolean = () => true;
-  const held = new Map<number, Held>();
-  const sealing = new Map<string, Held>();
-  const digesting = new Map<string, Held>();
+  const held = new Map<number, OpenDataKey>();
+  const sealing = new Map<string, OpenDataKey>();
+  const digesting = new Map<string, OpenDataKey>();
   const nextNonce = createNonces();
   const choose = () => {
     sealing.clear();
@@ -144,7 +144,7 @@ function scopeOf(context: string): string {
   return context.slice(0, context.indexOf("/"));
 }
 
-function openWith(held: ReadonlyMap<number, Held>, sealed: Uint8Array, context: string): Buffer {
+function openWith(held: ReadonlyMap<number, OpenDataKey>, sealed: Uint8Array, context: string): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   if (bytes.byteLength < headerBytes + nonceBytes + tagBytes) {
     throw new SealError(`sealed value is too short: ${bytes.byteLength} bytes`);

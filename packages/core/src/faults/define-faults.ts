@@ -2,41 +2,43 @@ import { Fault, type FaultCode } from "./errors.ts";
 import type { FaultText } from "./fault-text.ts";
 
 /** A value, or what makes it of the parameters of the fault. */
-type Given<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
+type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
 /** One fault of several that a request has. */
-type Part = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
+type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
 /** A fault as a table declares it. Its functions take the same parameters; one that needs only the first may leave out the others. */
-type Row<Args extends readonly unknown[]> = {
+type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
   /** Default: the name of the row. */
   readonly reason?: string;
   /** The request field at fault, by its JSON name. Default: none. */
-  readonly field?: Given<string, Args>;
+  readonly field?: ValueOrMaker<string, Args>;
   /** The fault, with the wrong value. */
-  readonly says: Given<FaultText, Args>;
+  readonly says: ValueOrMaker<FaultText, Args>;
   /** The correct form or next step, as one sentence. Default: none. */
-  readonly help?: Given<FaultText, Args>;
+  readonly help?: ValueOrMaker<FaultText, Args>;
   /** Time after which the same request may be taken, milliseconds. */
-  readonly retryAfterMs?: Given<number | undefined, Args>;
+  readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
   /** Of several faults of one request: each, in place of `field` and `help`. */
-  readonly each?: (...args: Args) => readonly Part[];
+  readonly each?: (...args: Args) => readonly FaultPart[];
 };
 
 /** The longer one of two lists of parameters, of which the other one is a part. */
-type Longer<A extends readonly unknown[], B extends readonly unknown[]> =
+type LongerParameters<A extends readonly unknown[], B extends readonly unknown[]> =
   Required<A> extends readonly [...Required<B>, ...(readonly unknown[])] ? A : B;
 
 type ArgsOf<Value> = Value extends (...args: infer Args) => unknown ? Args : [];
-type At<R, Name extends string> = R extends Readonly<Record<Name, unknown>> ? ArgsOf<R[Name]> : [];
-type RowArgs<R> = Longer<
-  Longer<At<R, "says">, At<R, "help">>,
-  Longer<Longer<At<R, "field">, At<R, "retryAfterMs">>, At<R, "each">>
+type MemberArgs<R, Name extends string> = R extends Readonly<Record<Name, unknown>> ? ArgsOf<R[Name]> : [];
+type FaultRowArgs<R> = LongerParameters<
+  LongerParameters<MemberArgs<R, "says">, MemberArgs<R, "help">>,
+  LongerParameters<LongerParameters<MemberArgs<R, "field">, MemberArgs<R, "retryAfterMs">>, MemberArgs<R, "each">>
 >;
 
 /** A row whose functions all take its parameters, and which has nothing else. */
-type CheckedRow<R> = Row<RowArgs<R>> & { readonly [Name in Exclude<keyof R, keyof Row<[]>>]: never };
+type CheckedFaultRow<R> = FaultRow<FaultRowArgs<R>> & {
+  readonly [Name in Exclude<keyof R, keyof FaultRow<[]>>]: never;
+};
 
 /** Makes the faults of one row. */
 type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & {
@@ -45,23 +47,25 @@ type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & 
 };
 
 /** Makers of faults by the names of their rows, usually their reasons. */
-type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<RowArgs<Rows[Name]>> };
+type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<FaultRowArgs<Rows[Name]>> };
 
 /** Returns a maker for each row: `throw toolFaults.CALL_IN_PROGRESS(key)`. */
 export function defineFaults<Rows>(
   rows: {
-    readonly [Name in keyof Rows]: Rows[Name] & NoInfer<CheckedRow<Rows[Name]>>;
+    readonly [Name in keyof Rows]: Rows[Name] & NoInfer<CheckedFaultRow<Rows[Name]>>;
   },
 ): FaultTable<Rows> {
-  const makers = Object.entries<Row<readonly unknown[]>>(rows as Readonly<Record<string, never>>).map(([name, row]) => {
-    const { code, reason = name } = row;
-    const make = (...args: readonly unknown[]) => faultOf({ ...row, reason }, args);
-    return [name, Object.assign(make, { code, reason })];
-  });
+  const makers = Object.entries<FaultRow<readonly unknown[]>>(rows as Readonly<Record<string, never>>).map(
+    ([name, row]) => {
+      const { code, reason = name } = row;
+      const make = (...args: readonly unknown[]) => faultOf({ ...row, reason }, args);
+      return [name, Object.assign(make, { code, reason })];
+    },
+  );
   return Object.fromEntries(makers) as FaultTable<Rows>;
 }
 
-function faultOf(row: Row<readonly unknown[]> & { readonly reason: string }, args: readonly unknown[]): Fault {
+function faultOf(row: FaultRow<readonly unknown[]> & { readonly reason: string }, args: readonly unknown[]): Fault {
   const of = <Value>(given: Value | ((...given: readonly unknown[]) => Value)): Value =>
     given instanceof Function ? given(...args) : given;
   const { code, reason, each } = row;

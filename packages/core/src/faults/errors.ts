@@ -23,7 +23,7 @@ export type FaultCode =
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
 /** A detail as it is given; `field` and `help` are empty unless they are. */
-type GivenDetail = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
+type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /**
  * Why a call is refused, in the words of the domain; packages/server alone knows how the wire says it. Thrown by the methods of
@@ -41,11 +41,11 @@ export class Fault extends Error {
   readonly advice: readonly PartedText[];
 
   /** The details, with the parts of their help. */
-  get parted(): readonly GivenDetail[] {
+  get parted(): readonly DetailInput[] {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));
   }
 
-  constructor(code: FaultCode, says: FaultText, details: readonly GivenDetail[], retryAfterMs?: number | undefined) {
+  constructor(code: FaultCode, says: FaultText, details: readonly DetailInput[], retryAfterMs?: number | undefined) {
     const message = partedOf(says);
     super(message.text);
     const advice = details.map(({ help = "" }) => partedOf(help));

@@ -33,12 +33,14 @@ export function wholeNumber(whole: bigint): JsonNumber {
 type Decimal = { readonly units: bigint; readonly places: number };
 
 const decimalForm = /^(-?\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?$/;
-const placesMax = 400;
+const decimalPlacesMax = 400;
 
 function decimalOf(value: JsonNumber): Decimal | undefined {
   const [, whole, fraction = "", power = "0"] = decimalForm.exec(JSON.stringify(value)) ?? [];
   const places = fraction.length - Number(power);
-  return whole === undefined || Math.abs(places) > placesMax ? undefined : { units: BigInt(whole + fraction), places };
+  return whole === undefined || Math.abs(places) > decimalPlacesMax
+    ? undefined
+    : { units: BigInt(whole + fraction), places };
 }
 
 function unitsAt({ units, places }: Decimal, at: number): bigint {

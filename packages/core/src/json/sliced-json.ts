@@ -5,7 +5,7 @@ import { rawJson } from "./raw-json.ts";
  * What a text may hold: `values` (lists and objects count), `members` in one object, `raw` numbers that no double holds, and `digits` in each of
  * those.
  */
-export type SlicedBounds = {
+export type JsonLimits = {
   readonly values: number;
   readonly members: number;
   readonly raw: number;
@@ -15,7 +15,7 @@ export type SlicedBounds = {
 /** The time for which a text is read before other work goes first, milliseconds. */
 const sliceMs = 4;
 /** Values between two looks at the time. */
-const valuesOfLook = 256;
+const valuesPerTimeCheck = 256;
 
 /**
  * Parses JSON as `parseExactJson` does, any depth of it, and awaits `turn` whenever it has read for 4 ms: what a megabyte becomes may take the
@@ -23,7 +23,7 @@ const valuesOfLook = 256;
  */
 export async function parseJsonInTurns(
   text: string,
-  { bounds, turn }: { readonly bounds: SlicedBounds; readonly turn: () => Promise<void> },
+  { bounds, turn }: { readonly bounds: JsonLimits; readonly turn: () => Promise<void> },
 ): Promise<unknown> {
   const slices = new Reader(text, bounds).slices();
   for (let startedMs = performance.now(); ; ) {
@@ -36,7 +36,9 @@ export async function parseJsonInTurns(
 }
 
 /** A list or an object that has begun; `name` is that of the member whose value comes next. */
-type Open = { readonly list: unknown[] } | { readonly object: Record<string, unknown>; name: string; members: number };
+type OpenContainer =
+  | { readonly list: unknown[] }
+  | { readonly object: Record<string, unknown>; name: string; members: number };
 
 const quote = 34;
 const [comma, colon] = [44, 58];
@@ -52,13 +54,13 @@ const literals: readonly (readonly [string, unknown])[] = [
 
 class Reader {
   readonly #text: string;
-  readonly #bounds: SlicedBounds;
-  readonly #open: Open[] = [];
+  readonly #bounds: JsonLimits;
+  readonly #open: OpenContainer[] = [];
   #at = 0;
   #values = 0;
   #raw = 0;
 
-  constructor(text: string, bounds: SlicedBounds) {
+  constructor(text: string, bounds: JsonLimits) {
     this.#text = text;
     this.#bounds = bounds;
   }
@@ -67,7 +69,7 @@ class Reader {
   *slices(): Generator<undefined, unknown> {
     for (;;) {
       if (++this.#values > this.#bounds.values) throw tooLarge(`${this.#bounds.values} values`);
-      if (this.#values % valuesOfLook === 0) yield;
+      if (this.#values % valuesPerTimeCheck === 0) yield;
       const begun = this.#begin();
       if (begun === undefined) continue;
       let ended: { readonly value: unknown } | undefined = begun;
@@ -88,7 +90,7 @@ class Reader {
     return { value: code === quote ? this.#string() : this.#scalar() };
   }
 
-  #openOne(open: Open, close: number): { readonly value: unknown } | undefined {
+  #openOne(open: OpenContainer, close: number): { readonly value: unknown } | undefined {
     this.#at++;
     if (this.#next() === close) {
       this.#at++;
@@ -100,7 +102,7 @@ class Reader {
   }
 
   /** Reads what follows a value: another value of the same list or object, or its end. Returns the list or object at its end. */
-  #goOn(open: Open): { readonly value: unknown } | undefined {
+  #goOn(open: OpenContainer): { readonly value: unknown } | undefined {
     const code = this.#next();
     this.#at++;
     if (code === comma) {
@@ -112,7 +114,7 @@ class Reader {
     return { value: containerOf(open) };
   }
 
-  #name(open: Extract<Open, { readonly object: unknown }>): void {
+  #name(open: Extract<OpenContainer, { readonly object: unknown }>): void {
     if (++open.members > this.#bounds.members) throw tooLarge(`${this.#bounds.members} members in an object`);
     if (this.#next() !== quote) throw this.#fault();
     open.name = this.#string();
@@ -176,11 +178,11 @@ function tooLarge(what: string): JsonTooLargeError {
   return new JsonTooLargeError(`JSON holds more than ${what}`);
 }
 
-function containerOf(open: Open): unknown {
+function containerOf(open: OpenContainer): unknown {
   return "list" in open ? open.list : open.object;
 }
 
-function put(open: Open, value: unknown): void {
+function put(open: OpenContainer, value: unknown): void {
   if ("list" in open) open.list.push(value);
   // An assignment would change what the object inherits from.
   else if (open.name === "__proto__")

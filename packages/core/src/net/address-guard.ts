@@ -5,17 +5,17 @@ import { formatValue } from "../faults/errors.ts";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** What the guard says of an address; `range` names why it is refused (`private`, `loopback`, `metadata`, ...). */
-export type AddressVerdict = { allowed: true } | { allowed: false; range: string };
+export type AddressDecision = { allowed: true } | { allowed: false; range: string };
 
 /** Decides which addresses this deployment may dial on behalf of a tenant. */
 export type AddressGuard = {
   /** Judges one IP address. Text that is not an address, as `net.isIP` reads it, is refused. */
-  judge(address: string): AddressVerdict;
+  judge(address: string): AddressDecision;
   /**
    * Judges the host of a URL before anything is resolved: a literal address in any spelling that URL accepts, and
    * `localhost`, which is allowed when 127.0.0.1 or ::1 is. Any other name is allowed here and judged when it is resolved.
    */
-  judgeUrl(url: URL): AddressVerdict;
+  judgeUrl(url: URL): AddressDecision;
 };
 
 /** A dial that the guard refused: nothing was sent. `address` is the address at fault, also where a name led to it. */
@@ -33,7 +33,7 @@ export class AddressRefusedError extends Error {
   }
 }
 
-const allowed: AddressVerdict = { allowed: true };
+const allowed: AddressDecision = { allowed: true };
 
 // Instance metadata services hand credentials to whoever asks: no configured range opens them. Some lie where neighbours do, and
 // 168.63.129.16, the agent of its cloud's hosts, in global unicast.
@@ -56,7 +56,7 @@ const localNat64: Range = ipaddr.parseCIDR("64:ff9b:1::/48");
  */
 export function createAddressGuard(options: { allowedRanges: readonly string[] }): AddressGuard {
   const ranges = options.allowedRanges.map(parseRange);
-  const judge = (text: string): AddressVerdict => {
+  const judge = (text: string): AddressDecision => {
     if (isIP(text) === 0) return refused("not an address");
     const address = ipaddr.parse(text);
     const inner = address instanceof ipaddr.IPv6 ? wrappedAddresses(address) : [];
@@ -68,7 +68,7 @@ export function createAddressGuard(options: { allowedRanges: readonly string[] }
   return { judge, judgeUrl: (url) => judgeHost(url.hostname, judge) };
 }
 
-function judgeHost(hostname: string, judge: AddressGuard["judge"]): AddressVerdict {
+function judgeHost(hostname: string, judge: AddressGuard["judge"]): AddressDecision {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) return judge(host);
   if (!/^(?:.*\.)?localhost\.?$/i.test(host)) return allowed;
@@ -76,7 +76,7 @@ function judgeHost(hostname: string, judge: AddressGuard["judge"]): AddressVerdi
   return v4.allowed ? v4 : judge("::1");
 }
 
-function judgeEach(addresses: readonly Address[], ranges: readonly Range[]): AddressVerdict {
+function judgeEach(addresses: readonly Address[], ranges: readonly Range[]): AddressDecision {
   for (const address of addresses) {
     const range = rangeOf(address);
     if (range !== "unicast" && !isInside(address, ranges)) return refused(range);
@@ -102,7 +102,7 @@ function withoutZone(address: Address): Address {
   return address instanceof ipaddr.IPv6 ? new ipaddr.IPv6(address.parts) : address;
 }
 
-function refused(range: string): AddressVerdict {
+function refused(range: string): AddressDecision {
   return { allowed: false, range };
 }
 

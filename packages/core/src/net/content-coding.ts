@@ -45,7 +45,7 @@ const largestBodies = 4;
 const waitingMax = 1_000;
 
 /** How many bodies may wait for room, and the room itself, in bytes; smaller in tests. */
-type Room = { readonly bytes: number; readonly waitingMax: number };
+type DecodeLimits = { readonly bytes: number; readonly waitingMax: number };
 
 /**
  * Makes a decoder for bodies of at most `bytesMax` bytes. All decoded bodies under way share 32 MiB, or four of the largest where that is
@@ -53,7 +53,7 @@ type Room = { readonly bytes: number; readonly waitingMax: number };
  */
 export function createBodyDecoder(
   bytesMax: number,
-  room: Room = { bytes: Math.max(roomBytesMin, largestBodies * bytesMax), waitingMax },
+  room: DecodeLimits = { bytes: Math.max(roomBytesMin, largestBodies * bytesMax), waitingMax },
 ): BodyDecoder {
   let left = room.bytes;
   const waiting: (() => void)[] = [];

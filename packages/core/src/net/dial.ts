@@ -10,12 +10,12 @@ export type Connection = { readonly remoteAddress: string | undefined };
 export type Route = { connection?: Connection };
 
 /** Request options with a place for the route. Read it in the response handlers, or when the request has failed. */
-export type Routed<Options extends Dispatcher.DispatchOptions> = Options & { route?: Route };
+export type WithRoute<Options extends Dispatcher.DispatchOptions> = Options & { route?: Route };
 
 /** An undici Agent that dials guarded addresses only and reports the route of a request. It follows no redirects. */
 export type GuardedAgent = Agent & {
-  dispatch(options: Routed<Agent.DispatchOptions>, handler: Dispatcher.DispatchHandler): boolean;
-  request(options: Routed<Dispatcher.RequestOptions>): Promise<Dispatcher.ResponseData>;
+  dispatch(options: WithRoute<Agent.DispatchOptions>, handler: Dispatcher.DispatchHandler): boolean;
+  request(options: WithRoute<Dispatcher.RequestOptions>): Promise<Dispatcher.ResponseData>;
 };
 
 /** Settings of a guarded agent; times in milliseconds. undici rounds times above a second by up to half a second. */
@@ -111,7 +111,7 @@ class RoutedClient extends Client {
     this.#connection = connection;
   }
 
-  override dispatch(options: Routed<Dispatcher.DispatchOptions>, handler: Dispatcher.DispatchHandler): boolean {
+  override dispatch(options: WithRoute<Dispatcher.DispatchOptions>, handler: Dispatcher.DispatchHandler): boolean {
     if (options.route !== undefined) options.route.connection = this.#connection;
     return super.dispatch(options, handler);
   }

@@ -52,15 +52,15 @@ export function createHeldMemory(bounds: MemoryBounds = defaultBounds): HeldMemo
   };
 }
 
-type Waiting = { readonly hold: Hold; readonly bytes: number; grant(): void };
+type QueuedHold = { readonly hold: Hold; readonly bytes: number; grant(): void };
 
 class Memory {
   readonly #bounds: MemoryBounds;
   /** Those that hold something, by project. */
   readonly #holding = new Map<string, Set<Hold>>();
   /** By project, in the order of their turns. */
-  readonly #newcomers = new Map<string, Waiting[]>();
-  readonly #growing = new Set<Waiting>();
+  readonly #newcomers = new Map<string, QueuedHold[]>();
+  readonly #growing = new Set<QueuedHold>();
 
   constructor(bounds: MemoryBounds) {
     this.#bounds = bounds;
@@ -76,7 +76,7 @@ class Memory {
     return { bytes: sumOf(this.#all()), waiting };
   }
 
-  take(hold: Hold, bytes: number): boolean | { readonly waiting: Waiting; readonly granted: Promise<void> } {
+  take(hold: Hold, bytes: number): boolean | { readonly waiting: QueuedHold; readonly granted: Promise<void> } {
     if (hold.bytes + bytes > this.#bounds.eachMax) return false;
     const mayPass = hold.bytes > 0 || (this.#growing.size === 0 && this.#newcomers.size === 0);
     if (mayPass && this.#fits(hold, bytes)) {
@@ -92,7 +92,7 @@ class Memory {
     return { waiting, granted };
   }
 
-  withdraw(waiting: Waiting): void {
+  withdraw(waiting: QueuedHold): void {
     this.#growing.delete(waiting);
     const { projectId } = waiting.hold;
     const line = this.#newcomers.get(projectId)?.filter((other) => other !== waiting);
@@ -109,7 +109,7 @@ class Memory {
     this.#serve();
   }
 
-  #lineOf(projectId: string): Waiting[] {
+  #lineOf(projectId: string): QueuedHold[] {
     const line = this.#newcomers.get(projectId) ?? [];
     this.#newcomers.set(projectId, line);
     return line;
@@ -196,7 +196,7 @@ class Hold implements MemoryHold {
   readonly bytesMax: number;
   readonly projectId: string;
   readonly #memory: Memory;
-  #waiting: Waiting | undefined;
+  #waiting: QueuedHold | undefined;
   #isReleased = false;
 
   constructor(memory: Memory, projectId: string, bytesMax: number) {

@@ -35,18 +35,18 @@ export type ThreadPoolOptions = {
   readonly memoryMaxMib?: number;
 };
 
-type Waiting = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
+type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
 /** How often the time of a task is looked at that has had its time by the clock, but perhaps not of the CPU. */
-const looksMax = 8;
+const timeChecksMax = 8;
 
 /** Makes a pool. Nothing is started before the first task. */
 export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
   const { threadsMax = 1 } = options;
-  const queues = new Map<string, Waiting[]>();
+  const queues = new Map<string, QueuedTask[]>();
   const threads = new Set<Thread>();
   let isClosed = false;
-  const next = (): Waiting | undefined => {
+  const next = (): QueuedTask | undefined => {
     const [first] = queues;
     if (first === undefined) return undefined;
     const [projectId, queue] = first;
@@ -77,7 +77,7 @@ export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
     run: (task) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(new ThreadStoppedError("closed"));
-        const waiting: Waiting = { task, resolve, reject };
+        const waiting: QueuedTask = { task, resolve, reject };
         const queue = queues.get(task.projectId);
         if (queue === undefined) queues.set(task.projectId, [waiting]);
         else queue.push(waiting);
@@ -95,25 +95,25 @@ export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
 type Thread = {
   readonly isBusy: boolean;
   /** Does one task; never rejects: the task itself hears. */
-  run(waiting: Waiting): Promise<void>;
+  run(waiting: QueuedTask): Promise<void>;
   end(reason: ThreadStoppedError["reason"]): Promise<void>;
 };
 
 /** What a thread says: an answer to its task, or what its task threw. */
-type Answer = { readonly value: unknown } | { readonly error: string };
+type ThreadReply = { readonly value: unknown } | { readonly error: string };
 
 function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: () => void): Thread {
   // Flags of the process, such as those of a test runner, are none of the thread's.
   const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMaxMib } });
   // A node that is done ends, whatever its threads still do.
   worker.unref();
-  let current: Waiting | undefined;
+  let current: QueuedTask | undefined;
   /** It has failed or was ended, and takes no task any more. */
   let isOver = false;
   let reason: ThreadStoppedError["reason"] = "memory";
   let timer: NodeJS.Timeout | undefined;
   let onDone: (() => void) | undefined;
-  const settle = (outcome: (waiting: Waiting) => void) => {
+  const settle = (outcome: (waiting: QueuedTask) => void) => {
     const waiting = current;
     current = undefined;
     clearTimeout(timer);
@@ -125,7 +125,7 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
     reason = why;
     await worker.terminate();
   };
-  worker.on("message", (answer: Answer) =>
+  worker.on("message", (answer: ThreadReply) =>
     settle(({ resolve, reject }) => ("error" in answer ? reject(new Error(answer.error)) : resolve(answer.value))),
   );
   worker.on("error", (error: Error & { code?: string }) => {
@@ -139,9 +139,9 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
     onGone();
   });
   /** By the CPU's time where the thread tells it: on a busy machine the clock runs, and the thread does not. */
-  const watch = async (waiting: Waiting, usedBeforeMs: number | undefined) => {
+  const watch = async (waiting: QueuedTask, usedBeforeMs: number | undefined) => {
     const { cpuMsMax } = waiting.task;
-    for (let looks = 1; looks <= looksMax && current === waiting; looks++) {
+    for (let looks = 1; looks <= timeChecksMax && current === waiting; looks++) {
       await new Promise<void>((resolve) => {
         timer = setTimeout(resolve, cpuMsMax);
       });

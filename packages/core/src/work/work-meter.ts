@@ -146,7 +146,7 @@ export function createWorkMeter({
   };
 }
 
-type Watch = Pick<WorkMeter, "start" | "stop"> & {
+type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
   /** An owner is at work from now on; answers the monotonic time. */
   enter(owner: WorkOwner): number;
   /** The CPU milliseconds of this thread at a time, at most 5 ms before it. */
@@ -155,7 +155,7 @@ type Watch = Pick<WorkMeter, "start" | "stop"> & {
   leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
 };
 
-const nobody: WorkOwner = { projectId: "" };
+const noOwner: WorkOwner = { projectId: "" };
 
 /** Of the time that the loop was held, what the CPU has worked at least: on a busy machine a process waits without holding anything. */
 const cpuShare = 0.5;
@@ -176,15 +176,15 @@ function cpuNowMs(): number {
 function createWatch(
   { heldMs, lookMs }: { readonly heldMs: number; readonly lookMs: number },
   onHeld: (held: HeldLoop) => void,
-): Watch {
+): LoopMonitor {
   let timer: NodeJS.Timeout | undefined;
   let lookedMs = 0;
   let lookedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
   /** Who has been at work since when, and who was for the longest stretch since the last look. */
-  let current = nobody;
+  let current = noOwner;
   let sinceMs = performance.now();
-  let longest = { owner: nobody, ms: 0 };
+  let longest = { owner: noOwner, ms: 0 };
   let isTold = false;
   const turnTo = (owner: WorkOwner): number => {
     const nowMs = performance.now();
@@ -202,7 +202,7 @@ function createWatch(
     }
     lookedCpuMs = cpuMs;
     lookedMs = nowMs;
-    longest = { owner: nobody, ms: 0 };
+    longest = { owner: noOwner, ms: 0 };
     isTold = false;
   };
   return {
@@ -221,9 +221,9 @@ function createWatch(
       return ms;
     },
     start() {
-      lookedMs = turnTo(nobody);
+      lookedMs = turnTo(noOwner);
       lookedCpuMs = cpuNowMs();
-      longest = { owner: nobody, ms: 0 };
+      longest = { owner: noOwner, ms: 0 };
       timer ??= setInterval(look, lookMs);
       timer.unref();
     },

@@ -100,7 +100,7 @@ export async function countJobsByStatus(
 }
 
 /** What waits for people. */
-export type WaitingForPeople = {
+export type PendingDecisionCounts = {
   readonly pendingAsks: number;
   /** Epoch milliseconds; null while there is none. */
   readonly oldestAskAt: number | null;
@@ -115,7 +115,7 @@ function inState(table: string, state: string, columns = ""): string {
 }
 
 /** By job_asks_state, connected_accounts_state and connected_accounts_run_out. */
-const countWaiting = statement<WaitingForPeople>(
+const countWaiting = statement<PendingDecisionCounts>(
   "count_waiting_for_people",
   `select (select count(*)::int4 from (${inState("job_asks", "pending")} limit $2::int4) a) as "pendingAsks",
      (select (extract(epoch from a.asked_at) * 1000)::float8 from (${inState("job_asks", "pending", "asked_at")} limit 1) a) as "oldestAskAt",
@@ -129,7 +129,7 @@ export async function countWaitingForPeople(
   db: Executor,
   projectId: ProjectId,
   nowMs: number,
-): Promise<WaitingForPeople> {
+): Promise<PendingDecisionCounts> {
   const [row] = await countWaiting(db, [uuidOfId(projectId), backlogMax, isoTime(nowMs)]);
   return row ?? { pendingAsks: 0, oldestAskAt: null, expiredAccounts: 0 };
 }

@@ -22,7 +22,7 @@ export type WatchedRow = {
   readonly isFinal: boolean;
 };
 
-type Found = { kind: WatchedKind; id: string; state: string; turn: number; final: boolean };
+type ChangedRow = { kind: WatchedKind; id: string; state: string; turn: number; final: boolean };
 
 const prefixes = { event: "evt", delivery: "dlv", call: "call", job: "job", ask: "ask" } as const satisfies Record<
   WatchedKind,
@@ -52,7 +52,7 @@ function newestOf(kind: keyof typeof states): string {
 }
 
 /** By primary keys, from the newest down to an id. */
-const selectNew = statement<Found>(
+const selectNew = statement<ChangedRow>(
   "read_new_of_project",
   `select * from (select 'event' as kind, id, '' as state, 0 as turn, true as final from events
       where (project_id, id) >= ($1::uuid, $2::uuid) and (project_id, id) <= ($1::uuid, '${lastUuid}'::uuid)
@@ -64,7 +64,7 @@ const selectNew = statement<Found>(
 /** Rows of one kind that are read at once; where there are more, the newest are. */
 const newRowsMax = 1_000;
 /** Rows of all projects that are looked at for them. */
-const lookedMax = 5_000;
+const scannedRowsMax = 5_000;
 
 /** What was made in a project since a time, as it is now: the newest 1,000 of each kind. */
 export async function readNewOfProject(
@@ -74,7 +74,7 @@ export async function readNewOfProject(
   sinceMs: number,
 ): Promise<WatchedRow[]> {
   const since = sinceMs <= 0 ? firstUuid : firstUuidAt(sinceMs);
-  const place = [uuidOfId(projectId), since, arrayLiteral(kinds), lookedMax, newRowsMax];
+  const place = [uuidOfId(projectId), since, arrayLiteral(kinds), scannedRowsMax, newRowsMax];
   return (await selectNew(db, place)).map(read);
 }
 
@@ -84,7 +84,7 @@ function againOf(kind: keyof typeof states, parameter: string): string {
 }
 
 /** By primary keys. */
-const selectAgain = statement<Found>(
+const selectAgain = statement<ChangedRow>(
   "read_watched_again",
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
 );
@@ -102,7 +102,7 @@ export async function readWatchedAgain(
 }
 
 /** What had not ended: jobs by jobs_status, asks by job_asks_state; the newest. */
-const selectOpen = statement<Found>(
+const selectOpen = statement<ChangedRow>(
   "read_open_of_project",
   `select ${listOf("job")} from (select j.id from unnest($2::text[]) as s(status) cross join lateral (
        select id from jobs where mode = 'live' and parent_job_id is null
@@ -148,6 +148,6 @@ export async function readWatchedEvents(
   return (await selectEvents(db, [uuidOfId(projectId), arrayLiteral(uuids)])).map((row) => columns.read(row));
 }
 
-function read({ kind, id, state, turn, final }: Found): WatchedRow {
+function read({ kind, id, state, turn, final }: ChangedRow): WatchedRow {
   return { kind, id: idOfUuid(prefixes[kind], id), state, turn, isFinal: final };
 }

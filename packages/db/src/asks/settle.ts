@@ -50,14 +50,14 @@ export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<n
 }
 
 /** By primary key. */
-const countUnasked = statement<{ refused: number }>(
+const countStrayAnswers = statement<{ refused: number }>(
   "count_unasked_answer",
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
 );
 
 /** Counts a refused answer to a job that has asked nothing; returns how many there are now. */
-export async function countUnaskedAnswer(tx: Executor, jobId: Id<"job">): Promise<number> {
-  const [row] = await countUnasked(tx, [uuidOfId(jobId)]);
+export async function countStrayAnswer(tx: Executor, jobId: Id<"job">): Promise<number> {
+  const [row] = await countStrayAnswers(tx, [uuidOfId(jobId)]);
   return row?.refused ?? 0;
 }
 
@@ -73,7 +73,7 @@ export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> 
 }
 
 /** What is known of a job under its lock. */
-export type JobUnderLock = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
+export type LockedJobRow = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
 
 const columns = selectList(jobs, ["id", "projectId", "keyId", "principalChain"]);
 
@@ -82,19 +82,19 @@ function withChain<Job extends Pick<Row<typeof jobs>, "keyId" | "principalChain"
 }
 
 /** By primary key. */
-const lockForAnswer = statement<RawRow<JobUnderLock>>(
+const lockForAnswer = statement<RawRow<LockedJobRow>>(
   "lock_job_for_ask",
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,
 );
 
 /** Locks a job's row for the rest of the transaction, as `lockJob` does; undefined when there is none. */
-export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<JobUnderLock | undefined> {
+export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<LockedJobRow | undefined> {
   const [row] = await lockForAnswer(tx, [uuidOfId(jobId)]);
   return row && withChain(columns.read(row));
 }
 
 /** Of several that were reached for one question, the row tells of the one who holds it. By primary key. */
-const noteReached = statement<{ id: string }>(
+const recordContact = statement<{ id: string }>(
   "note_ask_reached",
   `update job_asks set tool_slug = $3::text, entity_id = $4::text, tool_call_id = $5::text, delivered_at = $6::timestamptz
    where id = $1::uuid and (principal_id = $2::text or (tool_call_id = '' and $2::text = any(delivered_principals)
@@ -102,7 +102,7 @@ const noteReached = statement<{ id: string }>(
 );
 
 /** A call that told a contact of an ask. */
-type AskReached = {
+type ContactedRecipient = {
   readonly principalId: string;
   readonly hopIndex: number;
   readonly toolSlug: string;
@@ -112,9 +112,9 @@ type AskReached = {
 };
 
 /** Notes how a contact was told of an ask. */
-export async function noteAskReached(tx: Executor, id: Id<"ask">, reached: AskReached): Promise<void> {
+export async function recordAskContact(tx: Executor, id: Id<"ask">, reached: ContactedRecipient): Promise<void> {
   const { principalId, toolSlug, entityId, toolCallId, deliveredAt, hopIndex } = reached;
-  await noteReached(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
+  await recordContact(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
 }
 
 /** By primary key. */

@@ -10,7 +10,7 @@ import type { AuditEvent } from "./list.ts";
 export type AuditChain = typeof auditChains.$inferSelect;
 
 /** An entry with its place in its chain. */
-export type PlacedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
+export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly outcome: string;
   readonly position: number;
   readonly mac: Buffer;
@@ -29,29 +29,29 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
 }
 
 /** Entries without a place whose outcome is known, or that began before `unknownBefore`; none of the chains `without`. */
-export type UnplacedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
+export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 
-function isUnplaced({ unknownBefore, without }: UnplacedFilter) {
+function isUnchained({ unknownBefore, without }: UnchainedFilter) {
   const isOver = or(isNotNull(auditEvents.outcome), lt(auditEvents.at, unknownBefore));
   const isElsewhere = without.length === 0 ? undefined : notInArray(auditEvents.projectId, [...without]);
   return and(isNull(auditEvents.position), isOver, isElsewhere);
 }
 
 /** Whether there are such entries. By audit_events_waiting, which has these alone. */
-export async function hasUnplacedAuditEvents(db: Executor, filter: UnplacedFilter): Promise<boolean> {
-  const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnplaced(filter)).limit(1);
+export async function hasUnchainedAuditEvents(db: Executor, filter: UnchainedFilter): Promise<boolean> {
+  const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnchained(filter)).limit(1);
   return rows.length > 0;
 }
 
 /** The oldest of them. */
-export function listUnplacedAuditEvents(
+export function listUnchainedAuditEvents(
   tx: Executor,
-  { limit, ...filter }: UnplacedFilter & { readonly limit: number },
+  { limit, ...filter }: UnchainedFilter & { readonly limit: number },
 ): Promise<AuditEvent[]> {
   return tx.orm
     .select()
     .from(auditEvents)
-    .where(isUnplaced(filter))
+    .where(isUnchained(filter))
     .orderBy(asc(auditEvents.id))
     .limit(limit)
     .for("update");
@@ -99,7 +99,7 @@ export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<vo
 }
 
 /** Gives entries their places. */
-export async function placeAuditEvents(tx: Executor, events: readonly PlacedAuditEvent[]): Promise<void> {
+export async function chainAuditEvents(tx: Executor, events: readonly ChainedAuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.sql.unsafe(
     `update audit_events e set position = v.position, mac = v.mac, hash = v.hash, outcome = v.outcome, about_digest = v.digest
@@ -117,7 +117,7 @@ export async function placeAuditEvents(tx: Executor, events: readonly PlacedAudi
 }
 
 /** Entries of a chain by their places: from `from` to `to`, both included. */
-export function listPlacedAuditEvents(
+export function listChainedAuditEvents(
   db: Executor,
   projectId: ProjectId,
   { from, to, limit }: { from: number; to: number; limit: number },

@@ -7,7 +7,7 @@ import { compareKeys } from "../sql/filter.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** What a limit counts together. */
-export type PaceKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
+export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
 /** Where that stands, and the revision that a change is made from. */
 export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
@@ -26,13 +26,13 @@ const selectPaces = compose(
 );
 
 /** Reads paces, in order; undefined where there is no row. */
-export async function readCallPaces(db: Executor, keys: readonly PaceKey[]): Promise<(PaceRow | undefined)[]> {
-  const placeOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
+export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
+  const keyPartsOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
   const found = new Map<string, PaceRow>();
   for (const { project, limit, key, ...row } of await selectPaces(db, { wanted: keys })) {
-    found.set(placeOf(project, limit, key), columns.read(row));
+    found.set(keyPartsOf(project, limit, key), columns.read(row));
   }
-  return keys.map(({ projectId, limitName, key }) => found.get(placeOf(uuidOfId(projectId), limitName, key)));
+  return keys.map(({ projectId, limitName, key }) => found.get(keyPartsOf(uuidOfId(projectId), limitName, key)));
 }
 
 /**
@@ -60,6 +60,6 @@ export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof
   return new Set(written.map(({ revision }) => revision));
 }
 
-function placeOf({ projectId, limitName, key }: PaceKey): readonly string[] {
+function placeOf({ projectId, limitName, key }: LimiterKey): readonly string[] {
   return [projectId, limitName, key];
 }

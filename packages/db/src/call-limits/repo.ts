@@ -62,7 +62,7 @@ export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLi
 }
 
 /** From the old end of call_paces_expires. */
-const sweepPaces = statement<{ key: string }>(
+const deleteExpired = statement<{ key: string }>(
   "sweep_call_paces",
   `delete from call_paces p using (
      select project_id, limit_name, key from call_paces where expires_at < $1::timestamptz
@@ -72,5 +72,5 @@ const sweepPaces = statement<{ key: string }>(
 
 /** Removes up to `limit` paces that have expired; returns how many. */
 export async function sweepCallPaces(db: Executor, nowMs: number, limit: number): Promise<number> {
-  return (await sweepPaces(db, [isoTime(nowMs), limit])).length;
+  return (await deleteExpired(db, [isoTime(nowMs), limit])).length;
 }

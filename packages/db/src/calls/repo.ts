@@ -50,12 +50,12 @@ type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "argume
 type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
   /** Newest first, from after `after`. */
-  list(filter: ToolCallFilter, page: CallPlace): Promise<ToolCallSummary[]>;
+  list(filter: ToolCallFilter, page: CallPosition): Promise<ToolCallSummary[]>;
   /** The same by what no index has: it looks at 20,000 calls at most. */
-  walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPlace): Promise<WalkedPage<ToolCallSummary>>;
+  walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPosition): Promise<WalkedPage<ToolCallSummary>>;
 };
 
-type CallPlace = { after: Id<"call"> | undefined; limit: number };
+type CallPosition = { after: Id<"call"> | undefined; limit: number };
 
 const { replay: _replay, failure: _failure, ...columns } = getTableColumns(toolCalls);
 

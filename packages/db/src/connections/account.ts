@@ -5,10 +5,11 @@ import type { ConnectedAccountState } from "../schema/words.ts";
 export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
 
 /** The columns of the last try of a credential: null before the first. */
-export type TryColumn = "credentialTriedAt" | "isCredentialTaken";
+export type AttemptColumn = "credentialTriedAt" | "isCredentialTaken";
 
 /** An account as it is made: its credential was tried, or not. */
-export type NewConnectedAccount = Omit<ConnectedAccount, TryColumn> & Partial<Pick<ConnectedAccount, TryColumn>>;
+export type NewConnectedAccount = Omit<ConnectedAccount, AttemptColumn> &
+  Partial<Pick<ConnectedAccount, AttemptColumn>>;
 
 /** Which accounts to list; empty strings match all. */
 export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { connectedAccounts } from "../schema/connections.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
-import type { ConnectedAccount, TryColumn } from "./account.ts";
+import type { AttemptColumn, ConnectedAccount } from "./account.ts";
 
 /** Whether one account, found by its id, is active. As a filter alone: without statistics a plan went past all that a project has active. */
 const isActive = filterColumn(connectedAccounts.state, "active");
@@ -59,7 +59,7 @@ export async function claimAccountRefresh(
 
 /** What a renewal changes; an absent field stays. `state` is given when it ends the account's use. */
 export type AccountRefreshOutcome = Partial<
-  Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError" | TryColumn>
+  Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError" | AttemptColumn>
 > & { state?: "expired"; updatedAt: number };
 
 /**
@@ -90,7 +90,7 @@ export async function settleAccountRefresh(
 }
 
 /** The columns of a try of a credential: the app took it or refused it. */
-function triedColumns(isTaken: boolean, nowMs: number): Pick<ConnectedAccount, TryColumn> {
+function triedColumns(isTaken: boolean, nowMs: number): Pick<ConnectedAccount, AttemptColumn> {
   return { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
 

@@ -86,7 +86,7 @@ export function contactsForProject(db: Executor, projectId: ProjectId): ContactR
         if (await isLastApprover(tx, projectId, principalId)) return "last_approver";
         const [known] = await tx.orm.select(columns).from(contacts).where(own(principalId)).for("update");
         if (known === undefined) return "missing";
-        if (await isAsked(tx, projectId, principalId)) return "asked";
+        if (await hasPendingAsk(tx, projectId, principalId)) return "asked";
         await tx.orm.delete(contacts).where(own(principalId));
         return "deleted";
       }),
@@ -105,7 +105,7 @@ async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: s
 }
 
 /** Whether a pending ask has reached it. By the index that has the pending ones apart: all that were ever asked are many. */
-async function isAsked(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
+async function hasPendingAsk(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
   const { where } = newestWith(jobAsks, projectId, { key: sql`(${jobAsks.state} || ' ')`, value: "pending " });
   const [ask] = await tx.orm
     .select({ id: jobAsks.id })

@@ -6,7 +6,7 @@ import { openDatabase } from "../connect.ts";
 import { recordEvents } from "../events/record.ts";
 import { reportSubscriptionFailures } from "../subscriptions/health.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
-import { addProject, addSubscription, claimRequest, fillLane, newEvent, nowMs, settlement } from "../test-rows.ts";
+import { addProject, addSubscription, claimRequest, fillQueue, newEvent, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import { releaseDeliveries } from "./queue.ts";
 import { settleDeliveries } from "./settle.ts";
@@ -105,7 +105,7 @@ test("a claim takes the oldest of each lane, up to its share, and up to the room
     await addSubscription(db, projectId),
     await addSubscription(db, projectId),
   ];
-  for (const id of [full, roomy, plain]) await fillLane(db, projectId, id, { count: 20 });
+  for (const id of [full, roomy, plain]) await fillQueue(db, projectId, id, { count: 20 });
   const rooms = new Map([
     [full, 0],
     [roomy, 7],
@@ -123,8 +123,8 @@ test("a project that uses its share of the node gets nothing, and no probe of it
   const [full, other] = [await addProject(db), await addProject(db)];
   const [busy, failing] = [await addSubscription(db, full), await addFailing(full)];
   const free = await addSubscription(db, other);
-  for (const id of [busy, failing]) await fillLane(db, full, id, { count: 3 });
-  await fillLane(db, other, free, { count: 3 });
+  for (const id of [busy, failing]) await fillQueue(db, full, id, { count: 3 });
+  await fillQueue(db, other, free, { count: 3 });
   const { deliveries } = await claimDeliveries(db, claimRequest(me, { fullProjects: new Set([full]) }));
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([free, free, free]);
   const later = await claimDeliveries(db, claimRequest(me));
@@ -135,7 +135,7 @@ test("a look that its limit cuts off goes on where it stopped: every lane comes 
   const projectId = await addProject(db);
   const ids: SubscriptionId[] = [];
   for (let lane = 0; lane < 10; lane++) ids.push(await addSubscription(db, projectId));
-  for (const id of ids) await fillLane(db, projectId, id, { count: 20 });
+  for (const id of ids) await fillQueue(db, projectId, id, { count: 20 });
   const served: SubscriptionId[][] = [];
   let after: SubscriptionId | undefined;
   for (let look = 0; look < 4; look++) {
@@ -165,7 +165,7 @@ test("more lanes than one look visits come in the next", async () => {
 test("a failing subscription gives nothing before its backoff has passed, then one probe", async () => {
   const projectId = await addProject(db);
   const id = await addFailing(projectId);
-  await fillLane(db, projectId, id, { count: 5 });
+  await fillQueue(db, projectId, id, { count: 5 });
   expect((await claimDeliveries(db, claimRequest(me, { nowMs: nowMs - 9_001 }))).deliveries).toEqual([]);
   const { deliveries } = await claimDeliveries(db, claimRequest(me));
   expect(deliveries).toMatchObject([{ subscriptionId: id, probe: true }]);
@@ -178,7 +178,7 @@ test("nodes that look at the same moment send one probe between them", async () 
   const projectId = await addProject(db);
   for (let round = 0; round < 10; round++) {
     const id = await addFailing(projectId);
-    await fillLane(db, projectId, id, { count: 20 });
+    await fillQueue(db, projectId, id, { count: 20 });
     const found = await Promise.all(
       Array.from({ length: 6 }, () => claimDeliveries(db, claimRequest(createId("node", nowMs)))),
     );
@@ -206,7 +206,7 @@ test("claims of many owners at once never hand out one delivery twice", async ()
   const projectId = await addProject(db);
   const ids: SubscriptionId[] = [];
   for (let lane = 0; lane < 4; lane++) ids.push(await addSubscription(db, projectId));
-  for (const id of ids) await fillLane(db, projectId, id, { count: 250 });
+  for (const id of ids) await fillQueue(db, projectId, id, { count: 250 });
   const handedOut: string[] = [];
   const work = async () => {
     const owner = createId("node", nowMs);
@@ -224,7 +224,7 @@ test("claims of many owners at once never hand out one delivery twice", async ()
 test("a claim races with settlements and releases without handing out what has ended", async () => {
   const projectId = await addProject(db);
   const id = await addSubscription(db, projectId);
-  await fillLane(db, projectId, id, { count: 300 });
+  await fillQueue(db, projectId, id, { count: 300 });
   let settled = 0;
   const work = async () => {
     const owner = createId("node", nowMs);
@@ -295,7 +295,7 @@ test("lanes whose deliveries wait for a retry cost a look one statement of two p
 test("what is tried again of a subscription that has ended does not wait: its lane is named at once", async () => {
   const projectId = await addProject(db);
   const id = await addSubscription(db, projectId);
-  const [task] = await fillLane(db, projectId, id, { count: 1, owner: me });
+  const [task] = await fillQueue(db, projectId, id, { count: 1, owner: me });
   await subscriptionsForProject(db, projectId).update(id, { active: false });
   const failed = { state: "pending", dueAtMs: nowMs + 3_600_000, attempt: { error: "http_500" } } as const;
   expect(await settleDeliveries(db, me, [settlement(projectId, task!, failed)])).toEqual([]);

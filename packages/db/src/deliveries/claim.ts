@@ -7,7 +7,7 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { DeliveryTaskKey } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
-import { promoteDeliveries, visitLanes } from "./queue.ts";
+import { promoteDeliveries, scanQueues } from "./queue.ts";
 
 /** A pending delivery that this node now holds, with all that sending it needs. */
 export type LeasedDelivery = DeliveryTaskKey & {
@@ -148,11 +148,11 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
   const { behind, nowMs } = request;
   const visit = { after, most: request.lanes, behind, nowMs };
-  const before = await visitLanes(db, visit);
+  const before = await scanQueues(db, visit);
   const endsWaits = before.hasDue && request.after === undefined && !behind;
   // Where nothing has waited long enough, as mostly, a look is this one statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
-  const { lanes, hasBehind } = hasNews ? await visitLanes(db, visit) : before;
+  const { lanes, hasBehind } = hasNews ? await scanQueues(db, visit) : before;
   const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscriptionId);
   const rows = open.length === 0 ? [] : await claimOf(db, open, request);
   // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.

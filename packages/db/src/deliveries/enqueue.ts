@@ -43,7 +43,7 @@ const enqueue = compose(
  * For whom deliveries are queued, and when they are due: at once, or one after the other over `spreadMs`. `behind`: after all that is
  * live, as a paced replay's are.
  */
-type QueueTo = {
+type QueueTarget = {
   readonly projectId: ProjectId;
   readonly dueAtMs: number;
   readonly behind: boolean;
@@ -54,7 +54,7 @@ type QueueTo = {
 /** Stores fresh deliveries of stored events, marked as replayed, all or none. Returns those whose event is gone: they are not stored. */
 export function enqueueDeliveries(
   db: Executor,
-  { projectId, dueAtMs, behind, spreadMs = 0 }: QueueTo,
+  { projectId, dueAtMs, behind, spreadMs = 0 }: QueueTarget,
   fresh: readonly QueuedDelivery[],
 ): Promise<Set<DeliveryId>> {
   return withTransaction(db, async (tx) => {

@@ -26,7 +26,7 @@ export type DeliveryWalk = { readonly fromUuid: string; readonly beforeUuid: str
  * deliveries_subscription. An equality with the project: compared as rows, the other index that begins with it would be sorted for
  * each hop where the server's statistics are old, which took seconds.
  */
-const selectLanes = statement<{ id: string }>(
+const selectQueues = statement<{ id: string }>(
   "list_delivery_lanes",
   `with recursive lanes(id) as (
      (select subscription_id from deliveries where project_id = $1::uuid order by subscription_id limit 1)
@@ -37,17 +37,17 @@ const selectLanes = statement<{ id: string }>(
    select id from lanes where id is not null`,
 );
 
-const ofLane = { project_id: "$1::uuid", subscription_id: "l.id" };
-const lanes = "unnest($2::uuid[]) as l(id)";
+const ofQueue = { project_id: "$1::uuid", subscription_id: "l.id" };
+const queues = "unnest($2::uuid[]) as l(id)";
 /** Another index of deliveries begins with the project too, and only an equality tells the two apart. */
 const condition = "subscription_id = l.id";
-const scan = { key: ofLane, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
+const scan = { key: ofQueue, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
 /** By deliveries_subscription, a backward scan for each lane that ends with the page; the page itself by primary key. */
 const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (
-     select f.id from ${lanes} cross join lateral (
+     select f.id from ${queues} cross join lateral (
        select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, state, attempts", scan)}) w
        where ($6::text is null or w.state = $6::text) and (not $8::bool or (w.state <> 'delivered' and w.attempts > 0))
        order by w.project_id desc, w.id desc limit $7::int4) f
@@ -58,7 +58,7 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
 /** The highest of the ids at which a lane stopped: below it, that lane may have others. */
 const selectEnd = statement<{ id: string | null }>(
   "end_delivery_walk",
-  `select e.id from ${lanes} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,
+  `select e.id from ${queues} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,
 );
 
 /**
@@ -73,7 +73,7 @@ export async function walkDeliveries(
 ): Promise<WalkedPage<ListedDelivery>> {
   const project = uuidOfId(projectId);
   const ids =
-    subscriptionId === undefined ? (await selectLanes(db, [project])).map(({ id }) => id) : [uuidOfId(subscriptionId)];
+    subscriptionId === undefined ? (await selectQueues(db, [project])).map(({ id }) => id) : [uuidOfId(subscriptionId)];
   if (ids.length === 0) return { rows: [], walkedTo: undefined };
   const each = Math.max(1, Math.floor(walkRowsMax / ids.length));
   const place = [project, arrayLiteral(ids), fromUuid, beforeUuid, each];

@@ -3,7 +3,7 @@ import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { withTransaction } from "../connect.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
-import { addProject, addSubscription, claimRequest, eventOf, fillLane, nowMs } from "../test-rows.ts";
+import { addProject, addSubscription, claimRequest, eventOf, fillQueue, nowMs } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import { enqueueDeliveries } from "./enqueue.ts";
 import { expireDeliveries } from "./expire.ts";
@@ -16,10 +16,10 @@ beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptio
 
 const [me, other] = [createId("node", nowMs), createId("node", nowMs)];
 
-async function lane(count: number, owner?: typeof me) {
+async function queueOf(count: number, owner?: typeof me) {
   const projectId = await addProject(db);
   const subscriptionId = await addSubscription(db, projectId);
-  const tasks = await fillLane(db, projectId, subscriptionId, owner === undefined ? { count } : { count, owner });
+  const tasks = await fillQueue(db, projectId, subscriptionId, owner === undefined ? { count } : { count, owner });
   return { projectId, subscriptionId, tasks };
 }
 
@@ -33,8 +33,8 @@ async function leased(): Promise<number> {
 }
 
 test("a lease given back is free at once; one that belongs to another node is not touched", async () => {
-  const mine = await lane(3, me);
-  const theirs = await lane(2, other);
+  const mine = await queueOf(3, me);
+  const theirs = await queueOf(2, other);
   await releaseDeliveries(db, me, [...mine.tasks.slice(0, 2), ...theirs.tasks]);
   expect(await leased()).toBe(3);
   const { deliveries } = await claimDeliveries(db, claimRequest(other));
@@ -49,12 +49,12 @@ test("a lease given back is free at once; one that belongs to another node is no
 });
 
 test("a subscription that is active expires nothing", async () => {
-  const { subscriptionId } = await lane(3);
+  const { subscriptionId } = await queueOf(3);
   expect(await expireDeliveries(db, subscriptionId, nowMs, 100)).toBe(0);
 });
 
 test("the pending deliveries of an inactive subscription end, a batch at a time; what is in flight is left to its owner", async () => {
-  const { projectId, subscriptionId, tasks } = await lane(10);
+  const { projectId, subscriptionId, tasks } = await queueOf(10);
   const deliveries = deliveriesForProject(db, projectId);
   await claimDeliveries(db, claimRequest(me, { share: 2 }));
   await deactivate(projectId, subscriptionId);
@@ -74,7 +74,7 @@ test("the pending deliveries of an inactive subscription end, a batch at a time;
 });
 
 test("two nodes that expire at once end each delivery once", async () => {
-  const { projectId, subscriptionId } = await lane(500);
+  const { projectId, subscriptionId } = await queueOf(500);
   await deactivate(projectId, subscriptionId);
   const ended = await Promise.all(Array.from({ length: 6 }, () => expireDeliveries(db, subscriptionId, nowMs, 100)));
   const left = await expireDeliveries(db, subscriptionId, nowMs, 1_000);
@@ -82,7 +82,7 @@ test("two nodes that expire at once end each delivery once", async () => {
 });
 
 test("fresh deliveries of stored events are queued unleased and marked, across the size of one statement", async () => {
-  const { projectId, subscriptionId, tasks } = await lane(1);
+  const { projectId, subscriptionId, tasks } = await queueOf(1);
   const eventId = eventOf(tasks[0]!.id);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
   await enqueueDeliveries(db, { projectId, dueAtMs: nowMs + 7, behind: false }, fresh);
@@ -99,7 +99,7 @@ test("fresh deliveries of stored events are queued unleased and marked, across t
 });
 
 test("a queue that fails half way leaves nothing, and one in a transaction ends with it", async () => {
-  const { projectId, subscriptionId, tasks } = await lane(1);
+  const { projectId, subscriptionId, tasks } = await queueOf(1);
   const eventId = eventOf(tasks[0]!.id);
   const id = createId("dlv", nowMs);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
@@ -115,7 +115,7 @@ test("a queue that fails half way leaves nothing, and one in a transaction ends 
 });
 
 test("deliveries are found within their project, and listed newest first by either filter", async () => {
-  const { projectId, subscriptionId, tasks } = await lane(4);
+  const { projectId, subscriptionId, tasks } = await queueOf(4);
   const stranger = deliveriesForProject(db, await addProject(db));
   const deliveries = deliveriesForProject(db, projectId);
   const newest = tasks.map(({ id }) => id).reverse();

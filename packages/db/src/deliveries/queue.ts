@@ -5,7 +5,7 @@ import { compose, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
-import { behindEpoch, currentEpoch, epochOf } from "./epoch.ts";
+import { currentEpoch, epochOf, lowPriorityEpoch } from "./epoch.ts";
 
 /**
  * Ends the wait of the first $2 tasks that are due: delivery_tasks_waiting has them in order, so that nothing due costs one probe,
@@ -60,7 +60,7 @@ const visit = statement<{ subscription_id: string | null; ended: boolean | null;
   from visited v left join subscriptions s on s.id = v.subscription_id
   where v.subscription_id is not null
   union all
-  select null, null, 'behind' where exists (select from delivery_tasks t where t.epoch = ${behindEpoch} limit 1)
+  select null, null, 'behind' where exists (select from delivery_tasks t where t.epoch = ${lowPriorityEpoch} limit 1)
   union all
   select null, null, 'due' where exists (
     select from delivery_tasks t where t.epoch = 0 and t.due_at <= $4::timestamptz order by t.due_at limit 1)
@@ -68,10 +68,10 @@ const visit = statement<{ subscription_id: string | null; ended: boolean | null;
 );
 
 /** A subscription that has tasks. `ended`: it is inactive or gone. */
-type VisitedLane = { readonly subscriptionId: string; readonly ended: boolean };
+type ScannedQueue = { readonly subscriptionId: string; readonly ended: boolean };
 
 /** Which lanes are visited: up to `most` from after a subscription's UUID. */
-type LaneVisit = {
+type QueueScan = {
   readonly after: string;
   readonly most: number;
   readonly behind: boolean;
@@ -79,10 +79,10 @@ type LaneVisit = {
 };
 
 /** What a visit found. `hasBehind`: paced replays have something queued. `hasDue`: some that waited are due. */
-type VisitedLanes = { readonly lanes: VisitedLane[]; readonly hasBehind: boolean; readonly hasDue: boolean };
+type QueueScanResult = { readonly lanes: ScannedQueue[]; readonly hasBehind: boolean; readonly hasDue: boolean };
 
 /** Visits lanes, in the order of their subscriptions. */
-export async function visitLanes(db: Executor, { after, most, behind, nowMs }: LaneVisit): Promise<VisitedLanes> {
+export async function scanQueues(db: Executor, { after, most, behind, nowMs }: QueueScan): Promise<QueueScanResult> {
   const rows = await visit(db, [after, most, behind, isoTime(nowMs)]);
   const lanes = rows.flatMap(({ subscription_id: subscriptionId, ended }) =>
     subscriptionId === null ? [] : [{ subscriptionId, ended: ended === true }],

@@ -23,15 +23,15 @@ export type DeliveryFilter = Partial<TimeRange> & {
   onlyFailed?: boolean | undefined;
 };
 
-type DeliveryPlace = { after: DeliveryId | undefined; limit: number };
+type DeliveryPosition = { after: DeliveryId | undefined; limit: number };
 
 /** Deliveries of one project. */
 type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
   /** Newest first, from after `after`; the filters combine. A state and `onlyFailed` are for those of one event, which are few. */
-  list(filter: DeliveryFilter, page: DeliveryPlace): Promise<Delivery[]>;
+  list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
   /** The same in a state, or that failed, of one subscription or all: it looks at 20,000 deliveries at most. */
-  walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPlace): Promise<WalkedPage<Delivery>>;
+  walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
   /** The attempts of a delivery in order; undefined when there is no such delivery. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };

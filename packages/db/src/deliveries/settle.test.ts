@@ -2,7 +2,7 @@ import { createId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { openDatabase } from "../connect.ts";
-import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
+import { addProject, addSubscription, claimRequest, fillQueue, nowMs, settlement } from "../test-rows.ts";
 import { claimDeliveries } from "./claim.ts";
 import type { DeliveryTaskKey } from "./enqueue.ts";
 import { releaseDeliveries } from "./queue.ts";
@@ -17,7 +17,7 @@ const me = createId("node", nowMs);
 
 async function leased(count: number, owner = me) {
   const projectId = await addProject(db);
-  const tasks = await fillLane(db, projectId, await addSubscription(db, projectId), { count, owner });
+  const tasks = await fillQueue(db, projectId, await addSubscription(db, projectId), { count, owner });
   return { projectId, tasks, deliveries: deliveriesForProject(db, projectId) };
 }
 
@@ -146,7 +146,7 @@ async function settleInWaves(
   let underWay: DeliveryTaskKey[] = [];
   for (let queued = 0; queued <= count; queued += waveSize) {
     const ended = underWay;
-    underWay = queued < count ? await fillLane(one, projectId, lane, { count: waveSize, owner: me }) : [];
+    underWay = queued < count ? await fillQueue(one, projectId, lane, { count: waveSize, owner: me }) : [];
     // In another order than they began, where there are several.
     for (let batch = batches - 1; batch >= 0; batch--) {
       const settled = ended.filter((_, index) => index % batches === batch).map((task) => settlement(projectId, task));

@@ -15,7 +15,11 @@ export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asW
 export const projectConfirmDocument = documentType<ConfirmRule>("project_policies.confirm", [asWritten]);
 
 /** `contacts.reach`: how to reach a contact, by tool, entity and argument template. */
-export type ReachDocument = { readonly toolSlug: string; readonly entityId: string; readonly args: JsonObject };
+export type ContactChannelDocument = {
+  readonly toolSlug: string;
+  readonly entityId: string;
+  readonly args: JsonObject;
+};
 
 /** How `contacts.reach` is stored. */
-export const reachDocument = documentType<ReachDocument>("contacts.reach", [asWritten]);
+export const contactChannelDocument = documentType<ContactChannelDocument>("contacts.reach", [asWritten]);

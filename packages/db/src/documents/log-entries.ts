@@ -67,7 +67,7 @@ function withPhrases(text: string): string {
   return text.startsWith("[") ? text : text.replace(anyMark, (mark) => phraseOf.get(mark) ?? mark);
 }
 
-type Packed = readonly [type: string, stepId: string, payload: string, principalChain?: string];
+type PackedEntry = readonly [type: string, stepId: string, payload: string, principalChain?: string];
 
 function read(text: string): readonly LogEntry[] {
   const entries = text.startsWith("[")
@@ -82,7 +82,7 @@ function read(text: string): readonly LogEntry[] {
 }
 
 function write(entries: readonly LogEntry[]): string {
-  const packed = entries.map(({ type, stepId, payload, principalChain }): Packed => {
+  const packed = entries.map(({ type, stepId, payload, principalChain }): PackedEntry => {
     return principalChain ? [type, stepId, payload, JSON.stringify(principalChain)] : [type, stepId, payload];
   });
   const isPlain =

@@ -33,13 +33,13 @@ export function packedDocument<T extends object>(
 }
 
 /** Fields in their order; `inner` undefined for one that is packed as it is. */
-type Order = readonly { readonly name: string; readonly inner: Order | undefined }[];
+type FieldOrder = readonly { readonly name: string; readonly inner: FieldOrder | undefined }[];
 
-function orderOf(fields: Fields): Order {
+function orderOf(fields: Fields): FieldOrder {
   return Object.entries(fields).map(([name, inner]) => ({ name, inner: inner === true ? undefined : orderOf(inner) }));
 }
 
-function pack(order: Order, value: object): unknown[] {
+function pack(order: FieldOrder, value: object): unknown[] {
   const values = value as Readonly<Record<string, unknown>>;
   const packed = order.map(({ name, inner }) => {
     const part = values[name];
@@ -49,7 +49,7 @@ function pack(order: Order, value: object): unknown[] {
   return packed;
 }
 
-function unpack(order: Order, packed: unknown, restore: (part: unknown) => unknown): Record<string, unknown> {
+function unpack(order: FieldOrder, packed: unknown, restore: (part: unknown) => unknown): Record<string, unknown> {
   if (!Array.isArray(packed)) throw new Error("a packed document is no list");
   const values: readonly unknown[] = packed;
   const document: Record<string, unknown> = {};

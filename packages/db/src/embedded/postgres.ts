@@ -135,10 +135,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 type StartOptions = EmbeddedPostgresOptions & { account: Account; binaries: string; store: DataFolder };
-type Started = { server: ServerProcess; url: string; socketUrl: string };
+type StartedServer = { server: ServerProcess; url: string; socketUrl: string };
 
 /** PostgreSQL's lock file decides whose the data are; a holder that is about to end is waited for. */
-async function startWhenFree(options: StartOptions): Promise<Started> {
+async function startWhenFree(options: StartOptions): Promise<StartedServer> {
   const clock = options.clock ?? systemClock;
   const firstTryAt = clock.now();
   for (;;) {
@@ -163,7 +163,7 @@ const stoppingMs = 15_000;
 // After a crash it first replays its log.
 const readyMs = 120_000;
 
-async function tryStart(options: StartOptions, clock: Clock): Promise<Started | ServerExit> {
+async function tryStart(options: StartOptions, clock: Clock): Promise<StartedServer | ServerExit> {
   const { store, durability } = options;
   const port = await freePort();
   const lock = await readLockFile(store.cluster);

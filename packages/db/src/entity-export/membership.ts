@@ -10,10 +10,10 @@ import { arrayLiteral } from "../sql/statement.ts";
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
 /** A way by which rows of a table go with those of another. */
-export type Way = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
+export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 
 /** The ways of a table, in the order in which they are declared. Throws an Error for a row that others go with and that has no key. */
-export function waysOf({ parents = [] }: ErasedTable): Way[] {
+export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   return parents.map((parent) => {
     const erased = erasedTables.find(({ table }) => table === parent.table);
     if (erased?.key === undefined)
@@ -71,9 +71,14 @@ export async function rowsOfEntity(
   return found;
 }
 
-type Rule = "jobs" | "standing" | "runs";
+type MembershipRule = "jobs" | "standing" | "runs";
 
-async function chosenBy(db: Executor, named: WalkedEntity, rule: Rule, uuids: readonly string[]): Promise<string[]> {
+async function chosenBy(
+  db: Executor,
+  named: WalkedEntity,
+  rule: MembershipRule,
+  uuids: readonly string[],
+): Promise<string[]> {
   switch (rule) {
     case "jobs":
       return (

@@ -69,7 +69,7 @@ function pageText(query: PageQuery): SQL {
   const sorted = sql.join([...(owners === undefined ? [] : [sql`t.owner_`]), ...keys], sql`, `);
   const list = [
     ...selected.map((column) => sql`t.${name(column.name)}`),
-    ...placeColumns(query).map((column) => sql`t.${name(column.name)} as ${name(`n_${column.name}`)}`),
+    ...sealContextColumns(query).map((column) => sql`t.${name(column.name)} as ${name(`n_${column.name}`)}`),
     ...order.map((column, index) => sql`t.${name(column.name)}::text as ${name(`k${index}`)}`),
     ...ways.map((_way, index) => sql`t.${name(`w${index}`)}::text as ${name(`w${index}`)}`),
     ...(owners === undefined ? [] : [sql`t.owner_::text as owner_`]),
@@ -91,7 +91,7 @@ function rowsText(
     ({ parent, key }, index) =>
       sql`, (select ${key} from ${parent.table} where ${parent.on} limit 1) as ${sql.identifier(`w${index}`)}`,
   );
-  const conditions = [where, after && isBehind(order, after)].filter((one) => one !== undefined);
+  const conditions = [where, after && isAfterKey(order, after)].filter((one) => one !== undefined);
   const rows = (on: SQL) => sql`select ${table}.*, ${sql.join([sql`1`, ...sizes], sql` + `)} as bytes_${sql.join(told)}
     from ${table} where ${sql.join([on, ...conditions], sql` and `)} order by ${sql.join([...order], sql`, `)} limit ${rowsMax}::int4`;
   if (owners === undefined) return rows(sql`true`);
@@ -114,13 +114,13 @@ function sizeOf(column: PgColumn): SQL | undefined {
   return type === "jsonb" || type === "text[]" ? sql`coalesce(pg_column_size(${column}), 0)` : undefined;
 }
 
-function isBehind(order: readonly PgColumn[], after: RowKey): SQL {
+function isAfterKey(order: readonly PgColumn[], after: RowKey): SQL {
   const values = order.map((column, index) => sql`${after[index] ?? ""}::text::${sql.raw(column.getSQLType())}`);
   return sql`(${sql.join([...order], sql`, `)}) > (${sql.join(values, sql`, `)})`;
 }
 
 /** Columns that name where values are sealed, and that are not exported themselves. */
-function placeColumns({ erased: { table } }: PageQuery): PgColumn[] {
+function sealContextColumns({ erased: { table } }: PageQuery): PgColumn[] {
   const sealed = sealedTables.find(({ name }) => name === getTableName(table));
   const names = new Set(Object.values(sealed?.named ?? {}).map(({ name }) => name));
   return Object.values<PgColumn>(getTableColumns(table)).filter(

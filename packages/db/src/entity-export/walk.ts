@@ -3,24 +3,27 @@ import { and, eq, getTableName, type SQL, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { eventsOfAsks } from "../erasures/rules.ts";
-import { lookAtProject, nextOfProject } from "../erasures/walk.ts";
+import { nextOfProject, scanProject } from "../erasures/walk.ts";
 import { type ErasedTable, erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
 import { events, jobPrograms, jobs, skills, standingPrograms, standingVersions } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 import { firstUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
-import { namesOf, ownRows, rowsOfEntity, type WalkedEntity, type Way, waysOf } from "./membership.ts";
+import { namesOf, ownRows, type RowOwnership, rowsOfEntity, type WalkedEntity, waysOf } from "./membership.ts";
 import { type ExportedRow, type PagedRow, type PageQuery, type RowKey, readRows } from "./page.ts";
 
-type Use = { readonly cursor: string; readonly of: string; readonly digest: Buffer };
+type ProgramUse = { readonly cursor: string; readonly of: string; readonly digest: Buffer };
 
 /** The next uses of programs by rows of a project: which row of which table each goes with, in the order of their cursors. */
-type Uses = { readonly table: PgTable; readonly page: (projectId: ProjectId, after: string | undefined) => SQL };
+type ProgramUseSource = {
+  readonly table: PgTable;
+  readonly page: (projectId: ProjectId, after: string | undefined) => SQL;
+};
 
 const pageMax = 500;
 const limit = sql`${pageMax}::int4`;
 
-const everyUse: readonly Uses[] = [
+const everyUse: readonly ProgramUseSource[] = [
   { table: jobs, page: usesByJobs },
   { table: jobs, page: usesBySkills },
   { table: standingPrograms, page: usesByVersions },
@@ -34,7 +37,7 @@ async function programsOfEntityAlone(db: Executor, named: NamedEntity): Promise<
   const [own, others] = [new Set<string>(), new Set<string>()];
   for (const { table, page } of everyUse) {
     for (let after: string | undefined; ; ) {
-      const rows = await db.orm.execute<Use>(page(named.projectId, after));
+      const rows = await db.orm.execute<ProgramUse>(page(named.projectId, after));
       const theirs = await rowsOfEntity(db, named, declared(table), [...new Set(rows.map(({ of }) => of))]);
       for (const { of, digest } of rows) (theirs.has(of) ? own : others).add(digest.toString("latin1"));
       after = rows.at(-1)?.cursor;
@@ -81,9 +84,9 @@ function declared(table: PgTable): ErasedTable {
 type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
 /** Whose rows, where they are read, and how much at a time. */
-type Walk = { readonly db: Executor; readonly named: WalkedEntity } & Pick<PageQuery, "bytesMax">;
+type EntityWalk = { readonly db: Executor; readonly named: WalkedEntity } & Pick<PageQuery, "bytesMax">;
 
-const lookedAtMax = 500;
+const scannedRowsMax = 500;
 /** Rows with others that go with them, at a time. */
 const ownersMax = 100;
 
@@ -107,7 +110,7 @@ export async function* exportEntity(
 }
 
 /** Rows that a statement finds, and that no others go with. */
-async function* rowsNamed(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const names = namesOf(erased, walk.named);
   for (const { where, columns } of erased.indexes ?? [{ where: undefined, columns: keyColumns(erased.table) }]) {
     for await (const rows of pagesOf(walk, { erased, where: and(names, where), order: columns }))
@@ -116,12 +119,12 @@ async function* rowsNamed(walk: Walk, erased: ErasedTable): AsyncGenerator<Expor
 }
 
 /** Rows of the project that are gone through by their keys, since a rule or others that go with them ask for each. */
-async function* rowsLookedAt(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const { db, named } = walk;
   const { table } = erased;
   for (let after: string | undefined; ; ) {
-    const page = { projectId: named.projectId, after, limit: lookedAtMax };
-    const { named: asked, next } = await lookAtProject(db, erased, page, namesOf(erased, named));
+    const page = { projectId: named.projectId, after, limit: scannedRowsMax };
+    const { named: asked, next } = await scanProject(db, erased, page, namesOf(erased, named));
     const own = "rule" in Object(erased.entity) ? await ownRows(db, named, erased, asked) : new Set(asked);
     if (own.size > 0) yield* rowsOf(walk, erased, [...own]);
     if (table === jobs && own.size > 0) yield* eventsAsked(walk, [...own]);
@@ -132,7 +135,7 @@ async function* rowsLookedAt(walk: Walk, erased: ErasedTable): AsyncGenerator<Ex
 
 /** The rows of these keys, with those that go with them. */
 async function* rowsOf(
-  walk: Walk,
+  walk: EntityWalk,
   erased: ErasedTable,
   uuids: readonly string[],
   where?: SQL,
@@ -149,7 +152,7 @@ async function* rowsOf(
 }
 
 /** Programs that nothing but the entity's runs. */
-async function* programsAlone(walk: Walk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
+async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const digests = await programsOfEntityAlone(walk.db, walk.named);
   for (let at = 0; at < digests.length; at += ownersMax) {
     const isOne = sql`${jobPrograms.digest} = any(${bytesArrayLiteral(digests.slice(at, at + ownersMax))}::bytea[])`;
@@ -160,7 +163,7 @@ async function* programsAlone(walk: Walk, erased: ErasedTable): AsyncGenerator<E
 }
 
 /** The events that asks of jobs were published as, but those that are the entity's by their own words. */
-async function* eventsAsked(walk: Walk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
+async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
   const asked = await eventsOfAsks(
     walk.db,
     jobUuids.map((id) => idOfUuid("job", id)),
@@ -172,7 +175,11 @@ async function* eventsAsked(walk: Walk, jobUuids: readonly string[]): AsyncGener
 }
 
 /** The rows that go with these, but those that stand elsewhere: by a way that comes first. */
-async function* rowsAlong(walk: Walk, parent: ErasedTable, uuids: readonly string[]): AsyncGenerator<ExportedPage> {
+async function* rowsAlong(
+  walk: EntityWalk,
+  parent: ErasedTable,
+  uuids: readonly string[],
+): AsyncGenerator<ExportedPage> {
   for (const erased of erasedTables) {
     const ways = waysOf(erased);
     for (const [index, way] of ways.entries()) {
@@ -184,14 +191,17 @@ async function* rowsAlong(walk: Walk, parent: ErasedTable, uuids: readonly strin
   }
 }
 
-type Along = {
+type OwnedRowsQuery = {
   readonly erased: ErasedTable;
-  readonly way: Way;
-  readonly before: readonly Way[];
+  readonly way: RowOwnership;
+  readonly before: readonly RowOwnership[];
   readonly owners: readonly string[];
 };
 
-async function* rowsByWay(walk: Walk, { erased, way, before, owners }: Along): AsyncGenerator<ExportedPage> {
+async function* rowsByWay(
+  walk: EntityWalk,
+  { erased, way, before, owners }: OwnedRowsQuery,
+): AsyncGenerator<ExportedPage> {
   const { key } = erased;
   const names = namesOf(erased, walk.named);
   const query = {
@@ -208,9 +218,9 @@ async function* rowsByWay(walk: Walk, { erased, way, before, owners }: Along): A
 
 /** Without rows that a rule of their own table, or a way before, has found. */
 async function withoutOthers(
-  { db, named }: Walk,
+  { db, named }: EntityWalk,
   erased: ErasedTable,
-  before: readonly Way[],
+  before: readonly RowOwnership[],
   found: readonly PagedRow[],
 ): Promise<PagedRow[]> {
   const isByRule = typeof erased.entity === "object" && "rule" in erased.entity;
@@ -226,7 +236,7 @@ async function withoutOthers(
 
 /** All pages of a query. Where many rows go with one, those are read by themselves, so that each page begins where the last one ended. */
 async function* pagesOf(
-  { db, named: { projectId }, ...pages }: Walk,
+  { db, named: { projectId }, ...pages }: EntityWalk,
   query: Omit<PageQuery, "projectId" | "after" | "bytesMax">,
 ): AsyncGenerator<PagedRow[]> {
   let ids = query.owners?.ids ?? [];

@@ -21,15 +21,15 @@ import { arrayLiteral } from "../sql/statement.ts";
 import { type DeletionBatch, deleteRows, note, rowsWhere } from "./delete-rows.ts";
 import { type Erasure, takeErasure } from "./repo.ts";
 import { eventsOfAsks, jobsOfEntity, programsOfEntity, runsOfEntity } from "./rules.ts";
-import { cursorOf, isNext, isWalked, lookAtProject, nextOfProject, whereKey } from "./walk.ts";
+import { cursorOf, isNext, isWalked, nextOfProject, scanProject, whereKey } from "./walk.ts";
 
-const jobsLookedAtMax = 2_000;
+const scannedJobsMax = 2_000;
 
 /** So long ago at most a transaction began that is committed now, the clocks of nodes apart. */
 const lateMs = 60_000;
 
 /** Where a look at the programs that were noted stands: `after` is the last job that was looked at, undefined at the end. */
-type ProgramsLook = { readonly after: string | undefined; readonly deleted: number };
+type ProgramScan = { readonly after: string | undefined; readonly deleted: number };
 
 /** Times of an erasure, milliseconds. */
 export type ErasureTimes = {
@@ -44,12 +44,12 @@ export type ErasureTimes = {
 type Phase = { readonly name: string; readonly erased: ErasedTable; readonly cancels: boolean };
 
 /** What a phase did: `after` is the last row it looked at; undefined at its end. */
-type Done = { readonly after: string | undefined; readonly jobsLeft: number };
+type PhaseProgress = { readonly after: string | undefined; readonly jobsLeft: number };
 
 const rowsMax = 5_000;
-const lookedAtMax = 500;
+const scannedRowsMax = 500;
 /** Looks that find nothing in one transaction. */
-const looksMax = 20;
+const scansMax = 20;
 
 /** Moves one erasure on by one batch. Answers it as it stands then; undefined where there is nothing to do for any. */
 export async function stepErasure(db: Executor, nowMs: number, times: ErasureTimes): Promise<Erasure | undefined> {
@@ -75,9 +75,9 @@ function takeStep(db: Executor, nowMs: number, times: ErasureTimes): Promise<Era
     const { id } = erasure;
     const counts = new Map(Object.entries(erasure.counts));
     // Most tables have nothing of it: looks that find nothing share a transaction.
-    for (let looks = 0, isOver = false; looks < looksMax && !isOver && isGoingOn(erasure, nowMs); looks++) {
+    for (let looks = 0, isOver = false; looks < scansMax && !isOver && isGoingOn(erasure, nowMs); looks++) {
       const batch: DeletionBatch = { tx, erasure, left: rowsMax, counts };
-      erasure = { ...erasure, ...(await look(batch, { nowMs, times })) };
+      erasure = { ...erasure, ...(await scanTable(batch, { nowMs, times })) };
       isOver = batch.left < rowsMax || batch.isOver === true;
     }
     await moveErasure(tx, id, erasure);
@@ -90,7 +90,7 @@ function isGoingOn({ finishedAt, notBefore }: Erasure, nowMs: number): boolean {
 }
 
 /** One look at the table that is gone through, with what is deleted there. Answers what changes of the erasure. */
-async function look(batch: DeletionBatch, given: Given): Promise<Partial<Erasure>> {
+async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Partial<Erasure>> {
   const { erasure } = batch;
   const phases = phasesOf(erasure);
   const index = Math.max(
@@ -113,7 +113,12 @@ async function look(batch: DeletionBatch, given: Given): Promise<Partial<Erasure
 }
 
 /** Where an erasure goes on behind a phase that is over. */
-function nextOf(erasure: Erasure, phases: readonly Phase[], index: number, { nowMs, times }: Given): Partial<Erasure> {
+function nextOf(
+  erasure: Erasure,
+  phases: readonly Phase[],
+  index: number,
+  { nowMs, times }: StepContext,
+): Partial<Erasure> {
   const { counts, deletedInPass, jobsLeft, pass, createdAt } = erasure;
   const rest = { counts, deletedInPass, jobsLeft, state: "running" as const, notBefore: null };
   const next = phases[index + 1];
@@ -142,15 +147,15 @@ function phasesOf({ kind }: Erasure): Phase[] {
   });
 }
 
-type Given = { readonly nowMs: number; readonly times: ErasureTimes };
+type StepContext = { readonly nowMs: number; readonly times: ErasureTimes };
 
-async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given: Given): Promise<Done> {
+async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given: StepContext): Promise<PhaseProgress> {
   const { erasure } = batch;
   const { project, entity, key, table } = erased;
   const own = project === undefined ? undefined : eq(project, erasure.projectId);
   const isProject = erasure.kind === "project";
   if (isKept(erased, erasure, given)) return { after: undefined, jobsLeft: 0 };
-  if (entity === "as what runs them" && !isProject) return await lookAtPrograms(batch, given);
+  if (entity === "as what runs them" && !isProject) return await scanPrograms(batch, given);
   if (key === undefined || (!isProject && project === undefined)) {
     const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : undefined;
     if (table === contacts && !isProject) await keepLastApprover(batch.tx, erasure);
@@ -159,8 +164,8 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
     return { after: (await deleteRows(batch, erased, rowsWhere(erased, where))) ? undefined : "", jobsLeft: 0 };
   }
   const named = !isProject && typeof entity === "object" && "names" in entity ? entity.names(erasure) : sql`true`;
-  const page = { projectId: erasure.projectId, after: erasure.atKey, limit: lookedAtMax };
-  const looked = await lookAtProject(batch.tx, erased, page, named);
+  const page = { projectId: erasure.projectId, after: erasure.atKey, limit: scannedRowsMax };
+  const looked = await scanProject(batch.tx, erased, page, named);
   const ids = looked.named.map((uuid) => String(key.mapFromDriverValue(uuid)));
   const after = looked.next;
   const chosen = isProject ? ids : await chosenOf(batch, erased, ids);
@@ -177,7 +182,7 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
 }
 
 /** Programs, the project's own row and its keys go once nothing refers to them any more: nodes ask for it as long as something is under way. */
-function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: Given): boolean {
+function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
   // Posts that come meanwhile are stored as the entity's by its references.
@@ -186,7 +191,7 @@ function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: Given):
   return goesLast && !isLast;
 }
 
-async function lookAtPrograms(batch: DeletionBatch, { nowMs }: Given): Promise<Done> {
+async function scanPrograms(batch: DeletionBatch, { nowMs }: StepContext): Promise<PhaseProgress> {
   const { after, deleted } = await erasePrograms(batch.tx, batch.erasure, nowMs);
   batch.isOver = true;
   if (deleted > 0) await note(batch, getTableName(jobPrograms), deleted);
@@ -230,7 +235,7 @@ async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure):
 async function endJobs(
   { tx, erasure }: DeletionBatch,
   ids: readonly Id<"job">[],
-  { nowMs, times }: Given,
+  { nowMs, times }: StepContext,
 ): Promise<Set<Id<"job">>> {
   const left = new Set<Id<"job">>();
   if (nowMs >= erasure.createdAt + times.jobsMs) return left;
@@ -257,11 +262,11 @@ async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>
  * Goes through the jobs of the project for those that use a noted program still, and at their end deletes the programs that nothing uses. Jobs have no index by
  * their program, which each submission would pay for: erasures are rare, and go through them anyway.
  */
-async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramsLook> {
+async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramScan> {
   const [noted] = await tx.orm.select().from(erasurePrograms).where(eq(erasurePrograms.erasureId, erasure.id)).limit(1);
   if (noted === undefined) return { after: undefined, deleted: 0 };
   const { projectId, atKey: after } = erasure;
-  const next = nextOfProject({ table: jobs }, { projectId, after, limit: jobsLookedAtMax });
+  const next = nextOfProject({ table: jobs }, { projectId, after, limit: scannedJobsMax });
   const page = sql`select n.place, n.id, j.program_digest
     from (${next}) n cross join lateral (select * from ${jobs} where id = n.id offset 0) j`;
   const looked = await tx.orm.execute<{ place: string; id: string; count: number }>(
@@ -270,7 +275,7 @@ async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Pro
     select place::text as place, id::text as id, (count(*) over ())::int4 as count from page order by page.place desc, page.id desc limit 1`,
   );
   const [last] = looked;
-  if (last?.count === jobsLookedAtMax) return { after: cursorOf(last), deleted: 0 };
+  if (last?.count === scannedJobsMax) return { after: cursorOf(last), deleted: 0 };
   return { after: undefined, deleted: await deleteUnused(tx, erasure, nowMs) };
 }
 

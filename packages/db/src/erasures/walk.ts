@@ -8,7 +8,7 @@ import { keyColumns } from "../schema/sealed-columns.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 
 /** A table that is gone through. */
-type Gone = Pick<ErasedTable, "table" | "key" | "project">;
+type WalkedTable = Pick<ErasedTable, "table" | "key" | "project">;
 
 /** Which rows of a project are next. */
 export type ProjectPage = {
@@ -27,12 +27,12 @@ export type SearchedRows = {
 };
 
 /** Where a page begins: behind the row `uuid` of `place`, which is what the index has before the id. */
-type Bound = { readonly place: string; readonly uuid: string };
+type WalkStart = { readonly place: string; readonly uuid: string };
 
-type Walk = (project: SQL, from: Bound, limit: SQL) => SQL;
+type ProjectWalk = (project: SQL, from: WalkStart, limit: SQL) => SQL;
 
 /** Tables of which no index has all rows of a project in the order of their ids, and how they are gone through all the same. */
-const walks: ReadonlyMap<PgTable, Walk> = new Map<PgTable, Walk>([
+const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
   [jobs, nextJobs],
   [toolCalls, nextCalls],
   [standingRuns, nextRuns],
@@ -42,9 +42,9 @@ const walks: ReadonlyMap<PgTable, Walk> = new Map<PgTable, Walk>([
  * Looks at the next rows of a project, and at no row of another: by the primary key, as a plan for any value may go, a small project's erasure
  * would read what all others have.
  */
-export async function lookAtProject(
+export async function scanProject(
   db: Executor,
-  erased: Gone,
+  erased: WalkedTable,
   { projectId, after, limit }: ProjectPage,
   names: SQL = sql`true`,
 ): Promise<SearchedRows> {
@@ -65,7 +65,7 @@ export async function lookAtProject(
 }
 
 /** That a row of a project has this key: by the whole of the primary key where that begins with the project, so that no other project is looked into. */
-export function whereKey({ table, key, project }: Gone, projectId: ProjectId, compared: SQL): SQL {
+export function whereKey({ table, key, project }: WalkedTable, projectId: ProjectId, compared: SQL): SQL {
   if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
   const isWithin = project !== undefined && keyColumns(table)[0]?.name === project.name;
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
@@ -82,13 +82,13 @@ export function isWalked(table: PgTable): boolean {
 }
 
 /** That a row is among the next ones of its project. */
-export function isNext(gone: Gone, page: ProjectPage): SQL {
+export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   const [key] = keyColumns(gone.table);
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;
 }
 
 /** The next rows of a project as `place` and `id`, in that order, as SQL. */
-export function nextOfProject({ table, key, project }: Gone, { projectId, after, limit }: ProjectPage): SQL {
+export function nextOfProject({ table, key, project }: WalkedTable, { projectId, after, limit }: ProjectPage): SQL {
   const own = sql`${uuidOfId(projectId)}::uuid`;
   const most = sql`${limit}::int4`;
   const from = boundOf(after);
@@ -103,7 +103,7 @@ export function nextOfProject({ table, key, project }: Gone, { projectId, after,
 }
 
 /** A cursor without a place, as one that an older node wrote, begins the walk again, which finds less. */
-function boundOf(after: string | undefined): Bound {
+function boundOf(after: string | undefined): WalkStart {
   const [place, uuid] = after?.split("/") ?? [];
   if (place !== undefined && uuid !== undefined) return { place, uuid };
   return { place: firstUuid, uuid: firstUuid };
@@ -115,7 +115,7 @@ const [first, last] = [sql`${firstUuid}::uuid`, sql`${lastUuid}::uuid`];
  * By the two indexes that together have every job of a project, status by status. Each status is found by a hop, since a node may know fewer than
  * there are.
  */
-function nextJobs(project: SQL, { uuid }: Bound, limit: SQL): SQL {
+function nextJobs(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   const kinds = [
     ["shown", sql`mode = 'live' and parent_job_id is null`],
     ["others", sql`(mode <> 'live' or parent_job_id is not null)`],
@@ -139,7 +139,7 @@ function nextJobs(project: SQL, { uuid }: Bound, limit: SQL): SQL {
 }
 
 /** By the two indexes that together have every call of a project: of those that went well, and of the others by how they went. */
-function nextCalls(project: SQL, { uuid }: Bound, limit: SQL): SQL {
+function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   return sql`with recursive failures(failure) as (
       select ''::text
       union all
@@ -155,7 +155,7 @@ function nextCalls(project: SQL, { uuid }: Bound, limit: SQL): SQL {
 }
 
 /** Program by program, which is their \`place\`. */
-function nextRuns(project: SQL, { place, uuid }: Bound, limit: SQL): SQL {
+function nextRuns(project: SQL, { place, uuid }: WalkStart, limit: SQL): SQL {
   return sql`select p.id as place, r.id from (
       select s.project_id, s.id from standing_programs s where (s.project_id, s.id) >= (${project}, ${place}::uuid)
         and (s.project_id, s.id) <= (${project}, ${last}) order by s.project_id, s.id) p

@@ -6,7 +6,7 @@ import { readDeploymentRouting } from "../projects/repo.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
 import { readProjectRouting } from "../subscriptions/routing.ts";
 import { addProject, addSubscription, newEvent, nowMs } from "../test-rows.ts";
-import { type RoutingSeen, recordEvents } from "./record.ts";
+import { type RoutingSnapshot, recordEvents } from "./record.ts";
 import { eventsForProject } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -16,7 +16,7 @@ beforeEach(() => db.sql`truncate events, deliveries, delivery_tasks, subscriptio
 const me = createId("node", nowMs);
 const lease = { owner: me, untilMs: nowMs + 30_000 };
 
-async function seenNow(ids: readonly ProjectId[]): Promise<RoutingSeen> {
+async function routingNow(ids: readonly ProjectId[]): Promise<RoutingSnapshot> {
   const { version } = await readDeploymentRouting(db);
   const routing = await readProjectRouting(db, ids);
   return { version, projects: new Map([...routing].map(([id, project]) => [id, project.version])) };
@@ -36,7 +36,7 @@ test("events, deliveries and tasks are stored together, leased where the caller 
     payload: '{"a":"\\u0000"}',
   });
   event.deliveries[0]!.leased = true;
-  expect(await recordEvents(db, [event], await seenNow([projectId]), lease)).toEqual({
+  expect(await recordEvents(db, [event], await routingNow([projectId]), lease)).toEqual({
     stale: false,
     duplicates: new Set(),
   });
@@ -72,15 +72,15 @@ test("events, deliveries and tasks are stored together, leased where the caller 
 
 test("nothing is stored on routing that the store has moved on from", async () => {
   const projectId = await addProject(db);
-  const before = await seenNow([projectId]);
+  const before = await routingNow([projectId]);
   const id = await addSubscription(db, projectId);
-  const store = (seen: RoutingSeen) => recordEvents(db, [newEvent(projectId)], seen, lease);
+  const store = (seen: RoutingSnapshot) => recordEvents(db, [newEvent(projectId)], seen, lease);
   expect(await store(before)).toEqual({ stale: true });
-  const after = await seenNow([projectId]);
+  const after = await routingNow([projectId]);
   expect(await store(after)).toMatchObject({ stale: false });
   await subscriptionsForProject(db, projectId).update(id, { active: false });
   expect(await store(after)).toEqual({ stale: true });
-  const current = await seenNow([projectId]);
+  const current = await routingNow([projectId]);
   await addProject(db);
   expect(await store(current)).toEqual({ stale: true });
   expect(await recordEvents(db, [], current, lease)).toEqual({ stale: true });
@@ -93,7 +93,7 @@ test("nothing is stored on routing that the store has moved on from", async () =
 test("a key seen before is named, and nothing of that event is stored", async () => {
   const projectId = await addProject(db);
   const subscription = await addSubscription(db, projectId);
-  const seen = await seenNow([projectId]);
+  const seen = await routingNow([projectId]);
   const first = newEvent(projectId, [subscription], { dedupeKey: "k" });
   await recordEvents(db, [first], seen, lease);
   const [again, other, unkeyed] = [
@@ -140,7 +140,7 @@ test("keys are told apart by all that they hold, and by project and trigger", as
 
 test("batches with the same keys at the same moment store each once, and nobody fails", async () => {
   const projectId = await addProject(db);
-  const seen = await seenNow([projectId]);
+  const seen = await routingNow([projectId]);
   const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
   const outcomes = await Promise.all(
     Array.from({ length: 8 }, (_, node) => {
@@ -160,7 +160,7 @@ test("batches with the same keys at the same moment store each once, and nobody 
 
 test("a batch in which one row is refused stores nothing", async () => {
   const projectId = await addProject(db);
-  const seen = await seenNow([projectId]);
+  const seen = await routingNow([projectId]);
   const bad = newEvent(projectId, [], { entityId: "a\0b" });
   await expect(recordEvents(db, [newEvent(projectId), bad], seen, lease)).rejects.toThrow();
   expect(await count("events")).toBe(0);

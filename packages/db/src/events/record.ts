@@ -38,10 +38,10 @@ export type NewEvent = {
 };
 
 /** What the caller computed the deliveries from; when the store has moved on, nothing is stored. */
-export type RoutingSeen = { version: number; projects: ReadonlyMap<ProjectId, number> };
+export type RoutingSnapshot = { version: number; projects: ReadonlyMap<ProjectId, number> };
 
 /** `stale`: nothing was stored, read the routing again. Else the ids in `duplicates` were seen before, the others are stored. */
-export type EventsRecorded = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
+export type RecordResult = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
 
 const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = fieldsBut(events);
 
@@ -51,9 +51,9 @@ const parts = {
   fresh: rows({ ...fieldsOf(deliveries, "id", "eventId", "subscriptionId"), leased: bool }),
   by: values({ version: orNull(int8), owner: idOf("node"), leaseUntil: timestamptz }),
 };
-const heardParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "triggerSlug", "routingVersion")) };
+const subscribedParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "triggerSlug", "routingVersion")) };
 
-type Recorded = { fresh: boolean; duplicates: string[] | null };
+type RecordRow = { fresh: boolean; duplicates: string[] | null };
 
 /**
  * Stores a batch of events, their deliveries and tasks in one statement, hence in one commit and one
@@ -71,7 +71,7 @@ type Recorded = { fresh: boolean; duplicates: string[] | null };
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
   also: string,
-) => query<Recorded>`with routing as materialized (
+) => query<RecordRow>`with routing as materialized (
     select ${by.version} is null or (select s.version from routing_state s) = ${by.version}
        and not exists (
          select from ${seen.from("seen")}
@@ -102,7 +102,7 @@ const textOf = (
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
 /** The same with events that standing programs listen to; apart, so that the others cost no more. */
-const recordHeard = compose("record_heard_events", { ...parts, ...heardParts }, ({ heard, ...names }) =>
+const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
   textOf(
     names,
     `, arrived as (
@@ -129,9 +129,9 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 export async function recordEvents(
   db: Executor,
   posted: readonly NewEvent[],
-  routing: RoutingSeen | undefined,
+  routing: RoutingSnapshot | undefined,
   lease: { owner: NodeId; untilMs: number },
-): Promise<EventsRecorded> {
+): Promise<RecordResult> {
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
   const given = {
     seen,
@@ -142,7 +142,7 @@ export async function recordEvents(
   const heard = posted.flatMap(({ id: eventId, triggerSlug, heardAt: routingVersion }) => {
     return routingVersion === undefined ? [] : [{ eventId, triggerSlug, routingVersion }];
   });
-  const [row] = heard.length === 0 ? await record(db, given) : await recordHeard(db, { ...given, heard });
+  const [row] = heard.length === 0 ? await record(db, given) : await recordSubscribed(db, { ...given, heard });
   if (row === undefined || !row.fresh) return { stale: true };
   const duplicates = new Set(row.duplicates ?? []);
   if (duplicates.size === 0) return { stale: false, duplicates };

@@ -72,12 +72,12 @@ export type EventRepository = {
   /** Any event, tests included; what asks were published as are none. */
   find(id: EventId): Promise<Event | undefined>;
   /** Newest first, tests left out, from after `after`. */
-  list(filter: EventFilter, page: EventPlace): Promise<Event[]>;
+  list(filter: EventFilter, page: EventPosition): Promise<Event[]>;
   /** The same by what no index has: it looks at 20,000 events at most. */
-  walk(filter: EventFilter & WalkedEventFilter, page: EventPlace): Promise<WalkedPage<Event>>;
+  walk(filter: EventFilter & WalkedEventFilter, page: EventPosition): Promise<WalkedPage<Event>>;
 };
 
-type EventPlace = { after: EventId | undefined; limit: number };
+type EventPosition = { after: EventId | undefined; limit: number };
 
 /** The events of one project. */
 export function eventsForProject(db: Executor, projectId: ProjectId): EventRepository {

@@ -6,7 +6,7 @@ import { enqueueDeliveries } from "../deliveries/enqueue.ts";
 import { recordEvents } from "../events/record.ts";
 import { eventsForProject } from "../events/repo.ts";
 import { putQuarantinedPosts, sweepQuarantinedPosts } from "../quarantine/repo.ts";
-import { addProject, addSubscription, eventOf, fillLane, newEvent, nowMs } from "../test-rows.ts";
+import { addProject, addSubscription, eventOf, fillQueue, newEvent, nowMs } from "../test-rows.ts";
 import { sweepProjectEvents } from "./sweep.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -19,10 +19,10 @@ const day = 86_400_000;
 const lease = { owner: createId("node", nowMs), untilMs: 0 };
 const always = { beforeMs: nowMs, rememberFromMs: nowMs };
 
-async function settledLane(count: number) {
+async function settledQueue(count: number) {
   const projectId = await addProject(db);
   const subscription = await addSubscription(db, projectId);
-  const tasks = await fillLane(db, projectId, subscription, { count });
+  const tasks = await fillQueue(db, projectId, subscription, { count });
   await db.sql`delete from delivery_tasks`;
   await db.sql`update deliveries set state = 'delivered', next_attempt_at = null`;
   return { projectId, subscription, tasks };
@@ -34,8 +34,8 @@ async function count(table: string): Promise<number> {
 }
 
 test("a batch removes the oldest settled events of one project, with their deliveries", async () => {
-  const { projectId } = await settledLane(10);
-  await settledLane(3);
+  const { projectId } = await settledQueue(10);
+  await settledQueue(3);
   expect(await sweepProjectEvents(db, projectId, always, 4)).toBe(4);
   const kept = await db.sql`select min(received_at) > min(removed_before) as yes from events,
     (select min(received_at) + interval '3 seconds' as removed_before from events where project_id <> ${uuidOfId(projectId)}) other
@@ -48,7 +48,7 @@ test("a batch removes the oldest settled events of one project, with their deliv
 });
 
 test("an event with a pending delivery stays whole, with its other deliveries", async () => {
-  const { projectId, subscription } = await settledLane(2);
+  const { projectId, subscription } = await settledQueue(2);
   const another = await addSubscription(db, projectId);
   const event = newEvent(projectId, [subscription, another], { receivedAtMs: nowMs - day });
   await recordEvents(db, [event], undefined, lease);
@@ -82,7 +82,7 @@ test("an event whose key must be remembered longer is emptied, and its key still
 });
 
 test("sweeps of two nodes at once never wait for each other and remove each event once", async () => {
-  const { projectId } = await settledLane(300);
+  const { projectId } = await settledQueue(300);
   const removed = await Promise.all(Array.from({ length: 5 }, () => sweepProjectEvents(db, projectId, always, 50)));
   const rest = await sweepProjectEvents(db, projectId, always, 1_000);
   expect(removed.reduce((sum, one) => sum + one) + rest).toBe(300);
@@ -112,7 +112,7 @@ test("quarantined posts go by their age, released or not", async () => {
 });
 
 test("a replay and a sweep at the same moment: a delivery never outlives its event", async () => {
-  const { projectId, subscription, tasks } = await settledLane(2);
+  const { projectId, subscription, tasks } = await settledQueue(2);
   const [first, second] = tasks.map(({ id }) => eventOf(id));
   const replay = (eventId = first) => [{ id: createId("dlv", nowMs), eventId: eventId!, subscriptionId: subscription }];
   // A replay not committed yet: the sweep passes its event by.

@@ -32,9 +32,9 @@ const drivenFields = fieldsOf(
 const keptFields = fieldsOf(jobs, "params", "stepArgs", "overrides", "receipt");
 
 /** A job as its driver commits it. `params`, `stepArgs`, `overrides` and `receipt` stay as they are where they are undefined. */
-export type DrivenJob = ValuesOf<typeof drivenFields> & Partial<OrUndefined<ValuesOf<typeof keptFields>>>;
+export type JobUpdate = ValuesOf<typeof drivenFields> & Partial<WithUndefined<ValuesOf<typeof keptFields>>>;
 
-type OrUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
+type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
 
 const stepFields = fieldsBut(jobSteps, "jobId");
 
@@ -46,7 +46,7 @@ export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; read
 
 /** What a commit writes to the job's row, its log, its steps and its run task. */
 export type JobChange = {
-  readonly job: DrivenJob;
+  readonly job: JobUpdate;
   readonly events: readonly NewJobEvent[];
   readonly steps: readonly NewJobStep[];
   /** `keep` goes on under the same lease; `end` removes the run task; a time gives it back, due then. */

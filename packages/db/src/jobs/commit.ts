@@ -17,7 +17,7 @@ import {
   type JobSetRowChange,
   type JobSetRun,
   type NewJobRow,
-  placeJobRows,
+  storeJobRows,
   writeJobRows,
 } from "./rows.ts";
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.ts";
@@ -110,7 +110,7 @@ function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((t
   const isWritten = setRows.length > 0 || (first === undefined && rows.length > 0);
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];
   if (isWritten) writes.push((tx) => writeJobRows(tx, jobId, { rows, setRows }));
-  if (first !== undefined) writes.push((tx) => placeJobRows(tx, jobId, { rows: isWritten ? [] : rows, run: first }));
-  for (const run of others) writes.push((tx) => placeJobRows(tx, jobId, { rows: [], run }));
+  if (first !== undefined) writes.push((tx) => storeJobRows(tx, jobId, { rows: isWritten ? [] : rows, run: first }));
+  for (const run of others) writes.push((tx) => storeJobRows(tx, jobId, { rows: [], run }));
   return writes;
 }

@@ -10,10 +10,10 @@ import { jobEvents, jobPrograms, jobSteps, jobs, jobTasks } from "../schema/jobs
 import { fieldsBut, idOf, int4, int8, orNull, type ValuesOf } from "../sql/codec.ts";
 import { compose, type PartValues, query } from "../sql/compose.ts";
 import { rows, values } from "../sql/select-list.ts";
+import { jobCounts } from "./job-counts.ts";
 import { logRowsOf } from "./log.ts";
 import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
-import { countedJobs } from "./room.ts";
 
 /**
  * How far from its quota a project's jobs are stored without a lock. Statements under way do not see each other's rows: they are
@@ -134,7 +134,7 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
       async run(inserts) {
         if (await storeAll(db, inserts, marginJobs)) return inserts.map(() => undefined);
         const answers: (QuotaReached | undefined)[] = [];
-        for (const one of inserts) answers.push(await storeInRoom(db, one));
+        for (const one of inserts) answers.push(await storeWithinQuota(db, one));
         return answers;
       },
     });
@@ -146,19 +146,19 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
 /** False, and nothing stored, when a project would come too close to its quota. */
 async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: number): Promise<boolean> {
   const startedMs = performance.now();
-  const wanted = wantedOf(inserts);
+  const wanted = requestedJobsOf(inserts);
   const found = await insertBatch(db, { ...rowsOf(inserts, margin), wanted });
   const fits = found.every((project) => project.fits);
   for (const { projectId, used, isCounted } of found) {
     const id = idOfUuid("prj", projectId);
-    if (isCounted) countedJobs.keep(id, Number(used), performance.now() - startedMs);
-    if (fits) countedJobs.add(id, wanted.find((one) => one.projectId === id)?.jobs ?? 0);
+    if (isCounted) jobCounts.keep(id, Number(used), performance.now() - startedMs);
+    if (fits) jobCounts.add(id, wanted.find((one) => one.projectId === id)?.jobs ?? 0);
   }
   return fits;
 }
 
 /** Close to its quota, a project's submissions are stored one after the other: of any number at once none passes it. */
-function storeInRoom(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
+function storeWithinQuota(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   const { projectId } = insert.program;
   return withTransaction(db, async (tx) => {
     await lockJobQuota(tx, projectId);
@@ -177,14 +177,14 @@ export async function findJobQuotaReached(
 ): Promise<QuotaReached | undefined> {
   const quota = { projectId, name: "jobs", more } as const;
   const reached = await findQuotaReached(tx, quota, async (most) => {
-    const remembered = countedJobs.find(projectId);
+    const remembered = jobCounts.find(projectId);
     if (remembered !== undefined && remembered + more + rememberedMarginJobs <= most) return remembered;
     const startedMs = performance.now();
     const used = await usageOfProject(tx, projectId).countJobs(most);
-    countedJobs.keep(projectId, used, performance.now() - startedMs);
+    jobCounts.keep(projectId, used, performance.now() - startedMs);
     return used;
   });
-  if (reached === undefined) countedJobs.add(projectId, more);
+  if (reached === undefined) jobCounts.add(projectId, more);
   return reached;
 }
 
@@ -192,7 +192,7 @@ export async function findJobQuotaReached(
  * Stores jobs in a transaction of the caller's, whose programs are there. Answers those that found no room within the quota of their
  * project: nothing is stored of them.
  */
-export async function insertJobsInRoom(
+export async function insertJobsWithinQuota(
   tx: Executor,
   newJobs: readonly NewJob[],
   nowMs: number,
@@ -215,7 +215,7 @@ export async function insertJobsInRoom(
 type StoredInsert = Omit<JobInsert, "program"> & { readonly program?: NewJobProgram };
 
 /** How many jobs each project is to have more, and what is remembered of those that it has. */
-function wantedOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["wanted"] {
+function requestedJobsOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["wanted"] {
   const byProject = Map.groupBy(
     inserts.flatMap(({ newJobs }) => newJobs),
     ({ job }) => job.projectId,
@@ -223,7 +223,7 @@ function wantedOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["w
   return [...byProject].map(([projectId, own]) => ({
     projectId,
     jobs: own.length,
-    remembered: countedJobs.find(projectId) ?? null,
+    remembered: jobCounts.find(projectId) ?? null,
   }));
 }
 

@@ -6,16 +6,16 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** What of a job tells who stands behind it. */
-type OfKey = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
+type KeyedPrincipal = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
 
 /** A job's principal chain as its row keeps it: nothing where it is that of its key alone. */
-export function storedChain({ keyId, principalChain }: OfKey): string[] {
+export function storedChain({ keyId, principalChain }: KeyedPrincipal): string[] {
   const isOfKey = principalChain.length === 1 && principalChain[0] === principalOf(keyId);
   return isOfKey ? [] : [...principalChain];
 }
 
 /** A job's principal chain. */
-export function chainOfJob({ keyId, principalChain }: OfKey): string[] {
+export function chainOfJob({ keyId, principalChain }: KeyedPrincipal): string[] {
   return principalChain.length === 0 ? [principalOf(keyId)] : [...principalChain];
 }
 

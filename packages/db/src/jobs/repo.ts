@@ -11,13 +11,13 @@ import { readJobLog } from "./log.ts";
 import type { JobEventRecord, JobStepRecord } from "./record.ts";
 
 /** Where a page of a list begins, and how long it is. */
-type JobPlace = { after: Id<"job"> | undefined; limit: number };
+type JobPosition = { after: Id<"job"> | undefined; limit: number };
 
 const statuses = "unnest($4::text[]) as s(status)";
 const from = "$5::uuid";
 const modes = "unnest($6::text[]) as m(mode)";
 /** Twins are in lists of simulations alone. */
-const notTwin = "($7::bool or simulated_from is null)";
+const notSimulationRun = "($7::bool or simulated_from is null)";
 const ofSkill = "($8::text = '' or skill_slug = $8::text)";
 
 /** The page of the ids of `found`, each with its program. */
@@ -34,7 +34,7 @@ const selectOfProgram = statement<ListedRow>(
       key: { project_id: "$1::uuid", standing_program_id: "$9::text", mode: "m.mode", status: "s.status" },
       condition: "standing_program_id <> ''",
       from,
-      filter: `parent_job_id is null and ${notTwin} and ${ofSkill}`,
+      filter: `parent_job_id is null and ${notSimulationRun} and ${ofSkill}`,
     })}) f`,
   ),
 );
@@ -47,7 +47,7 @@ const selectOfSkill = statement<ListedRow>(
       key: { project_id: "$1::uuid", skill_slug: "$8::text", mode: "m.mode", status: "s.status" },
       condition: "skill_slug <> ''",
       from,
-      filter: notTwin,
+      filter: notSimulationRun,
     })}) f`,
   ),
 );
@@ -60,13 +60,13 @@ const selectOfParent = statement<ListedRow>(
       key: { status: "s.status", project_id: "$1::uuid", parent_job_id: "$9::uuid" },
       condition: "parent_job_id is not null",
       from,
-      filter: `mode = any($6::text[]) and ${notTwin} and ${ofSkill}`,
+      filter: `mode = any($6::text[]) and ${notSimulationRun} and ${ofSkill}`,
     })}) f`,
   ),
 );
 
 /** By jobs_rehearsals, for each of the statuses that are asked for. */
-const selectRehearsals = statement<ListedRow>(
+const selectApprovalDryRuns = statement<ListedRow>(
   "list_rehearsals",
   pageText(
     `select f.id from ${statuses} cross join lateral (${newestIn("jobs", {
@@ -83,7 +83,7 @@ async function listNarrowedJobs(
   db: Executor,
   projectId: ProjectId,
   filter: JobFilter,
-  { after, limit }: JobPlace,
+  { after, limit }: JobPosition,
 ): Promise<ListedJob[]> {
   const { statuses = jobStatuses, mode, skillSlug = "", parentJobId, standingProgramId } = filter;
   const { fromUuid, beforeUuid } = idBounds(filter, after);
@@ -92,7 +92,7 @@ async function listNarrowedJobs(
   if (parentJobId !== undefined) return read(await selectOfParent(db, [...given, uuidOfId(parentJobId)]));
   if (standingProgramId !== undefined) return read(await selectOfProgram(db, [...given, standingProgramId]));
   if (skillSlug !== "") return read(await selectOfSkill(db, given));
-  return read(await selectRehearsals(db, place));
+  return read(await selectApprovalDryRuns(db, place));
 }
 
 /** Only the list of a standing program has rehearsals where nobody asks for them. */
@@ -115,7 +115,7 @@ const selectSteps = statement<StepRow>(
 );
 
 /** Served by jobs_simulated_from, and the primary key of programs. */
-const selectTwin = statement<ListedRow>(
+const selectSimulationRun = statement<ListedRow>(
   "find_listed_twin",
   `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
 );
@@ -127,11 +127,11 @@ const selectListed = statement<ListedRow>(
 );
 
 /** Kinds of jobs that nobody else runs: what was submitted to be run, what to be simulated, and simulations made for a job. */
-type ListedKind = "live" | "simulation" | "twin";
+type JobListKind = "live" | "simulation" | "twin";
 
 /** Which page of a project's jobs. */
 type JobPage = {
-  readonly kinds: readonly ListedKind[];
+  readonly kinds: readonly JobListKind[];
   readonly statuses: readonly JobStatus[];
   /** From this UUID on, and below that one. */
   readonly fromUuid: string;
@@ -172,7 +172,7 @@ async function listJobPage(
   projectId: ProjectId,
   { kinds, statuses, fromUuid, beforeUuid, limit }: JobPage,
 ): Promise<ListedJob[]> {
-  const of = (kind: ListedKind) => arrayLiteral(kinds.includes(kind) ? statuses : []);
+  const of = (kind: JobListKind) => arrayLiteral(kinds.includes(kind) ? statuses : []);
   const lists = [of("live"), of("simulation"), of("twin")];
   const rows = await selectPage(db, [uuidOfId(projectId), beforeUuid, limit, ...lists, fromUuid]);
   return rows.map(listedOf);
@@ -184,7 +184,7 @@ export type JobRepository = {
   /** The simulation that simulateFirst made for a job. */
   findTwin(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Newest first, from after `after`. */
-  list(filter: JobFilter, page: JobPlace): Promise<ListedJob[]>;
+  list(filter: JobFilter, page: JobPosition): Promise<ListedJob[]>;
   /** The steps of several jobs, in the order they began. */
   listSteps(ids: readonly Id<"job">[]): Promise<Map<Id<"job">, JobStepRecord[]>>;
   /** The log of a job by seq upwards, from after `afterSeq`; empty for a job of another project. */
@@ -195,7 +195,7 @@ export type JobRepository = {
 export function jobsForProject(db: Executor, projectId: ProjectId): JobRepository {
   return {
     find: (id) => findListedJob(db, projectId, id),
-    findTwin: (id) => findListedTwin(db, projectId, id),
+    findTwin: (id) => findListedSimulationRun(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
     list: async (filter, { after, limit }) => {
       const kinds = kindsOf(filter);
@@ -208,7 +208,7 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
 }
 
 /** The kinds of jobs in a list that nothing narrows but status and mode; undefined for any other list, which has an index of its own. */
-function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): ListedKind[] | undefined {
+function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): JobListKind[] | undefined {
   if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;
   if (mode === "simulate") return ["simulation", "twin"];
   return mode === "live" ? ["live"] : ["live", "simulation"];
@@ -221,8 +221,12 @@ async function findListedJob(db: Executor, projectId: ProjectId, id: Id<"job">):
 }
 
 /** The simulation that simulateFirst made for a job. */
-async function findListedTwin(db: Executor, projectId: ProjectId, id: Id<"job">): Promise<ListedJob | undefined> {
-  const [row] = await selectTwin(db, [uuidOfId(id), uuidOfId(projectId)]);
+async function findListedSimulationRun(
+  db: Executor,
+  projectId: ProjectId,
+  id: Id<"job">,
+): Promise<ListedJob | undefined> {
+  const [row] = await selectSimulationRun(db, [uuidOfId(id), uuidOfId(projectId)]);
   return row && listedOf(row);
 }
 

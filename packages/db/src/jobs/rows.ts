@@ -82,7 +82,7 @@ export type JobSetRun = {
  * By primary keys. What a row of a large set costs is mostly this: a column a value, and the look for a conflict, double it. No place
  * of a run is taken: a set grows with the commit that counts its rows, and is emptied before it is made again.
  */
-const placeRows = compose(
+const insertRowsAndSets = compose(
   "place_job_rows",
   {
     of: values({ jobId: idOf("job"), setId: text, fromOrdinal: int4, rowNumbers: int4Array }),
@@ -97,12 +97,12 @@ const placeRows = compose(
 );
 
 /** Stores rows of a job, and places a run of rows in a set. */
-export async function placeJobRows(
+export async function storeJobRows(
   tx: Executor,
   jobId: Id<"job">,
   { rows: stored, run }: { rows: readonly NewJobRow[]; run: JobSetRun },
 ): Promise<void> {
-  await placeRows(tx, { of: { jobId, ...run }, rows: stored });
+  await insertRowsAndSets(tx, { of: { jobId, ...run }, rows: stored });
 }
 
 const updateStates = statement<{ ordinal: number }>(

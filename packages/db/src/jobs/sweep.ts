@@ -104,13 +104,13 @@ type EndedJobBatch = {
 };
 
 /** What a batch did. `last`: where the next one begins; undefined where nothing is left. */
-type EndedJobsSwept = { readonly last: Id<"job"> | undefined };
+type SweepProgress = { readonly last: Id<"job"> | undefined };
 
 /**
  * Removes jobs that ended and whose rows were swept, each whole and in one transaction: receipt, attempts, steps, log, asks, and its twin
  * with all of that. A job of which something is still due stays. Any number of nodes may do so at once.
  */
-export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<EndedJobsSwept> {
+export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<SweepProgress> {
   const { beforeMs, after, limit, logEntriesMax } = batch;
   return withTransaction(db, async (tx) => {
     const from = after === undefined ? firstUuidAt(0) : uuidOfId(after);

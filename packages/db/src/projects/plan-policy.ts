@@ -18,10 +18,10 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 type PlanPolicy = { readonly planApproval: StoredPlanApproval; readonly confirm: ConfirmRule };
 
 /** Whose plans a question is about. */
-type Asked = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
+type PolicyQuestion = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
 
 /** What is said of plans: by the project, and which of their calls a person confirms by the keys that were asked about. */
-type Answer = PlanPolicy & { readonly byKeys: readonly ConfirmRule[] };
+type ConfirmPolicies = PlanPolicy & { readonly byKeys: readonly ConfirmRule[] };
 
 const columns = selectList(projectPolicies, ["projectId", "planApproval", "confirm"]);
 
@@ -34,7 +34,7 @@ const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> &
 );
 
 const unset: PlanPolicy = { planApproval: "never", confirm: noConfirmRule };
-const batchers = new WeakMap<object, Batcher<Asked, Answer>>();
+const batchers = new WeakMap<object, Batcher<PolicyQuestion, ConfirmPolicies>>();
 
 /** Which plans of a project need approval, as its policy says now; questions that come together share a statement. */
 export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<StoredPlanApproval> {
@@ -54,10 +54,10 @@ export async function readConfirmRules(
   return confirmRulesOf(confirm, ...byKeys) ?? [];
 }
 
-function readPolicy(db: Executor, asked: Asked): Promise<Answer> {
+function readPolicy(db: Executor, asked: PolicyQuestion): Promise<ConfirmPolicies> {
   let batcher = batchers.get(db);
   if (batcher === undefined) {
-    batcher = createBatcher<Asked, Answer>({
+    batcher = createBatcher<PolicyQuestion, ConfirmPolicies>({
       sizeMax: 400,
       concurrency: 2,
       besideMin: 64,
@@ -68,7 +68,7 @@ function readPolicy(db: Executor, asked: Asked): Promise<Answer> {
   return batcher.add(asked);
 }
 
-async function readPolicies(db: Executor, questions: readonly Asked[]): Promise<Answer[]> {
+async function readPolicies(db: Executor, questions: readonly PolicyQuestion[]): Promise<ConfirmPolicies[]> {
   const projectIds = new Set(questions.map(({ projectId }) => uuidOfId(projectId)));
   const keyIds = new Set(questions.flatMap((asked) => asked.keyIds.map(uuidOfId)));
   const policies = new Map<ProjectId, PlanPolicy>();

@@ -46,7 +46,7 @@ const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
 
 type WalkEnd = { walked_to: string | null; cut: boolean };
 
-type Found = WalkEnd & {
+type MatchRow = WalkEnd & {
   event_ids: string[];
   subscription_ids: string[];
   looked_event: string | null;
@@ -55,7 +55,7 @@ type Found = WalkEnd & {
 };
 
 /** By events_key, subscriptions_project and deliveries_event: pairs after ($2, $10), in their order. */
-const findMatches = statement<Found>(
+const findMatches = statement<MatchRow>(
   "find_replay_matches",
   `with ${walk}, looked as materialized (
     select * from paired where event_id > $2::uuid or subscription_id > $10::uuid order by event_id, subscription_id limit $11::int8

@@ -1,6 +1,6 @@
 import { type ProjectId, type ReplayId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { behindEpoch } from "../deliveries/epoch.ts";
+import { lowPriorityEpoch } from "../deliveries/epoch.ts";
 import { findQuotaReached } from "../projects/quotas.ts";
 import { usageOfProject } from "../projects/usage.ts";
 import { replays, subscriptions } from "../schema/triggers.ts";
@@ -96,7 +96,7 @@ const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { p
   "read_replayed_subscriptions",
   `select ${healthColumns.text}, p.pending from subscriptions s cross join lateral (
      select count(*)::int4 as pending from (
-       select from delivery_tasks t where t.epoch = ${behindEpoch} and t.subscription_id = s.id limit $2::int4 offset 0) t) p
+       select from delivery_tasks t where t.epoch = ${lowPriorityEpoch} and t.subscription_id = s.id limit $2::int4 offset 0) t) p
    where s.id = any($1::uuid[])`,
 );
 
@@ -111,7 +111,7 @@ export async function readReplayedSubscriptions(
 }
 
 /** How many more deliveries may be pending in a project, `most` at most, by its quota. */
-export async function findDeliveryRoom(db: Executor, projectId: ProjectId, most: number): Promise<number> {
+export async function findFreeDeliverySlots(db: Executor, projectId: ProjectId, most: number): Promise<number> {
   const quota = { projectId, name: "pendingDeliveries", more: most } as const;
   const reached = await findQuotaReached(db, quota, (max) => usageOfProject(db, projectId).countDeliveries(max));
   if (reached === undefined) return most;

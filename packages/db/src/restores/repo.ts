@@ -12,7 +12,7 @@ export type Restore = typeof restores.$inferSelect;
 export type RestoreNote = Pick<Restore, "key" | "backupEndsAt">;
 
 /** What a held store would send or do by itself. */
-export type HeldWork = { readonly deliveries: number; readonly jobs: number };
+export type PausedWork = { readonly deliveries: number; readonly jobs: number };
 
 /** Holds the store from now on, unless this restore is known. */
 export async function noteRestore(db: Executor, note: RestoreNote, nowMs: number): Promise<void> {
@@ -32,7 +32,7 @@ export async function findRestore(db: Executor): Promise<Restore | undefined> {
 const live = sql.raw(`('${jobStatuses.slice(0, jobStatuses.indexOf("succeeded")).join("', '")}')`);
 
 /** Deliveries that are pending, and live jobs that have not ended and no other job runs. All of them are gone through, project by project. */
-export async function countHeldWork(db: Executor): Promise<HeldWork> {
+export async function countHeldWork(db: Executor): Promise<PausedWork> {
   const deliveries = await countPendingDeliveries(db);
   const [row] = await db.orm.execute<{ jobs: number }>(
     sql`select count(*)::int4 as jobs from projects p cross join lateral (
@@ -48,7 +48,7 @@ export async function countHeldWork(db: Executor): Promise<HeldWork> {
 export function resumeRestored(
   db: Executor,
   { nowMs, isNothingSince }: { readonly nowMs: number; readonly isNothingSince: boolean },
-): Promise<{ readonly restore: Restore; readonly waited: HeldWork } | undefined> {
+): Promise<{ readonly restore: Restore; readonly waited: PausedWork } | undefined> {
   return withTransaction(db, async (tx) => {
     const waited = await countHeldWork(tx);
     const resumed = await tx.orm

@@ -1,7 +1,7 @@
 import type { EventId } from "@svc/core";
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { askCountsDocument, escalationDocument, reachDocument } from "../documents/asks.ts";
+import { askCountsDocument, contactChannelDocument, escalationDocument } from "../documents/asks.ts";
 import { jobBindingDocument } from "../documents/calls.ts";
 import {
   attemptReceiptDocument,
@@ -378,7 +378,7 @@ export const contacts = pgTable(
     name: text("name").notNull(),
     isApprover: boolean("is_approver").notNull(),
     /** How to reach them: tool, entity and argument template; null for not at all. */
-    reach: document(reachDocument)("reach"),
+    reach: document(contactChannelDocument)("reach"),
     createdAt: time("created_at").notNull(),
     /** The key that put it, which vouches for the links that reach it. Null for those of before there were any, and that no key put. */
     keyId: idColumn("key")("key_id"),

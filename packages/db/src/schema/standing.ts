@@ -10,7 +10,6 @@ import {
   dueTaskKinds,
   jobStatuses,
   keyRoles,
-  listenerEnds,
   overlapPolicies,
   pollOutcomes,
   standingApprovals,
@@ -21,6 +20,7 @@ import {
   standingRunStates,
   standingSourceKinds,
   standingStates,
+  subscriptionEndReasons,
 } from "./words.ts";
 
 const project = () =>
@@ -331,7 +331,7 @@ export const standingListeners = pgTable(
     version: integer("version").notNull(),
     /** The first routing version at which it does not listen any more; null while it does. */
     untilVersion: bigint("until_version", { mode: "number" }),
-    endReason: oneOf(listenerEnds)("end_reason").notNull().default(""),
+    endReason: oneOf(subscriptionEndReasons)("end_reason").notNull().default(""),
     endedAt: time("ended_at"),
   },
   (table) => [

@@ -282,10 +282,10 @@ export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning",
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
 /** Why a program stopped to listen to a trigger; empty while it listens. `updated`: another version took its place. */
-export const listenerEnds = ["", "paused", "deleted", "updated"] as const;
+export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as const;
 
 /** Why a program stopped to listen to a trigger. */
-export type ListenerEnd = (typeof listenerEnds)[number];
+export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
 /**
  * What the last poll of a standing program came to. `ok`: it walked as far as there was something to find. `more`: it came to its cap, and
  * the next one goes on at once. `limited`: a call limit of the project let it not go. `failed`: a read failed, and nothing was moved.

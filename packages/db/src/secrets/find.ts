@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
 /** Which secret. */
-export type SecretPlace = { readonly projectId: ProjectId; readonly name: string };
+export type SecretAddress = { readonly projectId: ProjectId; readonly name: string };
 
 const columns = selectList(secrets, ["value"], "s");
 
@@ -21,7 +21,7 @@ const selectSecrets = compose(
 );
 
 /** The sealed values of secrets, in order; undefined where there is none. */
-export async function findSecrets(db: Executor, places: readonly SecretPlace[]): Promise<(Buffer | undefined)[]> {
+export async function findSecrets(db: Executor, places: readonly SecretAddress[]): Promise<(Buffer | undefined)[]> {
   const keyOf = (project: string, name: string) => `${project}/${name}`;
   const wanted = new Map(places.map((place) => [keyOf(uuidOfId(place.projectId), place.name), place]));
   const found = new Map<string, Buffer>();

@@ -78,16 +78,16 @@ async function listSkillVersions(db: Executor, projectId: ProjectId, slug: strin
 export type NewSkill = Omit<Skill, "version"> & { readonly newest: number };
 
 /** How many skills a project may have, and a skill versions. */
-type SkillBounds = { readonly skills: number; readonly versions: number };
+type SkillLimits = { readonly skills: number; readonly versions: number };
 
 /**
  * What came of a promotion: the version that was made; or the newest version of the skill is another than was said (0: there is none),
  * or there are as many as may be, and nothing was written.
  */
-type Promoted =
+type PromotionResult =
   | { readonly outcome: "added"; readonly version: number }
   | { readonly outcome: "moved"; readonly newest: number }
-  | { readonly outcome: "too_many"; readonly what: keyof SkillBounds };
+  | { readonly outcome: "too_many"; readonly what: keyof SkillLimits };
 
 /** The skills of one project. Every change moves the project's catalog version in the same transaction. */
 type SkillRepository = {
@@ -98,7 +98,7 @@ type SkillRepository = {
   /** All of one, the newest first. */
   listVersions(slug: string): Promise<ListedSkill[]>;
   /** Adds a version, and logs on its job what `eventOf` makes of its number. */
-  add(skill: NewSkill, eventOf: (version: number) => NewJobEvent, most: SkillBounds): Promise<Promoted>;
+  add(skill: NewSkill, eventOf: (version: number) => NewJobEvent, most: SkillLimits): Promise<PromotionResult>;
   /** Deletes a version, or, of version 0, all. False when there is none. */
   delete(skill: Pick<Skill, "slug" | "version">, nowMs: number): Promise<boolean>;
 };

@@ -12,14 +12,14 @@ export type Codec<Value> = {
   /** The column's name in SQL; undefined for what is no column. */
   readonly name: string | undefined;
   /** The value as a parameter, or as an element of one. Null and undefined are SQL's NULL. */
-  encode(value: Value): Encoded;
+  encode(value: Value): EncodedValue;
   /** The text of an array of encoded values. */
-  literal(encoded: readonly Encoded[]): string;
+  literal(encoded: readonly EncodedValue[]): string;
   /** The value in SQL of an array's element: `e.chain::text[]`. */
   element(reference: string): string;
 };
 
-type Encoded = ArrayElement | Uint8Array;
+type EncodedValue = ArrayElement | Uint8Array;
 
 /** The names that code has for the columns of a table. */
 export type ColumnName<Table extends PgTable> = keyof Table["$inferSelect"] & string;
@@ -31,10 +31,10 @@ export type Row<Table extends PgTable, Name extends ColumnName<Table> = ColumnNa
 
 /** A row as it is written: a part of it where columns are named. Every column is named, also those that are null. */
 export type NewRow<Table extends PgTable, Name extends ColumnName<Table> = ColumnName<Table>> = {
-  readonly [Key in Name]: Written<Table["$inferSelect"][Key]>;
+  readonly [Key in Name]: WrittenValue<Table["$inferSelect"][Key]>;
 };
 
-type Written<Value> = Value extends Buffer
+type WrittenValue<Value> = Value extends Buffer
   ? Uint8Array
   : Value extends null
     ? null | undefined

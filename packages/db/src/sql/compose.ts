@@ -16,7 +16,7 @@ export type PartValues<Given extends Parts> = {
 };
 
 /** Runs a composed statement on a pool or in a transaction. */
-export type Composed<Given extends Parts, Row> = (
+export type ComposedStatement<Given extends Parts, Row> = (
   db: Executor | postgres.ISql,
   values: PartValues<Given>,
 ) => Promise<StatementResult<Row>>;
@@ -40,7 +40,7 @@ export function compose<Given extends Parts, Row extends object>(
   name: string,
   parts: Given,
   write: (names: PartNames<Given>) => Query<Row>,
-): Composed<Given, Row> {
+): ComposedStatement<Given, Row> {
   const names: Record<string, unknown> = {};
   let first = 1;
   for (const [key, part] of Object.entries(parts)) {

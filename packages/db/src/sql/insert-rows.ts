@@ -7,7 +7,7 @@ import { rows } from "./select-list.ts";
 import type { StatementResult } from "./statement.ts";
 
 /** Columns that the store can fill by itself. */
-type Defaulted<Table extends PgTable> = {
+type ColumnWithDefault<Table extends PgTable> = {
   [Name in ColumnName<Table>]: undefined extends Table["$inferInsert"][Name] ? Name : never;
 }[ColumnName<Table>];
 
@@ -23,7 +23,7 @@ export type InsertOptions<Left> = {
  * An insert of any number of rows in one statement, an array a column, made from the table's declaration: a row that lacks a
  * column does not compile.
  */
-export function insertRows<Table extends PgTable, const Left extends Defaulted<Table> = never>(
+export function insertRows<Table extends PgTable, const Left extends ColumnWithDefault<Table> = never>(
   name: string,
   table: Table,
   { leaves = [], after = "" }: InsertOptions<Left> = {},

@@ -20,7 +20,7 @@ export type RawRow<Read extends object> = { [Name in keyof Read]: unknown };
 
 type Reader = (stored: unknown) => unknown;
 /** How a column is selected, and what reads what comes back; undefined where it comes as it is. */
-type Selected = { readonly expression: string; readonly read: Reader | undefined };
+type ColumnSelection = { readonly expression: string; readonly read: Reader | undefined };
 
 /** Columns of a table, each in a column of the result. `alias` names the table's row. */
 export function selectList<Table extends PgTable, const Name extends ColumnName<Table>>(
@@ -36,7 +36,7 @@ export function selectList<Table extends PgTable, const Name extends ColumnName<
   return {
     text: list.map(({ name, expression }) => `${expression} as "${name}"`).join(", "),
     read(row) {
-      readInPlace(row, readers);
+      decodeInPlace(row, readers);
       return row as never;
     },
   };
@@ -65,7 +65,7 @@ export function packedList<Table extends PgTable, const Name extends ColumnName<
     ].join(", "),
     read(row) {
       const read = parseExactJson(row.packed, unbounded) as Record<string, unknown>;
-      readInPlace(read, readers);
+      decodeInPlace(read, readers);
       for (const { name, read: readOne } of apart) {
         const stored = row[name];
         read[name] = stored === null || readOne === undefined ? stored : readOne(stored);
@@ -81,7 +81,7 @@ export type PackedRow = { readonly packed: string; readonly [apart: string]: unk
 /** Columns in one column of JSON text, and what reads a row of them. */
 export type PackedList<Read extends object> = { readonly text: string; read(row: PackedRow): Read };
 
-function readInPlace(row: Record<string, unknown>, readers: readonly { name: string; read: Reader }[]): void {
+function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: string; read: Reader }[]): void {
   for (const { name, read } of readers) {
     const stored = row[name];
     if (stored === null) continue;
@@ -100,7 +100,7 @@ function columnsOf(table: PgTable, names: readonly string[], alias: string | und
   });
 }
 
-function selected(column: PgColumn, reference: string): Selected {
+function selected(column: PgColumn, reference: string): ColumnSelection {
   if (is(column, PgArray)) {
     const readAll = readerOfArray(column);
     return { expression: `to_json(${reference})::text`, read: (stored) => readAll(JSON.parse(String(stored))) };
@@ -117,7 +117,7 @@ function selected(column: PgColumn, reference: string): Selected {
   }
 }
 
-function selectedAsJson(column: PgColumn, reference: string): Selected {
+function selectedAsJson(column: PgColumn, reference: string): ColumnSelection {
   if (is(column, PgArray)) return { expression: reference, read: readerOfArray(column) };
   if (column.getSQLType() === "timestamp (3) with time zone") {
     return { expression: `extract(epoch from ${reference}) * 1000`, read: undefined };

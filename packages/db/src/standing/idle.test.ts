@@ -3,8 +3,8 @@ import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { explainAll, sentBy } from "../../plans/planner/explain.ts";
 import { addProject, nowMs } from "../test-rows.ts";
-import { claimStandingArrivals } from "./arrivals.ts";
 import { claimDueTasks } from "./claim.ts";
+import { claimInbox } from "./inbox.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -20,7 +20,7 @@ test("acceptance 6: a look over 100,000 schedules of which none is due reads bel
   const request = { owner: createId("node", nowMs), nowMs, leaseUntilMs: nowMs + 30_000, limit: 100 };
   const look = await sentBy(db, async (executor) => {
     expect(await claimDueTasks(executor, request)).toEqual({ tasks: [], replays: [] });
-    expect((await claimStandingArrivals(executor, { ...request, after: undefined })).arrivals).toEqual([]);
+    expect((await claimInbox(executor, { ...request, after: undefined })).arrivals).toEqual([]);
   });
   for (const mode of ["custom", "generic"] as const) {
     const plans = await explainAll(db, look, { mode, isRun: true });

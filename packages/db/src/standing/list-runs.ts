@@ -21,7 +21,7 @@ export type StandingRunFilter = {
 };
 
 /** Where a page of runs begins, and how long it is. */
-export type StandingRunPlace = { readonly after: StandingRunId | undefined; readonly limit: number };
+export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
 /** A run is made when it is decided about; one that collects, before: of these each that was decided about since is looked up. */
 const from = `(select least($5::uuid, (
@@ -33,7 +33,8 @@ const from = `(select least($5::uuid, (
 const filter = "project_id = $4::uuid and decided_at >= $6::timestamptz and decided_at < $7::timestamptz";
 
 /** Whether runs that were started are asked for: they have no reason any more. */
-const isAsked = (state: StandingRunState) => `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
+const includesStarted = (state: StandingRunState) =>
+  `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
 /**
  * By standing_runs_unstarted for each state and reason that are asked for, standing_runs_over for what has ended, and standing_runs_running,
@@ -52,12 +53,12 @@ const selectRuns = pageStatement("list_standing_runs", {
       ...{ from, filter },
     },
   )}) f where s.state <> 'started' and s.state <> 'ended'
-    union all select f.id from ${isAsked("ended")} a cross join lateral (${newestIn("standing_runs", {
+    union all select f.id from ${includesStarted("ended")} a cross join lateral (${newestIn("standing_runs", {
       key: { "(state || ' ')": "'ended '", program_id: "$1::uuid" },
       condition: "state = 'ended'",
       ...{ from, filter },
     })}) f
-    union all select f.id from ${isAsked("started")} a cross join lateral (
+    union all select f.id from ${includesStarted("started")} a cross join lateral (
       select id, project_id, decided_at from standing_runs where program_id = $1::uuid and state = 'started' offset 0) f
       where f.id < $2::uuid and f.id >= ${from} and ${filter}`,
 });
@@ -67,7 +68,7 @@ export function listStandingRuns(
   db: Executor,
   { projectId, programId }: { readonly projectId: ProjectId; readonly programId: StandingProgramId },
   { state, reason, sinceMs, untilMs }: StandingRunFilter,
-  { after, limit }: StandingRunPlace,
+  { after, limit }: StandingRunPosition,
 ): Promise<Row<typeof standingRuns>[]> {
   const { fromUuid, beforeUuid } = idBounds({ sinceMs, untilMs }, after);
   const timeOf = (ms: number | undefined, otherwise: string) => (ms === undefined ? otherwise : isoTime(ms));

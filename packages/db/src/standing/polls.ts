@@ -44,32 +44,32 @@ export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord):
 }
 
 /** The ids that a program remembers: those of one generation. */
-export type SeenIds = { readonly programId: StandingProgramId; readonly generation: number };
+export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
 /** An id that is remembered. Digests are 16 bytes, in hex. */
-export type SeenId = { readonly digest: string; readonly content: string; readonly seenAt: number };
+export type KnownId = { readonly digest: string; readonly content: string; readonly seenAt: number };
 
-const ofSeen = fieldsOf(standingSeen, "programId", "generation");
-const seenColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
+const ofKnown = fieldsOf(standingSeen, "programId", "generation");
+const knownColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
 
 /** By primary key, a lookup each. */
-const findSeen = compose(
+const selectKnown = compose(
   "find_standing_seen",
-  { of: values(ofSeen), ids: rows(fieldsOf(standingSeen, "digest")) },
+  { of: values(ofKnown), ids: rows(fieldsOf(standingSeen, "digest")) },
   ({ of, ids }) => query<RawRow<Row<typeof standingSeen, "digest" | "content" | "seenAt">>>`
-    select ${seenColumns.text} from ${ids.from("w")} cross join lateral (
+    select ${knownColumns.text} from ${ids.from("w")} cross join lateral (
       select * from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = w.digest offset 0) s`,
 );
 
 /** Which of these ids a program remembers, by digest. */
-export async function findStandingSeen(
+export async function findKnownIds(
   db: Executor,
-  of: SeenIds,
+  of: KnownIdSet,
   digests: readonly string[],
-): Promise<Map<string, SeenId>> {
+): Promise<Map<string, KnownId>> {
   if (digests.length === 0) return new Map();
   const ids = digests.map((digest) => ({ digest: Buffer.from(digest, "hex") }));
-  const found = (await findSeen(db, { of, ids })).map((row) => seenColumns.read(row));
+  const found = (await selectKnown(db, { of, ids })).map((row) => knownColumns.read(row));
   return new Map(
     found.map(({ digest, content, seenAt }) => {
       const id = { digest: digest.toString("hex"), content: content.toString("hex"), seenAt };
@@ -79,9 +79,9 @@ export async function findStandingSeen(
 }
 
 /** By primary key. Whether a row is a new one tells its transaction: no other has written it yet. */
-const rememberSeen = compose(
+const upsertKnown = compose(
   "remember_standing_seen",
-  { of: values({ ...ofSeen, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest", "content")) },
+  { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest", "content")) },
   ({ of, ids }) => query<{ isNew: boolean }>`
     insert into standing_seen (program_id, generation, seen_at, ${ids.columns})
     select ${of.programId}, ${of.generation}, ${of.seenAt}, ${ids.values("i")} from ${ids.from("i")}
@@ -90,42 +90,42 @@ const rememberSeen = compose(
 );
 
 /** Remembers ids of a locked program; answers how many of them are new. */
-export async function rememberStandingSeen(
+export async function rememberIds(
   tx: Executor,
-  of: SeenIds & { readonly seenAt: number },
-  list: readonly Pick<SeenId, "digest" | "content">[],
+  of: KnownIdSet & { readonly seenAt: number },
+  list: readonly Pick<KnownId, "digest" | "content">[],
 ): Promise<number> {
   if (list.length === 0) return 0;
   const ids = list.map(({ digest, content }) => {
     return { digest: Buffer.from(digest, "hex"), content: Buffer.from(content, "hex") };
   });
-  return (await rememberSeen(tx, { of, ids })).filter(({ isNew }) => isNew).length;
+  return (await upsertKnown(tx, { of, ids })).filter(({ isNew }) => isNew).length;
 }
 
 /** By primary key, a lookup each. Nobody else writes ids of a locked program, so their places stay. */
-const refreshSeen = compose(
+const refreshKnown = compose(
   "refresh_standing_seen",
-  { of: values({ ...ofSeen, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
+  { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
   ({ of, ids }) => query`update standing_seen s set seen_at = ${of.seenAt} from ${ids.from("i")} cross join lateral (
       select ctid from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = i.digest offset 0) f
     where s.ctid = f.ctid`,
 );
 
 /** Writes when ids of a locked program were last met. */
-export async function refreshStandingSeen(
+export async function refreshKnownIds(
   tx: Executor,
-  of: SeenIds & { readonly seenAt: number },
+  of: KnownIdSet & { readonly seenAt: number },
   digests: readonly string[],
 ): Promise<void> {
   const ids = digests.map((digest) => ({ digest: Buffer.from(digest, "hex") }));
-  if (ids.length > 0) await refreshSeen(tx, { of, ids });
+  if (ids.length > 0) await refreshKnown(tx, { of, ids });
 }
 
 /**
  * By primary key: all that the program remembers, once a day, or once for ten thousand ids that are new. An index in the order of sight
  * would cost each of those more. The longest unmet go first.
  */
-const forgetSeen = statement<{ gone: number }>(
+const forgetOldest = statement<{ gone: number }>(
   "forget_standing_seen",
   `delete from standing_seen where ctid = any(array(
      select ctid from standing_seen where program_id = $1::uuid and generation = $2::int4 and seen_at < $3::timestamptz
@@ -133,12 +133,12 @@ const forgetSeen = statement<{ gone: number }>(
 );
 
 /** Forgets ids of a locked program that were not met since `beforeMs`; answers how many. */
-export async function forgetStandingSeen(
+export async function forgetKnownIds(
   tx: Executor,
-  { programId, generation, beforeMs, limit }: SeenIds & { readonly beforeMs: number; readonly limit: number },
+  { programId, generation, beforeMs, limit }: KnownIdSet & { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
   const before = isoTime(beforeMs);
-  return (await forgetSeen(tx, [uuidOfId(programId), generation, before, limit])).length;
+  return (await forgetOldest(tx, [uuidOfId(programId), generation, before, limit])).length;
 }
 
 /** By primary key. */
@@ -149,16 +149,16 @@ const removeStale = statement<{ gone: number }>(
 );
 
 /** Removes ids of earlier generations of a locked program; answers how many. */
-export async function removeStaleStandingSeen(
+export async function removeStaleIds(
   tx: Executor,
-  { programId, generation }: SeenIds,
+  { programId, generation }: KnownIdSet,
   limit: number,
 ): Promise<number> {
   return (await removeStale(tx, [uuidOfId(programId), generation, limit])).length;
 }
 
 /** By standing_programs_deleted, and the key of each. */
-const sweepSeen = statement<{ gone: number }>(
+const deleteOrphaned = statement<{ gone: number }>(
   "sweep_standing_seen",
   `delete from standing_seen where ctid = any(array(
      select s.ctid from (select id from standing_programs where deleted_at is not null offset 0) p
@@ -167,6 +167,6 @@ const sweepSeen = statement<{ gone: number }>(
 );
 
 /** Removes a batch of ids that programs remembered which were deleted; answers how many. */
-export async function sweepStandingSeen(db: Executor, limit: number): Promise<number> {
-  return (await sweepSeen(db, [limit])).length;
+export async function sweepKnownIds(db: Executor, limit: number): Promise<number> {
+  return (await deleteOrphaned(db, [limit])).length;
 }

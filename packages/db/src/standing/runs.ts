@@ -16,7 +16,7 @@ import { compose, query } from "../sql/compose.ts";
 import { insertRows } from "../sql/insert-rows.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
-import { listStandingRuns, type StandingRunFilter, type StandingRunPlace } from "./list-runs.ts";
+import { listStandingRuns, type StandingRunFilter, type StandingRunPosition } from "./list-runs.ts";
 
 /** A run of a standing program as its row holds it. */
 export type StandingRunRecord = Readonly<Row<typeof standingRuns>>;
@@ -102,7 +102,7 @@ export async function changeStandingRuns(tx: Executor, changes: readonly Standin
 }
 
 /** A run whose end is counted now. */
-export type CountedRun = {
+export type RunToCount = {
   readonly programId: StandingProgramId;
   readonly jobStatus: string;
   readonly endedAt: number;
@@ -129,7 +129,7 @@ const countEnded = statement<{
 );
 
 /** Marks the runs of locked programs that ended as counted, and answers them in the order of their ends. */
-export async function countEndedStandingRuns(tx: Executor, ids: readonly StandingProgramId[]): Promise<CountedRun[]> {
+export async function countEndedStandingRuns(tx: Executor, ids: readonly StandingProgramId[]): Promise<RunToCount[]> {
   if (ids.length === 0) return [];
   const found = await countEnded(tx, [arrayLiteral(ids.map(uuidOfId))]);
   const runs = found.map((row) => ({ ...row, programId: idOfUuid("stp", row.programId) }));
@@ -154,7 +154,7 @@ const mergeSkipped = compose(
 );
 
 /** A run that is left out, for which one that is there may stand. */
-export type SkippedAgain = {
+export type RepeatedSkip = {
   readonly programId: StandingProgramId;
   readonly reason: StandingRunReason;
   readonly lane: string;
@@ -163,7 +163,7 @@ export type SkippedAgain = {
 };
 
 /** Counts runs that are left out in the newest one of their program, where that was for the same reason; answers which of them. */
-export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly SkippedAgain[]): Promise<Set<number>> {
+export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly RepeatedSkip[]): Promise<Set<number>> {
   if (skips.length === 0) return new Set();
   const merged = await mergeSkipped(tx, { skips: skips.map((skip, place) => ({ ...skip, place })) });
   return new Set(merged.map(({ place }) => place));
@@ -192,7 +192,11 @@ export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
   /** Newest first, from after `after`. */
-  list(programId: StandingProgramId, filter: StandingRunFilter, page: StandingRunPlace): Promise<StandingRunRecord[]>;
+  list(
+    programId: StandingProgramId,
+    filter: StandingRunFilter,
+    page: StandingRunPosition,
+  ): Promise<StandingRunRecord[]>;
   /** Leaves out every run of a locked program that waits; answers how many. */
   skipOpen(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
   /** The jobs of a program that are under way. */

@@ -29,7 +29,7 @@ export async function readStandingWindows(tx: Executor, keys: readonly WindowKey
  * When the oldest event was received that nothing was decided about yet, of the project of a program `w`: by standing_arrivals_key, from its
  * beginning. One that could not be decided about keeps nobody waiting.
  */
-const oldestArrival = `(select a.due_at from standing_arrivals a
+const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
     order by a.project_id, a.due_at, a.event_id limit 1)`;
 
@@ -43,7 +43,7 @@ const readClosing = compose(
   ({ programs }) => query<
     RawRow<StandingRunRecord>
   >`select ${runColumns.text} from ${programs.from("w")} cross join lateral (
-      select least(w.now_ms, ${oldestArrival}) as until offset 0) u cross join lateral (
+      select least(w.now_ms, ${oldestUndecided}) as until offset 0) u cross join lateral (
       select * from standing_runs where program_id = w.program_id and state in ('collecting', 'closing')
         and not_before <= u.until order by not_before limit w.most offset 0) r`,
 );
@@ -63,7 +63,7 @@ export async function readClosingStandingWindows(
 const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }>(
   "next_standing_closes",
   `select w.program_id::text as id, (extract(epoch from n.not_before) * 1000)::float8 as at,
-     coalesce(${oldestArrival} < n.not_before, false) as is_held
+     coalesce(${oldestUndecided} < n.not_before, false) as is_held
    from unnest($1::uuid[]) as w(program_id) cross join lateral (
      select not_before from standing_runs
      where program_id = w.program_id and state in ('collecting', 'closing') and not_before is not null
@@ -173,29 +173,29 @@ export async function readLastStandingRunEvents(
 }
 
 /** A key that a program has seen, and until when it is remembered. */
-type SeenKey = Readonly<Row<typeof standingDedupe>>;
+type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
 
 /** By primary key, a look-up each. */
-const readSeen = compose(
+const selectKnown = compose(
   "read_standing_dedupe",
   { keys: rows(fieldsOf(standingDedupe, "programId", "key")) },
-  ({ keys }) => query<RawRow<SeenKey>>`select ${columns.text} from ${keys.from("w")} cross join lateral (
+  ({ keys }) => query<RawRow<RememberedKey>>`select ${columns.text} from ${keys.from("w")} cross join lateral (
       select * from standing_dedupe where program_id = w.program_id and key = w.key offset 0) d`,
 );
 
 /** Which keys locked programs have seen. */
-export async function readSeenKeys(
+export async function readKnownKeys(
   tx: Executor,
   keys: readonly { readonly programId: StandingProgramId; readonly key: string }[],
-): Promise<SeenKey[]> {
+): Promise<RememberedKey[]> {
   if (keys.length === 0) return [];
-  return (await readSeen(tx, { keys })).map((row) => columns.read(row));
+  return (await selectKnown(tx, { keys })).map((row) => columns.read(row));
 }
 
 /** By primary key. */
-const writeSeen = compose(
+const insertKnown = compose(
   "write_standing_dedupe",
   { seen: rows(fieldsBut(standingDedupe)) },
   ({ seen }) =>
@@ -203,18 +203,18 @@ const writeSeen = compose(
 );
 
 /** Remembers keys of locked programs, each once. */
-export async function writeSeenKeys(tx: Executor, seen: readonly NewRow<typeof standingDedupe>[]): Promise<void> {
-  if (seen.length > 0) await writeSeen(tx, { seen });
+export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof standingDedupe>[]): Promise<void> {
+  if (seen.length > 0) await insertKnown(tx, { seen });
 }
 
 /** By standing_dedupe_until, which forgets what is not remembered any more. What somebody writes at the moment is passed by. */
-const sweepSeen = statement<{ key: string }>(
+const deleteExpired = statement<{ key: string }>(
   "sweep_standing_dedupe",
   `delete from standing_dedupe where ctid = any(array(
      select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4 for update skip locked)) returning key`,
 );
 
 /** Forgets a batch of keys that are not remembered since `beforeMs`; answers how many. */
-export async function sweepSeenKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepSeen(db, [isoTime(beforeMs), limit])).length;
+export async function sweepKnownKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await deleteExpired(db, [isoTime(beforeMs), limit])).length;
 }

@@ -22,7 +22,7 @@ export type AgentSubscriptionChange = Pick<
 };
 
 /** Why none was made: the project's quota, the most of one key, or that the key ended meanwhile. */
-export type NotSubscribed = QuotaReached | { readonly keyReached: number } | { readonly keyEnded: true };
+export type SubscriptionRefusal = QuotaReached | { readonly keyReached: number } | { readonly keyEnded: true };
 
 /** The subscriptions of agents in one project. Every change moves the project's routing version in the same transaction. */
 export type AgentSubscriptionRepository = {
@@ -34,7 +34,7 @@ export type AgentSubscriptionRepository = {
   create(
     subscription: NewAgentSubscription,
     bounds: { readonly perKeyMax: number; readonly nowMs: number },
-  ): Promise<Subscription | NotSubscribed>;
+  ): Promise<Subscription | SubscriptionRefusal>;
   /** Gives it more time, no more than its key has, and has it deliver again where it failed; undefined when it is gone or its key ended. */
   refresh(id: SubscriptionId, change: AgentSubscriptionChange, nowMs: number): Promise<Subscription | undefined>;
   /** The id of what was deleted; undefined when there was none. */

@@ -30,15 +30,15 @@ export async function findNoticeEndpoints(db: Executor, projectIds: readonly Pro
 }
 
 /** Tasks that are looked through. */
-const lookedMax = 20_000;
+const scannedTasksMax = 20_000;
 
 /** By the key of tasks, in each of its epochs. */
 const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   "find_oldest_pending_event",
   `with looked as materialized (
-    select event_id from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit ${lookedMax}
+    select event_id from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit ${scannedTasksMax}
   )
-  select (select event_id from looked order by event_id limit 1) as event_id, (select count(*) from looked) < ${lookedMax} as is_whole`,
+  select (select event_id from looked order by event_id limit 1) as event_id, (select count(*) from looked) < ${scannedTasksMax} as is_whole`,
 );
 
 /** By deliveries_subscription, from the newest on, no further than 1,000. */

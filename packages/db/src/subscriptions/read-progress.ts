@@ -5,10 +5,10 @@ import { scanOf, walkRowsMax } from "../sql/filter.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 
-const ofLane = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
+const ofQueue = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
 
 const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_attempt_at", {
-  key: ofLane,
+  key: ofQueue,
   // Another index of deliveries begins with the project too.
   condition: "subscription_id = $2::uuid",
   from: `'${firstUuid}'::uuid`,

@@ -6,7 +6,7 @@ import { releaseAccountReferences } from "../connections/references.ts";
 import { isUniqueViolation } from "../driver.ts";
 import { countEventMatches, type EventMatchFilter, findEventMatches } from "../events/follow.ts";
 import { readDeploymentRouting } from "../projects/repo.ts";
-import { addProject, addSubscription, eventOf, fillLane, nowMs } from "../test-rows.ts";
+import { addProject, addSubscription, eventOf, fillQueue, nowMs } from "../test-rows.ts";
 import { subscriptionsForProject } from "./repo.ts";
 import { readProjectRouting } from "./routing.ts";
 
@@ -98,7 +98,7 @@ test("an account reference belongs to one account of the deployment, and changes
 async function filled() {
   const projectId: ProjectId = await addProject(db);
   const subscription = await addSubscription(db, projectId);
-  const tasks = await fillLane(db, projectId, subscription, { count: 4, fromMs: nowMs - 10_000 });
+  const tasks = await fillQueue(db, projectId, subscription, { count: 4, fromMs: nowMs - 10_000 });
   await db.sql`delete from delivery_tasks`;
   await db.sql`update deliveries set state = 'dead_letter'`;
   return { projectId, subscription, events: tasks.map(({ id }) => eventOf(id)) };

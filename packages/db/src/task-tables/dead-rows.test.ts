@@ -5,7 +5,7 @@ import { type Database, openDatabase, withTransaction } from "../connect.ts";
 import { claimDeliveries } from "../deliveries/claim.ts";
 import { settleDeliveries } from "../deliveries/settle.ts";
 import { subscriptionsForProject } from "../subscriptions/repo.ts";
-import { addProject, addSubscription, claimRequest, fillLane, nowMs, settlement } from "../test-rows.ts";
+import { addProject, addSubscription, claimRequest, fillQueue, nowMs, settlement } from "../test-rows.ts";
 import { adoptDeliveryTasks, advanceDeliveryEpoch, compactTasks, countDeadTasks, readDeliveryEpoch } from "./epochs.ts";
 
 const { db, url, drop } = await createTestDatabase();
@@ -36,21 +36,21 @@ async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
 }
 
 /** A lane in which `count` deliveries have ended while a snapshot was held, and one is due. */
-async function deadLane(count: number) {
+async function queueWithDeadRows(count: number) {
   const projectId = await addProject(one);
   const subscriptionId = await addSubscription(one, projectId);
-  const tasks = await fillLane(one, projectId, subscriptionId, { count, owner: me });
+  const tasks = await fillQueue(one, projectId, subscriptionId, { count, owner: me });
   await settleDeliveries(
     one,
     me,
     tasks.map((task) => settlement(projectId, task)),
   );
-  const [due] = await fillLane(one, projectId, subscriptionId, { count: 1, fromMs: nowMs - 60_000 });
+  const [due] = await fillQueue(one, projectId, subscriptionId, { count: 1, fromMs: nowMs - 60_000 });
   return { projectId, subscriptionId, due: due!.id };
 }
 
 /** How many entries of the lanes' index a look reads, dead ones included, and what it finds. */
-async function look() {
+async function scanIndex() {
   const read = async () => {
     await one.sql`select pg_stat_force_next_flush()`;
     const [row] = await one.sql<{ read: number }[]>`
@@ -66,16 +66,16 @@ const rows = () => db.sql`select * from delivery_tasks order by delivery_id`;
 
 test("while a snapshot is held a look walks over dead rows, and after a compaction over none", async () => {
   await holdSnapshot();
-  const { due } = await deadLane(1_000);
+  const { due } = await queueWithDeadRows(1_000);
   expect(await compactTasks(one, compaction)).toBe("done");
   await one.sql`select pg_stat_force_next_flush()`;
   expect(await countDeadTasks(one, "delivery_tasks")).toBe(0);
-  expect(await look()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
+  expect(await scanIndex()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
 
   // What makes the figure above one of the compaction.
   await one.sql`update delivery_tasks set lease_until = null, lease_owner = null`;
-  const second = await deadLane(1_000);
-  const { read, found } = await look();
+  const second = await queueWithDeadRows(1_000);
+  const { read, found } = await scanIndex();
   expect(found).toContain(second.due);
   expect(read).toBeGreaterThan(2_000);
 });
@@ -83,13 +83,13 @@ test("while a snapshot is held a look walks over dead rows, and after a compacti
 test("where the table is read as well, another epoch leaves the dead rows behind", async () => {
   const before = await addProject(one);
   await holdSnapshot("delivery_tasks");
-  const { due } = await deadLane(1_000);
+  const { due } = await queueWithDeadRows(1_000);
   const tasks = await rows();
   expect(await compactTasks(one, { ...compaction, lockMs: 20 })).toBe("held");
   expect(await rows()).toEqual(tasks);
   const epoch = await readDeliveryEpoch(one);
   expect(await advanceDeliveryEpoch(one, { epoch, ...bounds })).toBe(true);
-  expect(await look()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
+  expect(await scanIndex()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
   // Another node had read the epoch before.
   expect(await advanceDeliveryEpoch(one, { epoch, ...bounds })).toBe(false);
   expect(await readDeliveryEpoch(one)).toBe(epoch + 1);
@@ -99,10 +99,10 @@ test("where the table is read as well, another epoch leaves the dead rows behind
 test("leases, waits and due times outlive a compaction and an epoch, and their holders settle them", async () => {
   const projectId = await addProject(db);
   const id = await addSubscription(db, projectId);
-  const leased = await fillLane(db, projectId, id, { count: 3, owner: me });
+  const leased = await fillQueue(db, projectId, id, { count: 3, owner: me });
   const failed = { state: "pending", dueAtMs: nowMs + 5_000, attempt: { error: "http_500" } } as const;
   await settleDeliveries(db, me, [settlement(projectId, leased[0]!, failed)]);
-  await fillLane(db, projectId, id, { count: 2 });
+  await fillQueue(db, projectId, id, { count: 2 });
   const before = await rows();
   expect(before).toHaveLength(5);
   expect(await compactTasks(db, compaction)).toBe("done");
@@ -118,7 +118,7 @@ test("leases, waits and due times outlive a compaction and an epoch, and their h
 
 test("a compaction that is broken off leaves every task, and one of more rows than it may take does nothing", async () => {
   const projectId = await addProject(db);
-  await fillLane(db, projectId, await addSubscription(db, projectId), { count: 10 });
+  await fillQueue(db, projectId, await addSubscription(db, projectId), { count: 10 });
   const before = await rows();
   const broken = withTransaction(db, async (tx) => {
     expect(await compactTasks(tx, compaction)).toBe("done");
@@ -134,7 +134,7 @@ test("a compaction that is broken off leaves every task, and one of more rows th
 test("claims and settlements race with compactions and epochs, and every delivery ends once", async () => {
   const projectId = await addProject(db);
   const id = await addSubscription(db, projectId);
-  await fillLane(db, projectId, id, { count: 300 });
+  await fillQueue(db, projectId, id, { count: 300 });
   let settled = 0;
   const work = async () => {
     const owner = createId("node", nowMs);
@@ -166,11 +166,11 @@ test("claims and settlements race with compactions and epochs, and every deliver
 test("tasks that an older version left in an epoch gone by, or that wait for an ended subscription, are found again", async () => {
   const projectId = await addProject(db);
   const [well, ended] = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
-  await fillLane(db, projectId, well, { count: 2 });
+  await fillQueue(db, projectId, well, { count: 2 });
   const epoch = await readDeliveryEpoch(db);
   await advanceDeliveryEpoch(db, { epoch, ...bounds });
   await db.sql`update delivery_tasks set epoch = ${epoch} where delivery_id = (select min(delivery_id::text)::uuid from delivery_tasks)`;
-  const waiting = [well, ended].map((id) => fillLane(db, projectId, id, { count: 1, fromMs: nowMs + 60_000 }));
+  const waiting = [well, ended].map((id) => fillQueue(db, projectId, id, { count: 1, fromMs: nowMs + 60_000 }));
   await Promise.all(waiting);
   await db.sql`update delivery_tasks set epoch = 0 where due_at > ${new Date(nowMs).toISOString()}::timestamptz`;
   await subscriptionsForProject(db, projectId).update(ended, { active: false });

@@ -1,12 +1,12 @@
 import { type Executor, withTransaction } from "../connect.ts";
-import { behindEpoch, currentEpoch } from "../deliveries/epoch.ts";
+import { currentEpoch, lowPriorityEpoch } from "../deliveries/epoch.ts";
 import { statement } from "../sql/statement.ts";
 
 /** By the head of delivery_tasks_lane. */
 const adoptLeft = statement<Record<never, never>>(
   "adopt_delivery_tasks",
   `update delivery_tasks set epoch = sign(epoch)::int4 * ${currentEpoch}
-   where (epoch > 0 and epoch < ${currentEpoch}) or (epoch < 0 and epoch > ${behindEpoch})`,
+   where (epoch > 0 and epoch < ${currentEpoch}) or (epoch < 0 and epoch > ${lowPriorityEpoch})`,
 );
 
 /** A loose scan of the lanes that wait, one probe each, with the subscription of each by its key; then the tasks of those that ended. */

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { adminList, byId, requireId } from "@svc/core";
-import { countHeldWork, findRestore, type HeldWork, type Restore, resumeRestored } from "@svc/db/restores/repo";
+import { countHeldWork, findRestore, type PausedWork, type Restore, resumeRestored } from "@svc/db/restores/repo";
 import { type AdminService, type Restore as RestoreMessage, RestoreSchema } from "@svc/gen/admin";
 import type { AdminContext } from "./context.ts";
 import { quarantinedPostMessage } from "./convert.ts";
@@ -29,9 +29,9 @@ export function restoreMethods({
   };
 }
 
-const nothing: HeldWork = { deliveries: 0, jobs: 0 };
+const nothing: PausedWork = { deliveries: 0, jobs: 0 };
 
-function restoreMessage(restore: Restore, { deliveries, jobs }: HeldWork): RestoreMessage {
+function restoreMessage(restore: Restore, { deliveries, jobs }: PausedWork): RestoreMessage {
   const { backupEndsAt, restoredAt, resumedAt, isNothingSince } = restore;
   return create(RestoreSchema, {
     backupEndsAt: timestampFromMs(backupEndsAt),

@@ -9,13 +9,13 @@ import {
 } from "@svc/core";
 import {
   type AuditChain,
+  type ChainedAuditEvent,
+  chainAuditEvents,
   findAuditChains,
   findSentEntities,
-  hasUnplacedAuditEvents,
-  listUnplacedAuditEvents,
+  hasUnchainedAuditEvents,
+  listUnchainedAuditEvents,
   lockAuditChains,
-  type PlacedAuditEvent,
-  placeAuditEvents,
   putAuditChain,
 } from "@svc/db/audit/chains";
 import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/audit/list";
@@ -45,10 +45,10 @@ export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;
   const wanted = { unknownBefore: clock.now() - unknownAfterMs, without: [...broken] };
   // Nearly always there are none, and then this is one statement.
-  if (!(await hasUnplacedAuditEvents(db, wanted))) return false;
+  if (!(await hasUnchainedAuditEvents(db, wanted))) return false;
   return withTransaction(db, async (tx) => {
     if (!(await lockAuditChains(tx))) return false;
-    const events = await listUnplacedAuditEvents(tx, { ...wanted, limit: rowsAtOnce });
+    const events = await listUnchainedAuditEvents(tx, { ...wanted, limit: rowsAtOnce });
     if (events.length === 0) return false;
     const byProject = Map.groupBy(events, ({ projectId }) => projectId);
     const chains = new Map((await findAuditChains(tx, [...byProject.keys()])).map((one) => [one.projectId, one]));
@@ -93,13 +93,13 @@ async function extendChain(tx: Executor, { chain, events }: Extension, options: 
   const key = openOrTell(chain, options);
   if (key === undefined) return;
   let { length, hash } = chain;
-  const placed: PlacedAuditEvent[] = events.map((event) => {
+  const placed: ChainedAuditEvent[] = events.map((event) => {
     length += 1;
     const mac = eventMac(key, event, length);
     hash = linkHash(key, hash, mac);
     return { ...event, position: length, mac, hash };
   });
-  await placeAuditEvents(tx, placed);
+  await chainAuditEvents(tx, placed);
   await putAuditChain(tx, { ...chain, length, hash, mac: headMac(key, { length, hash }) });
 }
 

@@ -4,7 +4,7 @@ import {
   findAuditChainFrom,
   findBrokenAuditChains,
   findChainedProjects,
-  listPlacedAuditEvents,
+  listChainedAuditEvents,
 } from "@svc/db/audit/chains";
 import { type AuditEvent, deploymentProject } from "@svc/db/audit/list";
 import type { Executor } from "@svc/db/connect";
@@ -51,7 +51,7 @@ export async function verifyPart(options: VerifyOptions, from: VerifyPosition): 
   const isWhole = isSame(headMac(key, chain), chain.mac);
   const to = isWhole ? chain.length : positionMax;
   // With the one before, whose hash the first is linked to.
-  const rows = await listPlacedAuditEvents(db, projectId, { from: after, to, limit: rowsAtOnce + 1 });
+  const rows = await listChainedAuditEvents(db, projectId, { from: after, to, limit: rowsAtOnce + 1 });
   const isEnd = rows.length <= rowsAtOnce;
   const end = isWhole && isEnd ? chain : undefined;
   const faults = [...compareRows(key, { rows, after, end })];

@@ -1,7 +1,7 @@
 import { createSealer, type VaultKey } from "@svc/core";
 import { type Backup, type BackupOptions, backUpStore } from "@svc/db/embedded/backup/back-up";
 import { BackupError } from "@svc/db/embedded/backup/errors";
-import { type Restored, restoreStore } from "@svc/db/embedded/backup/restore";
+import { type RestoredBackup, restoreStore } from "@svc/db/embedded/backup/restore";
 import type { Config } from "../config/config.ts";
 import { findVaultKeys } from "../start/vault-key.ts";
 import { version } from "../version.ts";
@@ -31,7 +31,7 @@ export async function restore({
   readonly file: string;
   readonly allowsUnsealed: boolean;
   readonly onProgress: (doneBytes: number) => void;
-}): Promise<Restored> {
+}): Promise<RestoredBackup> {
   return restoreStore({ ...options, dataDir: store.dataDir, keys: await sealKeys(store) });
 }
 

@@ -7,8 +7,8 @@ import {
   type Work,
 } from "@svc/core";
 import { uuidAfterEvent } from "@svc/db/events/repo";
-import { readArrivedEvents } from "@svc/db/standing/arrivals";
 import { type BackfillRecord, type BackfillWalk, walkBackfillEvents } from "@svc/db/standing/backfills";
+import { readInboxEvents } from "@svc/db/standing/inbox";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { ProgramSource } from "../definition/definition.ts";
@@ -87,7 +87,7 @@ async function* events(db: StandingContext["db"], range: BackfillRange, source: 
   for (;;) {
     const walked = await walkBackfillEvents(db, { ...walk, fromUuid }, walkedMax);
     const own = walked.filter(({ isOwn }) => isOwn).map(({ id: eventId }) => ({ projectId: walk.projectId, eventId }));
-    const read = new Map((await readArrivedEvents(db, own, bytesMax)).map((event) => [event.id, event]));
+    const read = new Map((await readInboxEvents(db, own, bytesMax)).map((event) => [event.id, event]));
     const cut = firstUnread(own, read);
     for (const { id, isOwn, receivedAt } of walked) {
       if (id === cut) break;

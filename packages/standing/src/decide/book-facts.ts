@@ -1,5 +1,5 @@
 import type { Id, JsonObject, StandingRunId } from "@svc/core";
-import type { StandingLane } from "@svc/db/standing/lanes";
+import type { ConcurrencyKeyUsage } from "@svc/db/standing/concurrency-keys";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
@@ -10,7 +10,7 @@ export type BookFacts = {
   readonly program: StandingProgramRecord;
   /** The program's version of today. */
   readonly version: LoadedVersion;
-  readonly lanes: readonly StandingLane[];
+  readonly lanes: readonly ConcurrencyKeyUsage[];
   /** Where rates stand, by key. */
   readonly rates: ReadonlyMap<string, number>;
   /** Until when keys of `dedupe` are remembered. */
@@ -53,7 +53,7 @@ type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;
 
-  constructor(lanes: readonly StandingLane[]) {
+  constructor(lanes: readonly ConcurrencyKeyUsage[]) {
     this.#lanes = new Map(
       lanes.map(({ lane, started, queued, jobIds, newestQueued }) => {
         return [lane, { started, queued, jobIds: [...jobIds], newestQueued }];

@@ -1,6 +1,6 @@
 import { createTenantValidators, fitInput } from "@svc/catalog";
 import { isJsonObject, isoTime, type JsonObject, parseExactJson } from "@svc/core";
-import type { ArrivedEvent } from "@svc/db/standing/arrivals";
+import type { InboxEvent } from "@svc/db/standing/inbox";
 import { fillGiven } from "@svc/program";
 import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
@@ -10,7 +10,7 @@ import type { Occurrence } from "./occurrence.ts";
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /** An event as definitions name it. */
-export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, payload }: ArrivedEvent): JsonObject {
+export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, payload }: InboxEvent): JsonObject {
   return {
     ...{ id, triggerSlug, entityId },
     occurredAt: isoTime(occurredAt),
@@ -26,7 +26,7 @@ export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
 }
 
 /** An event as something that is due. */
-export function occurrenceOfEvent({ id, receivedAt, payload }: ArrivedEvent, event: JsonObject): Occurrence {
+export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event: JsonObject): Occurrence {
   return {
     kind: "event",
     sourceKey: `e:${id}`,

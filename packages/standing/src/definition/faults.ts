@@ -1,7 +1,7 @@
 import { type CatalogViews, nearest } from "@svc/catalog";
 import { call, type FaultText, formatValue, type JsonObject, type ProjectId, text } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import { findReferencedEntities } from "@svc/db/standing/passed-over";
+import { findReferencedEntities } from "@svc/db/standing/trigger-entities";
 import { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "@svc/program";
 import type { Definition } from "./definition.ts";
 

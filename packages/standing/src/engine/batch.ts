@@ -1,5 +1,5 @@
 import type { Executor } from "@svc/db/connect";
-import type { ArrivalLease } from "@svc/db/standing/arrivals";
+import type { InboxLease } from "@svc/db/standing/inbox";
 import type { NewStandingRun } from "@svc/db/standing/runs";
 import type { DueTaskLease } from "@svc/db/standing/task";
 import type { SteppedBackfill } from "../backfill/decide.ts";
@@ -31,7 +31,7 @@ export type DecidedBatch = {
   /** Tasks of the batch that are still this node's. */
   readonly held: readonly DueTaskLease[];
   /** Events that were decided about: they were still this node's. */
-  readonly heard: readonly ArrivalLease[];
+  readonly heard: readonly InboxLease[];
 };
 
 /** Locks the programs of a batch and decides about everything that is due of them. Nothing but their locks is written. */

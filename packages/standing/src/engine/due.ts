@@ -1,12 +1,12 @@
 import type { Allowance, EventId, ProjectId, StandingProgramId } from "@svc/core";
 import type { StandingRunReason } from "@svc/db/schema/words";
-import type { ClaimedArrival } from "@svc/db/standing/arrivals";
 import type { BackfillRecord, SourceRun } from "@svc/db/standing/backfills";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
-import type { StandingLane } from "@svc/db/standing/lanes";
-import type { StandingListener } from "@svc/db/standing/listeners";
+import type { ConcurrencyKeyUsage } from "@svc/db/standing/concurrency-keys";
+import type { ClaimedInboxEvent } from "@svc/db/standing/inbox";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
-import type { CountedRun, StandingRunRecord } from "@svc/db/standing/runs";
+import type { RunToCount, StandingRunRecord } from "@svc/db/standing/runs";
+import type { TriggerSubscription } from "@svc/db/standing/trigger-subscriptions";
 import type { Looked } from "../backfill/looked.ts";
 import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/store.ts";
@@ -17,7 +17,7 @@ import type { Fired } from "./fire.ts";
 /** What one transaction decides about: tasks and events that this node holds, and calls. */
 export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
-  readonly arrivals: readonly ClaimedArrival[];
+  readonly arrivals: readonly ClaimedInboxEvent[];
   /** What is due could not be decided about again and again: its runs are refused. */
   readonly isRefused?: boolean;
   /** Waiting runs that are started at most: where starts fail, one by one. Undefined: as many as may. */
@@ -58,8 +58,8 @@ export type PreparedFire = {
 
 /** An event, and who listened to it. */
 export type PreparedEvent = {
-  readonly arrival: ClaimedArrival;
-  readonly candidates: readonly { readonly listener: StandingListener; readonly candidate: DueCandidate }[];
+  readonly arrival: ClaimedInboxEvent;
+  readonly candidates: readonly { readonly listener: TriggerSubscription; readonly candidate: DueCandidate }[];
 };
 
 /** By program: why what is due of it cannot start, since its tools have changed, as the program stood. */
@@ -114,7 +114,7 @@ export type PreparedDecision = {
   /** Windows whose time is over. */
   readonly windows: readonly ClosingWindow[];
   /** Arrivals that are too large to be taken with the others. */
-  readonly left: readonly ClaimedArrival[];
+  readonly left: readonly ClaimedInboxEvent[];
 };
 
 /** What of one program one transaction decides about, with what it rests on. The program is locked. */
@@ -123,11 +123,11 @@ export type ProgramDue = {
   /** Its version of today. */
   readonly version: LoadedVersion;
   /** Runs whose end is counted now. */
-  readonly counted: readonly CountedRun[];
+  readonly counted: readonly RunToCount[];
   /** Runs that waited for longer than they may, and were left out. */
   readonly late: number;
   /** What is open in the lanes that are decided about. */
-  readonly lanes: readonly StandingLane[];
+  readonly lanes: readonly ConcurrencyKeyUsage[];
   /** Runs that wait and whose lane has room, each with its version: that may be one that another took over from. */
   readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
   /** More wait than are looked at. */

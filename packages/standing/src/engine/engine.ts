@@ -2,10 +2,10 @@ import { type ProjectId, parseId, type StandingProgramId } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { requestJobCancel } from "@svc/db/jobs/hold";
-import { type ClaimedArrival, claimStandingArrivals, releaseStandingArrivals } from "@svc/db/standing/arrivals";
 import { armLostBackfills } from "@svc/db/standing/backfills";
 import { type ClaimedDueTask, claimDueTasks } from "@svc/db/standing/claim";
 import { wakeWaitingStandingRuns } from "@svc/db/standing/end";
+import { type ClaimedInboxEvent, claimInbox, releaseInboxLeases } from "@svc/db/standing/inbox";
 import type { NewStandingRun } from "@svc/db/standing/runs";
 import { armLostStandingPrograms } from "@svc/db/standing/sweep";
 import { deleteDueTasks, releaseDueTasks } from "@svc/db/standing/task";
@@ -198,7 +198,7 @@ async function lookForEvents(context: StandingContext, look: EventLook): Promise
     const nowMs = clock.now();
     const limit = limits.batchMax;
     const request = { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit };
-    const { arrivals, next } = await claimStandingArrivals(db, { ...request, after: look.after });
+    const { arrivals, next } = await claimInbox(db, { ...request, after: look.after });
     look.after = next;
     if (arrivals.length === 0) return false;
     await context.sealer.ready(arrivals.map(({ projectId }) => projectId));
@@ -212,7 +212,7 @@ async function lookForEvents(context: StandingContext, look: EventLook): Promise
 }
 
 /** What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the others. */
-async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedArrival[]): Promise<void> {
+async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedInboxEvent[]): Promise<void> {
   const [first] = arrivals;
   if (first === undefined) return;
   const isRefused = arrivals.length === 1 && first.attempt > attemptsMax;
@@ -230,8 +230,12 @@ async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedA
 }
 
 /** Where the store is away, leases run out by themselves. */
-async function release(context: StandingContext, arrivals: readonly ClaimedArrival[], waitMs: number): Promise<void> {
-  await releaseStandingArrivals(context.db, arrivals, context.clock.now() + waitMs).catch((error: unknown) => {
+async function release(
+  context: StandingContext,
+  arrivals: readonly ClaimedInboxEvent[],
+  waitMs: number,
+): Promise<void> {
+  await releaseInboxLeases(context.db, arrivals, context.clock.now() + waitMs).catch((error: unknown) => {
     context.observer.failed("decide", error);
   });
 }

@@ -1,13 +1,13 @@
 import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { StandingRunReason } from "@svc/db/schema/words";
-import { type ArrivalLease, holdStandingArrivals } from "@svc/db/standing/arrivals";
 import { countWaitingRuns, findRunningBackfill, findSourceRuns, findTakenEvents } from "@svc/db/standing/backfills";
-import { findStandingListeners, type StandingListener } from "@svc/db/standing/listeners";
+import { type InboxLease, lockInboxLeases } from "@svc/db/standing/inbox";
 import { lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { countEndedStandingRuns } from "@svc/db/standing/runs";
 import { type DueTaskLease, holdDueTasks } from "@svc/db/standing/task";
-import { readClosingStandingWindows, readSeenKeys } from "@svc/db/standing/windows";
+import { findTriggerSubscriptions, type TriggerSubscription } from "@svc/db/standing/trigger-subscriptions";
+import { readClosingStandingWindows, readKnownKeys } from "@svc/db/standing/windows";
 import { dedupeKeyOf } from "../backfill/dedupe.ts";
 import { waitingMax } from "../backfill/load.ts";
 import type { ClosingWindow } from "../decide/occurrence.ts";
@@ -34,7 +34,7 @@ export type LoadedBatch = {
   /** Tasks that are still this node's. */
   readonly held: readonly DueTaskLease[];
   /** Events that are still this node's. */
-  readonly heard: readonly ArrivalLease[];
+  readonly heard: readonly InboxLease[];
 };
 
 type Load = { readonly batch: DecisionBatch; readonly prepared: PreparedDecision; readonly nowMs: number };
@@ -75,7 +75,7 @@ export async function loadBatch(context: StandingContext, tx: Executor, load: Lo
 type Claimed = {
   readonly programs: readonly StandingProgramRecord[];
   readonly held: readonly DueTaskLease[];
-  readonly heard: readonly ArrivalLease[];
+  readonly heard: readonly InboxLease[];
   /** Programs whose task of a kind is still this node's. */
   readonly has: (kind: DueTaskLease["kind"]) => ReadonlySet<StandingProgramId>;
   readonly calls: ReadonlyMap<StandingProgramId, DecisionBatch["calls"]>;
@@ -174,8 +174,8 @@ async function hearEvents(
   tx: Executor,
   { events }: PreparedDecision,
   programs: readonly StandingProgramRecord[],
-): Promise<{ readonly heard: readonly ArrivalLease[]; eventsOf(id: StandingProgramId): readonly HeardEvent[] }> {
-  const heard = await holdStandingArrivals(
+): Promise<{ readonly heard: readonly InboxLease[]; eventsOf(id: StandingProgramId): readonly HeardEvent[] }> {
+  const heard = await lockInboxLeases(
     tx,
     events.map(({ arrival }) => arrival),
   );
@@ -184,7 +184,7 @@ async function hearEvents(
   // Who was paused or deleted while it was looked at says so now.
   const listeners = new Map(
     (
-      await findStandingListeners(
+      await findTriggerSubscriptions(
         tx,
         own.flatMap(({ arrival, candidates }) => (candidates.length === 0 ? [] : [arrival])),
       )
@@ -203,13 +203,13 @@ async function hearEvents(
   return { heard, eventsOf: (id) => all.get(id) ?? [] };
 }
 
-function keyOf({ programId, fromVersion }: Pick<StandingListener, "programId" | "fromVersion">): string {
+function keyOf({ programId, fromVersion }: Pick<TriggerSubscription, "programId" | "fromVersion">): string {
   return `${programId} ${fromVersion}`;
 }
 
 function whySkipped(
   { state, deletedAt }: StandingProgramRecord,
-  { endReason }: StandingListener,
+  { endReason }: TriggerSubscription,
 ): StandingRunReason | undefined {
   if (deletedAt !== null) return "deleted";
   return endReason === "paused" || state === "paused" ? "paused" : undefined;
@@ -272,7 +272,7 @@ async function seenOf(
     const key = version && candidate && dedupeKeyOf(record, candidate, version);
     return key === undefined || "fault" in key ? [] : [key.own, key.live];
   });
-  const seen = await readSeenKeys(
+  const seen = await readKnownKeys(
     tx,
     [...new Set(names)].map((key) => ({ programId, key })),
   );

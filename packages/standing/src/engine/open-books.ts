@@ -9,7 +9,7 @@ import {
 } from "@svc/db/standing/bounds";
 import { countStartedStandingRuns, countUnendedStandingRuns, lockStandingStarts } from "@svc/db/standing/end";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
-import { readSeenKeys, readStandingWindows, type WindowKey } from "@svc/db/standing/windows";
+import { readKnownKeys, readStandingWindows, type WindowKey } from "@svc/db/standing/windows";
 import { Book } from "../decide/book.ts";
 import type { BookFacts } from "../decide/book-facts.ts";
 import { keyOf } from "../decide/given.ts";
@@ -147,7 +147,7 @@ async function readGathered(tx: Executor, dues: readonly ProgramDue[]): Promise<
   const collecting = distinct(
     keys.flatMap(({ programId, collect }) => (collect === undefined ? [] : [{ programId, lane: collect }])),
   );
-  const seenKeys = await readSeenKeys(
+  const seenKeys = await readKnownKeys(
     tx,
     seen.map(({ programId, lane: key }) => ({ programId, key })),
   );

@@ -1,8 +1,8 @@
 import type { EventId, JsonObject, ProjectId, StandingProgramId, Work } from "@svc/core";
-import { type ArrivedEvent, type ClaimedArrival, readArrivedEvents } from "@svc/db/standing/arrivals";
-import { findStandingListeners, type StandingListener } from "@svc/db/standing/listeners";
+import { type ClaimedInboxEvent, type InboxEvent, readInboxEvents } from "@svc/db/standing/inbox";
 import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import type { StandingRunRecord } from "@svc/db/standing/runs";
+import { findTriggerSubscriptions, type TriggerSubscription } from "@svc/db/standing/trigger-subscriptions";
 import { readClosingStandingWindows, readLastStandingRunEvents, readStandingRunEvents } from "@svc/db/standing/windows";
 import { prepareBackfills } from "../backfill/prepare.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
@@ -124,14 +124,14 @@ async function prepareEvents(
   workOf: WorkOf,
 ): Promise<Pick<PreparedDecision, "events" | "left">> {
   const { db, versions } = context;
-  const found = await findStandingListeners(db, distinct(arrivals));
-  const listeners = Map.groupBy<string, StandingListener>(found, triggerKey);
+  const found = await findTriggerSubscriptions(db, distinct(arrivals));
+  const listeners = Map.groupBy<string, TriggerSubscription>(found, triggerKey);
   const wanted = arrivals.filter((arrival) => listeners.has(triggerKey(arrival)));
-  const read = new Map((await readArrivedEvents(db, wanted, eventBytesMax)).map((event) => [event.id, event]));
+  const read = new Map((await readInboxEvents(db, wanted, eventBytesMax)).map((event) => [event.id, event]));
   const firstLeft = firstUnread(wanted, read);
   const versionOf = await versions.get(db, [...listeners.values()].flat());
   const events: PreparedEvent[] = [];
-  const left: ClaimedArrival[] = [];
+  const left: ClaimedInboxEvent[] = [];
   for (const arrival of arrivals) {
     const event = read.get(arrival.eventId);
     if (event === undefined && wanted.indexOf(arrival) >= firstLeft) {
@@ -160,24 +160,24 @@ async function prepareEvents(
 const couldNotBeDecided: Filtered = { error: "what was due could not be decided about", reason: "start_failed" };
 
 /** Where in their order the first stands that was not read for the size of those before it; one that is gone was passed over. */
-function firstUnread(wanted: readonly ClaimedArrival[], read: ReadonlyMap<EventId, ArrivedEvent>): number {
+function firstUnread(wanted: readonly ClaimedInboxEvent[], read: ReadonlyMap<EventId, InboxEvent>): number {
   const last = wanted.findLastIndex(({ eventId }) => read.has(eventId));
   let bytes = 0;
   for (const event of read.values()) bytes += Buffer.byteLength(event.payload);
   return bytes < eventBytesMax ? wanted.length : last + 1;
 }
 
-function distinct(arrivals: readonly ClaimedArrival[]): ClaimedArrival[] {
+function distinct(arrivals: readonly ClaimedInboxEvent[]): ClaimedInboxEvent[] {
   return [
     ...new Map(arrivals.map((arrival) => [`${triggerKey(arrival)} ${arrival.routingVersion}`, arrival])).values(),
   ];
 }
 
-function triggerKey({ projectId, triggerSlug }: Pick<ClaimedArrival, "projectId" | "triggerSlug">): string {
+function triggerKey({ projectId, triggerSlug }: Pick<ClaimedInboxEvent, "projectId" | "triggerSlug">): string {
   return `${projectId} ${triggerSlug}`;
 }
 
-function hears({ fromVersion, untilVersion }: StandingListener, { routingVersion }: ClaimedArrival): boolean {
+function hears({ fromVersion, untilVersion }: TriggerSubscription, { routingVersion }: ClaimedInboxEvent): boolean {
   return fromVersion <= routingVersion && (untilVersion === null || routingVersion < untilVersion);
 }
 
@@ -202,7 +202,7 @@ async function prepareWindows(
   const wanted = runs.flatMap(({ id, projectId }) =>
     (eventIds.get(id) ?? []).map((eventId) => ({ projectId, eventId })),
   );
-  const events = new Map((await readArrivedEvents(db, wanted, Number.MAX_SAFE_INTEGER)).map((one) => [one.id, one]));
+  const events = new Map((await readInboxEvents(db, wanted, Number.MAX_SAFE_INTEGER)).map((one) => [one.id, one]));
   return runs.map((run) => {
     const own = (eventIds.get(run.id) ?? []).flatMap((id) => events.get(id) ?? []);
     return { run, version: versionOf(run), given: givenOfEvents(own.map(eventOf)) };

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
-import { insertJobsInRoom } from "@svc/db/jobs/insert-batch";
+import { insertJobsWithinQuota } from "@svc/db/jobs/insert-batch";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import type { Restore } from "@svc/db/restores/repo";
-import { deleteStandingArrivals } from "@svc/db/standing/arrivals";
 import { moveBackfill, renameSourceRuns } from "@svc/db/standing/backfills";
 import { addStandingUsage, writeStandingRates } from "@svc/db/standing/bounds";
-import { readStandingWakes } from "@svc/db/standing/lanes";
+import { readStandingWakes } from "@svc/db/standing/concurrency-keys";
+import { deleteFromInbox } from "@svc/db/standing/inbox";
 import { changeStandingPrograms } from "@svc/db/standing/programs";
 import {
   changeStandingRuns,
@@ -29,7 +29,7 @@ import {
   insertStandingRunEvents,
   type NextClose,
   nextStandingCloses,
-  writeSeenKeys,
+  writeKnownKeys,
 } from "@svc/db/standing/windows";
 import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
@@ -101,7 +101,7 @@ export async function storeBatch(
     const isPausedNow = book.state === "paused" && program.state !== "paused";
     if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
   }
-  await deleteStandingArrivals(tx, heard);
+  await deleteFromInbox(tx, heard);
   for (const { move } of stepped) await moveBackfill(tx, move);
   for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
   await settleTasks(tx, { decided, held }, nowMs);
@@ -122,7 +122,7 @@ async function storeWindows(tx: Executor, decided: readonly Decided[]): Promise<
     tx,
     decided.flatMap(({ book }) => book.windows.events),
   );
-  await writeSeenKeys(
+  await writeKnownKeys(
     tx,
     decided.flatMap(({ program: { id: programId }, book }) =>
       [...book.seenKeys].map(([key, until]) => ({ programId, key, until })),
@@ -160,7 +160,7 @@ async function storeJobs(
       made.push({ job: await makeJob(context, tx, of, { ...start, waitMs }), start, of });
     }
   }
-  const without = await insertJobsInRoom(
+  const without = await insertJobsWithinQuota(
     tx,
     made.map(({ job }) => job),
     nowMs,

@@ -1,14 +1,14 @@
 import type { StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import {
-  type LaneName,
-  type LaneRoom,
-  listWaitingStandingLanes,
+  type ConcurrencyKey,
+  type ConcurrencyKeySlots,
+  type ConcurrencyKeyUsage,
+  listWaitingConcurrencyKeys,
+  readConcurrencyKeyUsages,
   readQueuedStandingRuns,
-  readStandingLanes,
-  type StandingLane,
   skipLateStandingRuns,
-} from "@svc/db/standing/lanes";
+} from "@svc/db/standing/concurrency-keys";
 import { keyOf } from "../decide/given.ts";
 import { givenOfOccurrence, givenOfWindow, type Occurrence } from "../decide/occurrence.ts";
 import type { TemplateValues } from "../definition/definition.ts";
@@ -35,7 +35,7 @@ export async function withWaiting(
   const admitted = dues.filter(({ isAdmitted, program }) => isAdmitted && program.deletedAt === null);
   const late = await skipLate(tx, admitted, nowMs);
   const standing = admitted.filter(({ program: { state } }) => state === "active" || state === "ended");
-  const waitingLanes = await listWaitingStandingLanes(
+  const waitingLanes = await listWaitingConcurrencyKeys(
     tx,
     standing.map(({ program }) => program.id),
   );
@@ -75,10 +75,10 @@ async function skipLate(
 async function readLanes(
   tx: Executor,
   dues: readonly FreshDue[],
-  waiting: readonly LaneName[],
-): Promise<StandingLane[]> {
-  const wanted = new Map<string, LaneName & { readonly most: number }>();
-  const want = (name: LaneName, queueMax: number) => {
+  waiting: readonly ConcurrencyKey[],
+): Promise<ConcurrencyKeyUsage[]> {
+  const wanted = new Map<string, ConcurrencyKey & { readonly most: number }>();
+  const want = (name: ConcurrencyKey, queueMax: number) => {
     // Some of those that wait may leave before it is asked whether one more may wait.
     const most = Math.max(wanted.get(nameOf(name))?.most ?? 0, queueMax + admittedMax);
     wanted.set(nameOf(name), { ...name, most });
@@ -88,7 +88,7 @@ async function readLanes(
     const { id: programId } = due.program;
     for (const { lane, version } of lanesDecided(due)) want({ programId, lane }, version.definition.overlap.queueMax);
   }
-  return readStandingLanes(tx, [...wanted.values()]);
+  return readConcurrencyKeyUsages(tx, [...wanted.values()]);
 }
 
 type LaneDecided = { readonly lane: string; readonly version: LoadedVersion };
@@ -109,16 +109,16 @@ function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecide
   return "fault" in lane ? [] : [{ lane: lane.text, version }];
 }
 
-function nameOf({ programId, lane }: LaneName): string {
+function nameOf({ programId, lane }: ConcurrencyKey): string {
   return `${programId} ${lane}`;
 }
 
 /** In which lanes waiting runs are looked at, and which programs have more than that. */
 function lanesWithRoom(
-  lanes: readonly StandingLane[],
+  lanes: readonly ConcurrencyKeyUsage[],
   maxOf: ReadonlyMap<StandingProgramId, number>,
-): { readonly taken: LaneRoom[]; readonly left: ReadonlySet<StandingProgramId> } {
-  const taken: LaneRoom[] = [];
+): { readonly taken: ConcurrencyKeySlots[]; readonly left: ReadonlySet<StandingProgramId> } {
+  const taken: ConcurrencyKeySlots[] = [];
   const left = new Set<StandingProgramId>();
   let count = 0;
   for (const { programId, lane, started, queued } of lanes) {

@@ -3,7 +3,7 @@ import type { Action } from "@svc/catalog";
 import { assertExhaustive, type Binding, type KeyId, type ProjectId, type StandingProgramId } from "@svc/core";
 import { findUsableKeys } from "@svc/db/standing/bounds";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
-import { findStandingSeen, readStandingPolls, type StandingPollRecord } from "@svc/db/standing/polls";
+import { findKnownIds, readStandingPolls, type StandingPollRecord } from "@svc/db/standing/polls";
 import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { canonicalHash, type JsonObject, type JsonValue } from "@svc/program";
 import type { Called } from "@svc/tools";
@@ -154,7 +154,7 @@ export async function runPoll(
     {
       read: (args) =>
         readPage(context, { projectId, keyId, binding, call: poll.call, entity: poll.entity, signal }, args),
-      known: (digests) => findStandingSeen(db, { programId, generation }, digests),
+      known: (digests) => findKnownIds(db, { programId, generation }, digests),
     },
   );
   return polledOf(context, { ...of, spec }, walked);

@@ -2,10 +2,10 @@ import type { Sealer, StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import {
-  forgetStandingSeen,
-  refreshStandingSeen,
-  rememberStandingSeen,
-  removeStaleStandingSeen,
+  forgetKnownIds,
+  refreshKnownIds,
+  rememberIds,
+  removeStaleIds,
   type StandingPollRecord,
   writeStandingPoll,
 } from "@svc/db/standing/polls";
@@ -51,20 +51,20 @@ const trimmedAfterMs = 8 * dayMs;
 export async function storePoll(tx: Executor, polled: Polled): Promise<void> {
   const { record, remembered, refreshed, atMs, programId } = polled;
   const of = { programId, generation: record.generation, seenAt: atMs };
-  const added = await rememberStandingSeen(tx, of, remembered);
-  await refreshStandingSeen(tx, of, refreshed);
+  const added = await rememberIds(tx, of, remembered);
+  await refreshKnownIds(tx, of, refreshed);
   const seen = record.seen + added;
   const gone = await forget(tx, polled, seen);
-  const stale = record.hasStale ? await removeStaleStandingSeen(tx, of, goneMax) : 0;
+  const stale = record.hasStale ? await removeStaleIds(tx, of, goneMax) : 0;
   await writeStandingPoll(tx, { ...record, seen: seen - gone, hasStale: record.hasStale && stale === goneMax });
 }
 
 function forget(tx: Executor, polled: Polled, seen: number): Promise<number> {
   const { record, forgetBefore, isTrimmed, atMs, programId } = polled;
   const of = { programId, generation: record.generation, limit: goneMax };
-  if (forgetBefore !== undefined) return forgetStandingSeen(tx, { ...of, beforeMs: forgetBefore });
+  if (forgetBefore !== undefined) return forgetKnownIds(tx, { ...of, beforeMs: forgetBefore });
   if (!isTrimmed || seen < trimmedTo + goneMax) return Promise.resolve(0);
-  return forgetStandingSeen(tx, { ...of, beforeMs: atMs - trimmedAfterMs });
+  return forgetKnownIds(tx, { ...of, beforeMs: atMs - trimmedAfterMs });
 }
 
 type Place = Pick<StandingPollRecord, "projectId" | "programId">;

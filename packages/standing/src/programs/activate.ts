@@ -1,10 +1,14 @@
 import type { ProjectId, StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
-import type { ListenerEnd, StandingPauseReason, StandingSourceKind } from "@svc/db/schema/words";
+import type { StandingPauseReason, StandingSourceKind, SubscriptionEndReason } from "@svc/db/schema/words";
 import { armBackfill } from "@svc/db/standing/backfills";
-import { closeStandingListener, countStandingListeners, openStandingListener } from "@svc/db/standing/listeners";
 import { clearDueTasks, type StandingProgramRecord, standingProgramsForProject } from "@svc/db/standing/programs";
 import { type NewDueTask, putDueTasks } from "@svc/db/standing/task";
+import {
+  closeTriggerSubscription,
+  countTriggerSubscriptions,
+  openTriggerSubscription,
+} from "@svc/db/standing/trigger-subscriptions";
 import type { Definition, ProgramSource } from "../definition/definition.ts";
 import { standingFaults } from "../errors.ts";
 import { fireTimeOf, isOver } from "../schedule/due.ts";
@@ -23,19 +27,19 @@ async function listen(
 ): Promise<void> {
   if (source.kind !== "trigger") return;
   const { slug: triggerSlug } = source;
-  if ((await countStandingListeners(tx, projectId, triggerSlug)) >= listenersMax) {
+  if ((await countTriggerSubscriptions(tx, projectId, triggerSlug)) >= listenersMax) {
     throw standingFaults.STANDING_PROGRAMS_TOO_MANY(listenersMax, triggerSlug);
   }
-  await openStandingListener(tx, { programId, projectId, version, triggerSlug });
+  await openTriggerSubscription(tx, { programId, projectId, version, triggerSlug });
 }
 
 /** Lets a program hear nothing any more. What was received before, and not decided about, meets the reason. */
 export async function stopListening(
   tx: Executor,
   { id: programId, projectId, sourceKind }: Listening & { readonly sourceKind: StandingSourceKind },
-  { reason, nowMs }: { readonly reason: ListenerEnd; readonly nowMs: number },
+  { reason, nowMs }: { readonly reason: SubscriptionEndReason; readonly nowMs: number },
 ): Promise<void> {
-  if (sourceKind === "trigger") await closeStandingListener(tx, { programId, projectId, reason, nowMs });
+  if (sourceKind === "trigger") await closeTriggerSubscription(tx, { programId, projectId, reason, nowMs });
 }
 
 /** Whether a program hears events: one that is paused, or that people are yet to approve, does not. */

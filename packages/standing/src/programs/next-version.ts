@@ -10,7 +10,7 @@ import {
 import type { Executor } from "@svc/db/connect";
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { eventsForProject } from "@svc/db/events/repo";
-import { findJobQuotaReached, insertJobsInRoom } from "@svc/db/jobs/insert-batch";
+import { findJobQuotaReached, insertJobsWithinQuota } from "@svc/db/jobs/insert-batch";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import {
   addStandingVersion,
@@ -239,7 +239,7 @@ function makeRehearsal({ starter }: StandingContext, tx: Executor, version: Rehe
 
 /** Stores a rehearsal. Throws QUOTA_JOBS where its project has no room for it. */
 async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: number): Promise<void> {
-  const without = await insertJobsInRoom(tx, jobs, nowMs);
+  const without = await insertJobsWithinQuota(tx, jobs, nowMs);
   const projectId = jobs[0]?.job.projectId;
   if (without.size > 0 && projectId !== undefined) {
     const reached = await findJobQuotaReached(tx, projectId, jobs.length);

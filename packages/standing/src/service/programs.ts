@@ -4,13 +4,13 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { byId, isWithin, type ProjectPrincipal, projectList, requireProject } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { findRunningBackfill } from "@svc/db/standing/backfills";
-import { countPassedOver } from "@svc/db/standing/passed-over";
 import {
   lockStandingPrograms,
   type StandingProgramRecord,
   type StandingVersionRecord,
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
+import { countOtherEntityEvents } from "@svc/db/standing/trigger-entities";
 import {
   type StandingProgram,
   type StandingService,
@@ -182,7 +182,7 @@ async function passedOverOf(
   const name = { programId, projectId, version };
   const { source } = (await versions.get(db, [name]))(name).definition;
   if (source.kind !== "trigger" || source.entity === undefined) return 0;
-  return countPassedOver(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
+  return countOtherEntityEvents(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
 }
 
 /** Makes the next version of a program. Throws the refusals of UpdateStandingProgram. */

@@ -11,7 +11,7 @@ import {
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { readStandingUsage } from "@svc/db/standing/bounds";
-import { countOpenStandingRuns } from "@svc/db/standing/lanes";
+import { countOpenStandingRuns } from "@svc/db/standing/concurrency-keys";
 import { readStandingPolls } from "@svc/db/standing/polls";
 import {
   loadStandingVersions,

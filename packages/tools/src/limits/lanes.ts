@@ -1,4 +1,4 @@
-import type { PaceKey } from "@svc/db/call-limits/paces";
+import type { LimiterKey } from "@svc/db/call-limits/paces";
 import type { PaceDocument } from "@svc/db/documents/calls";
 import type { PaceRules } from "./pace.ts";
 
@@ -76,7 +76,7 @@ export class Bookings {
 
 /** What this node knows of calls that are counted together, and what it has of them. */
 export type LimitLane = {
-  readonly key: PaceKey;
+  readonly key: LimiterKey;
   rules: PaceRules;
   /** As the store had it when this node last read or wrote it; undefined while that is not known. Without revision there was no row. */
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
@@ -95,7 +95,7 @@ export type LimitLane = {
 };
 
 /** A lane that nothing is known of. */
-function newLane(key: PaceKey, rules: PaceRules): LimitLane {
+function newLane(key: LimiterKey, rules: PaceRules): LimitLane {
   return {
     key,
     rules,
@@ -143,7 +143,7 @@ export function countsPlaces({ rules }: LimitLane): boolean {
 }
 
 /** One of the limits that a call is held to: what it is counted with, and what they are held to together. */
-export type PacedKey = PaceKey & { readonly rules: PaceRules };
+export type PacedKey = LimiterKey & { readonly rules: PaceRules };
 
 /** Lanes from which on idle ones are looked for. */
 const lanesMin = 1_000;

@@ -1,5 +1,5 @@
 import type { Clock, NodeId } from "@svc/core";
-import { type PaceKey, readCallPaces, writeCallPaces } from "@svc/db/call-limits/paces";
+import { type LimiterKey, readCallPaces, writeCallPaces } from "@svc/db/call-limits/paces";
 import type { Database } from "@svc/db/connect";
 import { countsPlaces, type LimitLane, LimitLanes, noteHeld, type PacedKey, stepOf } from "./lanes.ts";
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
@@ -11,7 +11,7 @@ import { admit, fullUntil, hasRoom, latestOf, pollMs, type Turn, type Waiting } 
  */
 export type Entering =
   | { readonly kind: "entered"; leave(): void; again(): Promise<boolean> }
-  | { readonly kind: "full"; readonly by: PaceKey; readonly isPaused: boolean; readonly retryAfterMs: number };
+  | { readonly kind: "full"; readonly by: LimiterKey; readonly isPaused: boolean; readonly retryAfterMs: number };
 
 /** Who asks: how long it waits, and the job that comes back later, where it is one that asks. */
 export type Asker = { readonly waitMs: number; readonly jobId: string | undefined };

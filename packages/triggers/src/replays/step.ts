@@ -5,7 +5,7 @@ import type { EventMatch } from "@svc/db/events/follow";
 import { countReplayMatches, findReplayMatches } from "@svc/db/replays/match";
 import { type ClaimedReplay, type ReplayRecord, replayLease } from "@svc/db/replays/repo";
 import {
-  findDeliveryRoom,
+  findFreeDeliverySlots,
   lockReplay,
   moveReplay,
   type ReplayedSubscription,
@@ -196,7 +196,7 @@ async function withinQuota(
   nowMs: number,
 ): Promise<ReturnType<typeof planStep>> {
   if (queue.length === 0) return { queue, hindrance };
-  const room = await findDeliveryRoom(tx, projectId, queue.length);
+  const room = await findFreeDeliverySlots(tx, projectId, queue.length);
   if (room >= queue.length) return { queue, hindrance };
   return { queue: queue.slice(0, room), hindrance: { reason: "quota", waitsForId: null, againAt: nowMs + turnMs } };
 }

@@ -12,7 +12,7 @@ import { embeddedRole, readPassword } from "../initialize.ts";
 import { startEmbeddedPostgres } from "../postgres.ts";
 import { fileExists, noStore, serverTooOld, storeUnreadable } from "./errors.ts";
 import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from "./files.ts";
-import { findForeign } from "./foreign.ts";
+import { findForeignObjects } from "./foreign-objects.ts";
 import { addSeal } from "./seal.ts";
 
 /** A folder or file of a cluster, by its path below it. */
@@ -119,7 +119,7 @@ async function fill(archive: ArchiveWriter, store: DataFolder, url: string, opti
       await add(`data/pg_wal/${name}`, join(store.cluster, "pg_wal", name));
     }
     await add("password", store.passwordFile);
-    const backup: Backup = { readBytes: done.bytes, endsAt, foreign: await findForeign(url) };
+    const backup: Backup = { readBytes: done.bytes, endsAt, foreign: await findForeignObjects(url) };
     await addJson(archive, endEntry, backup);
     archive.end();
     return backup;

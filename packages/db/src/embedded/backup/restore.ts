@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from "../postgres.ts";
 import type { Backup } from "./back-up.ts";
 import { BackupError, backupUnsealed, backupUnusable, folderInUse, foreignObjects, sealKeyMissing } from "./errors.ts";
 import { type BackupManifest, endEntry, manifestEntry, readArchive, writeRestoreMarker } from "./files.ts";
-import { findForeign } from "./foreign.ts";
+import { findForeignObjects } from "./foreign-objects.ts";
 import { type BackupSeal, bytesOf, readSeal, sealedBytes } from "./seal.ts";
 
 /** Options of `restoreStore`. */
@@ -26,14 +26,14 @@ export type RestoreOptions = {
 };
 
 /** Which version took the backup, up to when, and whether it was sealed: all that was committed before `endsAt` is there. */
-export type Restored = { readonly version: string; readonly endsAt: string; readonly isSealed: boolean };
+export type RestoredBackup = { readonly version: string; readonly endsAt: string; readonly isSealed: boolean };
 
 /**
  * Puts a backup into an empty data folder, whole or not at all: its seal is compared before anything is written. Settings of PostgreSQL
  * are made anew, and a database that would run what svc did not make is refused. What starts on the store finds a marker, and holds
  * what it would send. Throws BackupError.
  */
-export async function restoreStore(options: RestoreOptions): Promise<Restored> {
+export async function restoreStore(options: RestoreOptions): Promise<RestoredBackup> {
   await assertEmpty(options.dataDir);
   try {
     await using file = await open(options.file, "r");
@@ -64,13 +64,13 @@ async function assertEmpty(dataDir: string): Promise<void> {
   if (other !== undefined) throw folderInUse(dataDir, other);
 }
 
-type Content = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
+type BackupContent = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
 
 /** The archive in a file whose seal was compared, and is again as it is read. Throws BackupError. */
 async function openContent(
   file: FileHandle,
   { file: path, keys, allowsUnsealed = false }: RestoreOptions,
-): Promise<Content> {
+): Promise<BackupContent> {
   const seal = await readSeal(file);
   if (seal === undefined) {
     if (!allowsUnsealed) throw backupUnsealed(path);
@@ -81,10 +81,10 @@ async function openContent(
   return { isSealed: true, bytes: sealedBytes(path, file, seal, key) };
 }
 
-type Building = RestoreOptions & { readonly place: string; readonly account: Account };
+type RestorePlan = RestoreOptions & { readonly place: string; readonly account: Account };
 
 /** Makes the store in a place of its own, whole. */
-async function build(options: Building, { bytes }: Content): Promise<Omit<Restored, "isSealed">> {
+async function build(options: RestorePlan, { bytes }: BackupContent): Promise<Omit<RestoredBackup, "isSealed">> {
   const { file, place, account } = options;
   const mode = account === undefined ? 0o700 : 0o711;
   const store = dataFolderAt(join(place, "postgres"));
@@ -94,7 +94,7 @@ async function build(options: Building, { bytes }: Content): Promise<Omit<Restor
   const restored = await unpack(options, bytes, store.root);
   await createSettings(store.cluster, { place, account });
   const { url, stop } = await startEmbeddedPostgres({ dataDir: place, durability: "full" });
-  const foreign = await findForeign(url).finally(stop);
+  const foreign = await findForeignObjects(url).finally(stop);
   if (foreign.length > 0) throw foreignObjects(file, foreign);
   await writeRestoreMarker(store.root, restored.endsAt);
   await syncFolder(store.root);
@@ -102,10 +102,10 @@ async function build(options: Building, { bytes }: Content): Promise<Omit<Restor
 }
 
 async function unpack(
-  { file, account, onProgress }: Building,
+  { file, account, onProgress }: RestorePlan,
   bytes: AsyncIterable<Buffer>,
   target: string,
-): Promise<Omit<Restored, "isSealed">> {
+): Promise<Omit<RestoredBackup, "isSealed">> {
   let manifest: BackupManifest | undefined;
   let end: Backup | undefined;
   let doneBytes = 0;

@@ -1,7 +1,7 @@
 import { type Id, type Sweep, uuidOfId } from "@svc/core";
 import { openDatabase } from "@svc/db/connect";
 import { loadJob } from "@svc/db/jobs/load";
-import { findJobTwin } from "@svc/db/jobs/twin";
+import { findSimulationRun } from "@svc/db/jobs/simulation-run";
 import { createWorld } from "@svc/testing/desk";
 import type { TestBench } from "@svc/testing/job-bench";
 import { createBenches, fetchItems, sendAll } from "@svc/testing/job-benches";
@@ -91,7 +91,7 @@ test("a job goes whole some time after its end, its twin with it; what runs, wai
   await bench.reach(parked, "parked");
   const simulated = await bench.submit(sendAll(), { simulateFirst: true });
   await bench.reach(simulated, "succeeded");
-  const twin = await findJobTwin(db, simulated);
+  const twin = await findSimulationRun(db, simulated);
   expect(twin).toBeDefined();
   await bench.stop();
   const running = await bench.submit(sendAll());

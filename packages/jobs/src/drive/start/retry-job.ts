@@ -8,7 +8,7 @@ import { setChildJob } from "@svc/db/jobs/children";
 import { findJobQuotaReached } from "@svc/db/jobs/insert-batch";
 import { loadJob } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
-import { findJobTwin } from "@svc/db/jobs/twin";
+import { findSimulationRun } from "@svc/db/jobs/simulation-run";
 import { lockJobQuota, type QuotaReached } from "@svc/db/projects/quotas";
 import { type Program, writesFrom } from "@svc/program";
 import type { Change, Edit, RetriedChild } from "../../state/change.ts";
@@ -119,7 +119,7 @@ async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | und
   if (lastError.startsWith("LIMIT_REACHED:")) return "met a limit, which holds for all attempts together";
   if (job.hasLostRows || job.isSwept) return "has lost its rows, whose retention has passed";
   if (attempt >= attemptsMax) return `has had ${attempt} attempts, and may have no more`;
-  const twinId = await findJobTwin(tx, id);
+  const twinId = await findSimulationRun(tx, id);
   const twin = twinId && (await loadJob(tx, twinId));
   return twin && twin.status !== "succeeded"
     ? "was to be simulated first, and its simulation did not succeed"

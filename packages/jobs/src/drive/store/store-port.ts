@@ -2,8 +2,8 @@ import { requireId, type Work } from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { requestJobCancel } from "@svc/db/jobs/hold";
 import { loadJob } from "@svc/db/jobs/load";
-import { type JobSetPlaces, readJobSetPlaces } from "@svc/db/jobs/sets";
-import { findJobTwin } from "@svc/db/jobs/twin";
+import { type JobSetPositions, readJobSetPositions } from "@svc/db/jobs/sets";
+import { findSimulationRun } from "@svc/db/jobs/simulation-run";
 import { hasFailedUndo, nextJobUndoEntries } from "@svc/db/jobs/undo";
 import { type JsonObject, readSkillName } from "@svc/program";
 import type { WorkingJob as JobWork } from "../../state/apply.ts";
@@ -43,7 +43,7 @@ export async function readSetChunk(
   jobId: JobState["id"],
   { setId, states, fromOrdinal, withData = true }: ChunkRange,
 ): Promise<SetChunk> {
-  const read = (limit: number) => readJobSetPlaces(reading.db, { jobId, setId, states }, { fromOrdinal, limit });
+  const read = (limit: number) => readJobSetPositions(reading.db, { jobId, setId, states }, { fromOrdinal, limit });
   let limit = roomOf.get(setId) ?? rowsMax;
   let places = await read(limit);
   if (!withData) return chunkOf(places, { rows: places.ordinals.length, limit, fields: undefined, bytes: 0 });
@@ -64,7 +64,7 @@ function roomFor({ rows, bytes }: OpenedRows, most: number): number {
 const noFields: JsonObject = {};
 
 function chunkOf(
-  { ordinals, rowNumbers, states }: JobSetPlaces,
+  { ordinals, rowNumbers, states }: JobSetPositions,
   {
     rows,
     limit,
@@ -151,7 +151,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     ...createChildPort(committing, commit),
     waitForTwin: (work) => waitForTwin(db, work, commit),
     async cancelTwin({ id, projectId }, chain) {
-      const twin = await findJobTwin(db, id);
+      const twin = await findSimulationRun(db, id);
       if (twin !== undefined) await requestJobCancel(db, { jobId: twin, projectId, chain, nowMs: clock.now() });
     },
     hashReceipt: context.hashReceipt,
@@ -176,7 +176,7 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
 
 /** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<Twin> {
-  const id = await findJobTwin(db, work.state.id);
+  const id = await findSimulationRun(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
   return withTransaction(db, async (tx) => {
     const twin = await loadJob(tx, id, { lock: true });

@@ -3,10 +3,10 @@ import type { ProjectId } from "@svc/core";
 /** A count lasts ten times as long as it took, within these milliseconds: counting takes a tenth of the time at most. */
 const lastsMs = { least: 1_000, most: 5_000 };
 
-type Counted = { used: number; readonly untilMs: number };
+type JobCount = { used: number; readonly untilMs: number };
 
 /** What a node remembers of how many jobs of each project have not ended. */
-type CountedJobs = {
+type JobCounts = {
   /** That many at most, but for what other nodes have added since they were counted; undefined where they are to be counted. */
   find(projectId: ProjectId): number | undefined;
   /** So many were stored beside those that are known. */
@@ -19,11 +19,11 @@ type CountedJobs = {
  * The memory of this process. Who counts walks over what has ended, too, while somebody holds a snapshot that vacuum must keep it for: a
  * count with every batch would take longer from minute to minute.
  */
-export const countedJobs: CountedJobs = createCountedJobs(() => performance.now());
+export const jobCounts: JobCounts = createJobCounts(() => performance.now());
 
 /** A memory of its own; `nowMs` is a clock that is never set. */
-export function createCountedJobs(nowMs: () => number): CountedJobs {
-  const byProject = new Map<ProjectId, Counted>();
+export function createJobCounts(nowMs: () => number): JobCounts {
+  const byProject = new Map<ProjectId, JobCount>();
   const find = (projectId: ProjectId) => {
     const counted = byProject.get(projectId);
     return counted === undefined || counted.untilMs <= nowMs() ? undefined : counted;

@@ -7,7 +7,7 @@ import { migrationsFolder } from "../../migrate.ts";
  * What a database would run by itself and no version of svc made: functions, triggers of other functions, event triggers, rules,
  * extensions, settings of databases and roles, other superusers. Each by its kind and name. Nothing of it runs for this look.
  */
-export async function findForeign(url: string): Promise<string[]> {
+export async function findForeignObjects(url: string): Promise<string[]> {
   const sql = postgres(url, {
     ...{ max: 1, fetch_types: false, onnotice: () => {} },
     // What a client asks for at its connection goes before what a database or a role was set to.

@@ -2,7 +2,7 @@ import { createId, isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { addProject, nowMs } from "../test-rows.ts";
-import { claimStandingArrivals } from "./arrivals.ts";
+import { claimInbox } from "./inbox.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -10,40 +10,40 @@ afterAll(drop);
 const request = { owner: createId("node", nowMs), nowMs, leaseUntilMs: nowMs + 30_000, limit: 100 };
 
 /** Events of a project that nothing was decided about, a millisecond apart from a time on. */
-const arrive = (projectId: ProjectId, count: number, fromMs: number) =>
+const fillInbox = (projectId: ProjectId, count: number, fromMs: number) =>
   db.sql`insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
     select ${isoTime(fromMs)}::timestamptz + n * interval '1 ms', ${uuidOfId(projectId)}::uuid, gen_random_uuid(), 'desk.changed', 1
     from generate_series(1, ${count}::int4) n`;
 
 test("acceptance 24: 10,000 events of one project leave the next claim to the single one of another, whenever that came", async () => {
   const flood = await addProject(db);
-  await arrive(flood, 10_000, nowMs - 60_000);
-  const before = await claimStandingArrivals(db, { ...request, after: undefined });
+  await fillInbox(flood, 10_000, nowMs - 60_000);
+  const before = await claimInbox(db, { ...request, after: undefined });
   expect(before.arrivals.map(({ projectId }) => projectId)).toEqual(Array.from({ length: 100 }, () => flood));
   let { next } = before;
   // After all of the flood, and before the half of it.
   for (const atMs of [nowMs - 2, nowMs - 55_000]) {
     const single = await addProject(db);
-    await arrive(single, 1, atMs);
-    const found = await claimStandingArrivals(db, { ...request, after: next });
+    await fillInbox(single, 1, atMs);
+    const found = await claimInbox(db, { ...request, after: next });
     expect(found.arrivals).toHaveLength(100);
     expect(found.arrivals.filter(({ projectId }) => projectId === single)).toHaveLength(1);
     expect(found.arrivals.map(({ dueAt }) => dueAt)).toEqual(found.arrivals.map(({ dueAt }) => dueAt).toSorted());
     next = found.next;
   }
   // Another node takes what nobody holds.
-  const other = await claimStandingArrivals(db, { ...request, owner: createId("node", nowMs), after: undefined });
+  const other = await claimInbox(db, { ...request, owner: createId("node", nowMs), after: undefined });
   expect(new Set([...before.arrivals, ...other.arrivals].map(({ eventId }) => eventId)).size).toBe(200);
   await db.sql`delete from standing_arrivals`;
 });
 
 test("of more projects than a claim takes events, each has its turn; what is before it is found when nothing is left behind", async () => {
   const projects = await Promise.all(Array.from({ length: 25 }, () => addProject(db)));
-  for (const projectId of projects) await arrive(projectId, 3, nowMs - 1_000);
+  for (const projectId of projects) await fillInbox(projectId, 3, nowMs - 1_000);
   let after: ProjectId | undefined;
   const turns: ProjectId[] = [];
   for (let look = 0; look < 3; look++) {
-    const found = await claimStandingArrivals(db, { ...request, limit: 10, after });
+    const found = await claimInbox(db, { ...request, limit: 10, after });
     turns.push(...found.arrivals.map(({ projectId }) => projectId));
     after = found.next;
   }
@@ -55,7 +55,7 @@ test("of more projects than a claim takes events, each has its turn; what is bef
     .toSorted()
     .at(-1);
   const behind = projects.find((id) => uuidOfId(id) === last);
-  const whole = await claimStandingArrivals(db, { ...request, after: behind });
+  const whole = await claimInbox(db, { ...request, after: behind });
   expect(whole.arrivals).toHaveLength(45);
-  expect(await claimStandingArrivals(db, { ...request, after: behind })).toEqual({ arrivals: [], next: undefined });
+  expect(await claimInbox(db, { ...request, after: behind })).toEqual({ arrivals: [], next: undefined });
 });

@@ -17,7 +17,7 @@ const countOthers = statement<{ count: number }>(
 );
 
 /** Returns how many of the last 1,000 events of a trigger since a time (epoch milliseconds) are not about an entity. */
-export async function countPassedOver(
+export async function countOtherEntityEvents(
   db: Executor,
   {
     projectId,

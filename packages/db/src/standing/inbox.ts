@@ -9,7 +9,7 @@ import { statement } from "../sql/statement.ts";
 import type { DueClaimRequest } from "./claim.ts";
 
 /** An event that this node is to decide about. `attempt`: claims so far, this one included. */
-export type ClaimedArrival = Readonly<
+export type ClaimedInboxEvent = Readonly<
   Row<
     typeof standingArrivals,
     "dueAt" | "projectId" | "eventId" | "triggerSlug" | "routingVersion" | "leaseToken" | "attempt"
@@ -17,18 +17,18 @@ export type ClaimedArrival = Readonly<
 >;
 
 /** Names an arrival and the lease it is held under. */
-export type ArrivalLease = Pick<ClaimedArrival, "dueAt" | "projectId" | "eventId" | "leaseToken">;
+export type InboxLease = Pick<ClaimedInboxEvent, "dueAt" | "projectId" | "eventId" | "leaseToken">;
 
-/** What `claimStandingArrivals` takes. */
-export type ArrivalClaimRequest = DueClaimRequest & {
+/** What `claimInbox` takes. */
+export type InboxClaimRequest = DueClaimRequest & {
   /** Projects are visited in the order of their ids, from after this one: the caller rotates it for fairness. */
   readonly after: ProjectId | undefined;
 };
 
-/** What `claimStandingArrivals` found. */
-export type ArrivalClaim = {
+/** What `claimInbox` found. */
+export type InboxClaim = {
   /** The oldest first. */
-  readonly arrivals: readonly ClaimedArrival[];
+  readonly arrivals: readonly ClaimedInboxEvent[];
   /** Where to go on; undefined when the last project was visited. */
   readonly next: ProjectId | undefined;
 };
@@ -42,7 +42,7 @@ const windowFactor = 3;
 const columns = ["dueAt", "projectId", "eventId", "triggerSlug", "routingVersion", "leaseToken", "attempt"] as const;
 const claimed = selectList(standingArrivals, columns, "c");
 
-type ClaimRow = RawRow<ClaimedArrival> & {
+type ClaimRow = RawRow<ClaimedInboxEvent> & {
   readonly projects: number;
   readonly last: string | null;
 };
@@ -53,7 +53,7 @@ type ClaimRow = RawRow<ClaimedArrival> & {
  * share of the window, so 10,000 arrivals of one cost the others nothing. SKIP LOCKED: nodes never wait for each other. No column
  * of leases is in the key: the update is HOT. There is always a row: it says how far the look came.
  */
-const claimArrivals = statement<ClaimRow>(
+const claimDue = statement<ClaimRow>(
   "claim_standing_arrivals",
   `with recursive projects as (
     (select project_id, 1 as place from standing_arrivals where project_id > $6::uuid
@@ -89,22 +89,23 @@ const claimArrivals = statement<ClaimRow>(
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
 /** Claims arrivals for `owner`. Of more projects than it takes arrivals the others are visited by the next claim. */
-export async function claimStandingArrivals(db: Executor, request: ArrivalClaimRequest): Promise<ArrivalClaim> {
+export async function claimInbox(db: Executor, request: InboxClaimRequest): Promise<InboxClaim> {
   const { owner, nowMs, leaseUntilMs, limit, after } = request;
   const now = isoTime(nowMs);
   const lease = [uuidOfId(owner), isoTime(leaseUntilMs)];
   const from = after === undefined ? zeroUuid : uuidOfId(after);
-  const found = await claimArrivals(db, [now, limit * windowFactor, limit, ...lease, from]);
+  const found = await claimDue(db, [now, limit * windowFactor, limit, ...lease, from]);
   const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));
   const [{ projects, last } = { projects: 0, last: null }] = found;
   const isWhole = projects < limit || last === null;
   // What is before it is not to wait until somebody looks again.
-  if (isWhole && arrivals.length === 0 && after !== undefined)
-    return claimStandingArrivals(db, { ...request, after: undefined });
+  if (isWhole && arrivals.length === 0 && after !== undefined) return claimInbox(db, { ...request, after: undefined });
   return { arrivals: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }
 
-function inOrder<Arrival extends Pick<ClaimedArrival, "dueAt" | "eventId">>(arrivals: readonly Arrival[]): Arrival[] {
+function inOrder<Arrival extends Pick<ClaimedInboxEvent, "dueAt" | "eventId">>(
+  arrivals: readonly Arrival[],
+): Arrival[] {
   return arrivals.toSorted((a, b) => a.dueAt - b.dueAt || (a.eventId < b.eventId ? -1 : 1));
 }
 
@@ -116,34 +117,34 @@ const isHeld =
 const leaseColumns = selectList(standingArrivals, ["dueAt", "projectId", "eventId", "leaseToken"], "t");
 
 /** By primary key, in its order. */
-const holdArrivals = compose(
+const lockLeases = compose(
   "hold_standing_arrivals",
   { leases: leaseRows },
-  ({ leases }) => query<RawRow<ArrivalLease>>`
+  ({ leases }) => query<RawRow<InboxLease>>`
     select ${leaseColumns.text} from ${leases.from("i")} join standing_arrivals t on ${isHeld}
     order by t.due_at, t.project_id, t.event_id for update of t`,
 );
 
 /** Locks arrivals for the rest of the transaction, after the programs they concern; answers those that are still this lease's. */
-export async function holdStandingArrivals(tx: Executor, leases: readonly ArrivalLease[]): Promise<ArrivalLease[]> {
+export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[]): Promise<InboxLease[]> {
   if (leases.length === 0) return [];
-  return (await holdArrivals(tx, { leases })).map((row) => leaseColumns.read(row));
+  return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
 /** By primary key. */
-const deleteArrivals = compose(
+const deleteDecided = compose(
   "delete_standing_arrivals",
   { leases: leaseRows },
   ({ leases }) => query`delete from standing_arrivals t using ${leases.from("i")} where ${isHeld}`,
 );
 
 /** Ends arrivals that are held under these leases. */
-export async function deleteStandingArrivals(tx: Executor, leases: readonly ArrivalLease[]): Promise<void> {
-  if (leases.length > 0) await deleteArrivals(tx, { leases });
+export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[]): Promise<void> {
+  if (leases.length > 0) await deleteDecided(tx, { leases });
 }
 
 /** By primary key, locked in its order. */
-const releaseArrivals = compose(
+const releaseLeases = compose(
   "release_standing_arrivals",
   { leases: leaseRows, arrival: values({ dueAtMs: timestamptz }) },
   ({ leases, arrival }) => query`
@@ -156,16 +157,12 @@ const releaseArrivals = compose(
 );
 
 /** Gives leases back, undone: the arrivals are due again at `dueAtMs`. Lost ones are left alone. */
-export async function releaseStandingArrivals(
-  db: Executor,
-  leases: readonly ArrivalLease[],
-  dueAtMs: number,
-): Promise<void> {
-  if (leases.length > 0) await releaseArrivals(db, { leases, arrival: { dueAtMs } });
+export async function releaseInboxLeases(db: Executor, leases: readonly InboxLease[], dueAtMs: number): Promise<void> {
+  if (leases.length > 0) await releaseLeases(db, { leases, arrival: { dueAtMs } });
 }
 
 /** An event as standing programs are given it. */
-export type ArrivedEvent = Readonly<
+export type InboxEvent = Readonly<
   Row<typeof events, "id" | "projectId" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt">
 >;
 
@@ -179,7 +176,7 @@ const eventColumns = selectList(
 const readEvents = compose(
   "read_arrived_events",
   { wanted: rows(fieldsOf(events, "projectId", "id")), bound: values({ bytesMax: int8 }) },
-  ({ wanted, bound }) => query<RawRow<ArrivedEvent>>`select ${eventColumns.text} from (
+  ({ wanted, bound }) => query<RawRow<InboxEvent>>`select ${eventColumns.text} from (
       select e.*, sum(octet_length(e.payload)) over (order by e.place) - octet_length(e.payload) as before
       from (select e.*, w.place from ${wanted.fromOrdered("w", "place")} cross join lateral (
         select * from events where project_id = w.project_id and id = w.id and kind <> 'swept' offset 0) e) e) e
@@ -187,11 +184,11 @@ const readEvents = compose(
 );
 
 /** Reads events, as many as have so many bytes together and the one that passes them; one that is gone is absent. */
-export async function readArrivedEvents(
+export async function readInboxEvents(
   db: Executor,
   wanted: readonly { readonly projectId: ProjectId; readonly eventId: EventId }[],
   bytesMax: number,
-): Promise<ArrivedEvent[]> {
+): Promise<InboxEvent[]> {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ projectId, eventId: id }) => ({ projectId, id }));
   return (await readEvents(db, { wanted: names, bound: { bytesMax } })).map((row) => eventColumns.read(row));

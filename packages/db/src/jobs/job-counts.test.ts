@@ -5,7 +5,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../connect.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { insertJobs } from "./insert.ts";
-import { createCountedJobs } from "./room.ts";
+import { createJobCounts } from "./job-counts.ts";
 
 const { db, url, drop } = await createTestDatabase();
 /** A connection of its own: what it read is known at once. */
@@ -70,7 +70,7 @@ test("a quota that is set is kept from the next submission on, whatever is remem
 
 test("a count lasts ten times as long as it took, a second at least and five at most, with what was stored since", () => {
   let nowMs = 0;
-  const counted = createCountedJobs(() => nowMs);
+  const counted = createJobCounts(() => nowMs);
   const [a, b] = [createId("prj", 1), createId("prj", 2)];
   counted.add(a, 5);
   expect(counted.find(a)).toBeUndefined();

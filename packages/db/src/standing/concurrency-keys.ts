@@ -10,10 +10,10 @@ import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 // A queue may be long, and every batch of events asks about it: each of these reads as much as is decided by, whatever waits behind it.
 
 /** Names a lane of a program. */
-export type LaneName = { readonly programId: StandingProgramId; readonly lane: string };
+export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
 
 /** What is open in a lane of a program. */
-export type StandingLane = LaneName & {
+export type ConcurrencyKeyUsage = ConcurrencyKey & {
   readonly started: number;
   /** Runs that wait, counted as far as was asked. */
   readonly queued: number;
@@ -30,7 +30,7 @@ const jobIdsMax = 1_000;
  * By standing_runs_running and standing_runs_queued, three probes a lane. An exact count of a queue of 100,000 took 420 ms for every 100
  * events; what is decided is whether one more may wait.
  */
-const readLanes = compose(
+const readUsages = compose(
   "read_standing_lanes",
   { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), most: int4 }) },
   ({ lanes }) => query<{
@@ -57,12 +57,12 @@ const readLanes = compose(
 );
 
 /** What is open in lanes of locked programs; of those that wait as many are counted as `most` says. */
-export async function readStandingLanes(
+export async function readConcurrencyKeyUsages(
   tx: Executor,
-  lanes: readonly (LaneName & { readonly most: number })[],
-): Promise<StandingLane[]> {
+  lanes: readonly (ConcurrencyKey & { readonly most: number })[],
+): Promise<ConcurrencyKeyUsage[]> {
   if (lanes.length === 0) return [];
-  return (await readLanes(tx, { lanes })).map((row) => ({
+  return (await readUsages(tx, { lanes })).map((row) => ({
     ...row,
     programId: idOfUuid("stp", row.programId),
     jobIds: row.jobIds.map((id) => idOfUuid("job", id)),
@@ -103,14 +103,17 @@ const listWaiting = statement<{ programId: string; lane: string }>(
 );
 
 /** The lanes of locked programs in which runs wait. */
-export async function listWaitingStandingLanes(tx: Executor, ids: readonly StandingProgramId[]): Promise<LaneName[]> {
+export async function listWaitingConcurrencyKeys(
+  tx: Executor,
+  ids: readonly StandingProgramId[],
+): Promise<ConcurrencyKey[]> {
   if (ids.length === 0) return [];
   const found = await listWaiting(tx, [arrayLiteral(ids.map(uuidOfId))]);
   return found.map(({ programId, lane }) => ({ programId: idOfUuid("stp", programId), lane }));
 }
 
 /** A lane and how many of its waiting runs are asked for. */
-export type LaneRoom = LaneName & { readonly room: number };
+export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
 /** By standing_runs_queued, in its order: the oldest that wait in each lane. */
 const readQueued = compose(
@@ -123,7 +126,10 @@ const readQueued = compose(
 );
 
 /** The oldest waiting runs of lanes, the oldest first. */
-export async function readQueuedStandingRuns(tx: Executor, lanes: readonly LaneRoom[]): Promise<StandingRunRecord[]> {
+export async function readQueuedStandingRuns(
+  tx: Executor,
+  lanes: readonly ConcurrencyKeySlots[],
+): Promise<StandingRunRecord[]> {
   if (lanes.length === 0) return [];
   return (await readQueued(tx, { lanes })).map((row) => runColumns.read(row));
 }
@@ -164,7 +170,7 @@ export async function readStandingWakes(
 }
 
 /** Runs that wait for longer than they may, of one program. */
-export type LateBound = { readonly programId: StandingProgramId; readonly beforeMs: number };
+export type LatenessLimit = { readonly programId: StandingProgramId; readonly beforeMs: number };
 
 /** Late runs of a program that are left out at once; the others are by the next look. */
 const lateMax = 1_000;
@@ -186,7 +192,7 @@ const skipLate = compose(
 /** Leaves out what waited for too long, the oldest first; answers a program for each. */
 export async function skipLateStandingRuns(
   tx: Executor,
-  bounds: readonly LateBound[],
+  bounds: readonly LatenessLimit[],
   nowMs: number,
 ): Promise<StandingProgramId[]> {
   if (bounds.length === 0) return [];

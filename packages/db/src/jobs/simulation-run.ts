@@ -8,34 +8,34 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /** Served by jobs_simulated_from, which holds twins alone. */
-const selectTwin = statement<{ id: string }>(
+const selectSimulationRun = statement<{ id: string }>(
   "find_job_twin",
   "select id from jobs where simulated_from = $1::uuid order by id limit 1",
 );
 
 /** The simulated twin that was made for a job by simulateFirst. */
-export async function findJobTwin(db: Executor, jobId: Id<"job">): Promise<Id<"job"> | undefined> {
-  const [row] = await selectTwin(db, [uuidOfId(jobId)]);
+export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise<Id<"job"> | undefined> {
+  const [row] = await selectSimulationRun(db, [uuidOfId(jobId)]);
   return row && idOfUuid("job", row.id);
 }
 
 const columns = selectList(jobs, ["receipt", "estimate"]);
 
 /** Served by jobs_simulated_from. */
-const readTwins = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">> & { id: string }>(
+const selectReceipts = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">> & { id: string }>(
   "read_twin_receipts",
   `select simulated_from as id, ${columns.text} from jobs
    where ${filterBy("project_id", "$1::uuid")} and simulated_from = any($2::uuid[]) and receipt is not null`,
 );
 
 /** The receipts of the simulations that were made for jobs, by the job they were made for. */
-export async function readTwinReceipts(
+export async function readSimulationReceipts(
   db: Executor,
   projectId: ProjectId,
   jobIds: readonly Id<"job">[],
 ): Promise<Map<Id<"job">, ReceiptDocument>> {
   if (jobIds.length === 0) return new Map();
-  const rows = await readTwins(db, [uuidOfId(projectId), arrayLiteral(jobIds.map(uuidOfId))]);
+  const rows = await selectReceipts(db, [uuidOfId(projectId), arrayLiteral(jobIds.map(uuidOfId))]);
   return new Map(
     rows.flatMap((row) => {
       const { receipt, estimate } = columns.read(row);

@@ -3,17 +3,17 @@ import { and, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { touchProjectRouting } from "../projects/repo.ts";
 import { standingListeners } from "../schema/standing.ts";
-import type { ListenerEnd } from "../schema/words.ts";
+import type { SubscriptionEndReason } from "../schema/words.ts";
 import { fieldsOf, int8, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
 /** Which trigger a version of a program listens to, or listened to. */
-export type StandingListener = Readonly<Row<typeof standingListeners>>;
+export type TriggerSubscription = Readonly<Row<typeof standingListeners>>;
 
 /** Events of a trigger that were stored at a routing version of their project. */
-export type HeardTrigger = {
+export type SubscribedTrigger = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
   readonly routingVersion: number;
@@ -26,36 +26,39 @@ const columns = selectList(
 );
 
 /** By standing_listeners_trigger, a probe each: the latest first, until none of a program is left that listened. */
-const findListeners = compose(
+const selectSubscriptions = compose(
   "find_standing_listeners",
   { heard: rows({ ...fieldsOf(standingListeners, "projectId", "triggerSlug"), routingVersion: int8 }) },
   ({ heard }) => query<
-    RawRow<StandingListener>
+    RawRow<TriggerSubscription>
   >`select distinct ${columns.text} from ${heard.from("w")} cross join lateral (
       select * from standing_listeners where project_id = w.project_id and trigger_slug = w.trigger_slug
         and from_version <= w.routing_version and (until_version is null or until_version > w.routing_version) offset 0) l`,
 );
 
 /** Who listened to triggers when events of them were stored: also who does not any more. */
-export async function findStandingListeners(db: Executor, heard: readonly HeardTrigger[]): Promise<StandingListener[]> {
+export async function findTriggerSubscriptions(
+  db: Executor,
+  heard: readonly SubscribedTrigger[],
+): Promise<TriggerSubscription[]> {
   if (heard.length === 0) return [];
-  return (await findListeners(db, { heard })).map((row) => columns.read(row));
+  return (await selectSubscriptions(db, { heard })).map((row) => columns.read(row));
 }
 
 /** What begins to listen. */
-export type NewListener = Pick<StandingListener, "programId" | "projectId" | "triggerSlug" | "version">;
+export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**
  * Lets a locked program listen to a trigger, from this transaction's end on: an event is stored either before that, and is not its own, or
  * it finds the routing of its project moved.
  */
-export async function openStandingListener(tx: Executor, listener: NewListener): Promise<void> {
+export async function openTriggerSubscription(tx: Executor, listener: NewTriggerSubscription): Promise<void> {
   const fromVersion = await touchProjectRouting(tx, listener.projectId);
   await tx.orm.insert(standingListeners).values({ ...listener, fromVersion });
 }
 
 /** Lets a locked program listen to nothing any more: what was stored before is still its own, and told `reason`. */
-export async function closeStandingListener(
+export async function closeTriggerSubscription(
   tx: Executor,
   {
     programId,
@@ -65,7 +68,7 @@ export async function closeStandingListener(
   }: {
     readonly programId: StandingProgramId;
     readonly projectId: ProjectId;
-    readonly reason: ListenerEnd;
+    readonly reason: SubscriptionEndReason;
     readonly nowMs: number;
   },
 ): Promise<void> {
@@ -77,7 +80,7 @@ export async function closeStandingListener(
 }
 
 /** How many programs of a project listen to a trigger. */
-export function countStandingListeners(db: Executor, projectId: ProjectId, triggerSlug: string): Promise<number> {
+export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, triggerSlug: string): Promise<number> {
   return db.orm.$count(
     standingListeners,
     and(
@@ -89,7 +92,7 @@ export function countStandingListeners(db: Executor, projectId: ProjectId, trigg
 }
 
 /** By standing_listeners_ended; what was stored while they listened was decided about by then, or is found to be nobody's. */
-const sweepListeners = statement<{ id: string }>(
+const deleteEndedSubscriptions = statement<{ id: string }>(
   "sweep_standing_listeners",
   `delete from standing_listeners where ctid = any(array(
      select ctid from standing_listeners where ended_at < $1::timestamptz and ended_at is not null
@@ -97,6 +100,6 @@ const sweepListeners = statement<{ id: string }>(
 );
 
 /** Removes a batch of listeners that ended before a time; answers how many. */
-export async function sweepStandingListeners(db: Executor, beforeMs: number, limit: number): Promise<number> {
-  return (await sweepListeners(db, [isoTime(beforeMs), limit])).length;
+export async function sweepTriggerSubscriptions(db: Executor, beforeMs: number, limit: number): Promise<number> {
+  return (await deleteEndedSubscriptions(db, [isoTime(beforeMs), limit])).length;
 }

@@ -18,115 +18,120 @@ export const file_svc_v1_standing: GenFile = /*@__PURE__*/
   fileDesc("ChVzdmMvdjEvc3RhbmRpbmcucHJvdG8SBnN2Yy52MSKRAwoIQmFja2ZpbGwSCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIkCgVzdGF0ZRgDIAEoDjIVLnN2Yy52MS5CYWNrZmlsbFN0YXRlEg4KBnJlYXNvbhgEIAEoCRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFnYWluGAcgASgIEhIKCnBlcl9taW51dGUYCCABKA0SDgoGcG9saWN5GAkgASgJEg0KBXRvdGFsGAogASgNEg8KB3N0YXJ0ZWQYCyABKA0SDwoHc2tpcHBlZBgMIAEoDRIOCgZwYXNzZWQYDSABKA0SLgoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIuoFCg9TdGFuZGluZ1Byb2dyYW0SCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRINCgV0aXRsZRgDIAEoCRIkCgVzdGF0ZRgEIAEoDjIVLnN2Yy52MS5TdGFuZGluZ1N0YXRlEhQKDHBhdXNlX3JlYXNvbhgFIAEoCRIUCgxwYXVzZV9kZXRhaWwYBiABKAkSDwoHdmVyc2lvbhgHIAEoDRIXCg9kZWZpbml0aW9uX2pzb24YCCABKAkSFwoPZGVmaW5pdGlvbl9oYXNoGAkgASgJEhQKDHByb2dyYW1faGFzaBgKIAEoCRIiCghlc3RpbWF0ZRgLIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIOCgZrZXlfaWQYDCABKAkSEwoLc291cmNlX2tpbmQYDSABKAkSLgoKbmV4dF90aW1lcxgOIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoIbGFzdF9ydW4YDyABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4SJgoGY291bnRzGBAgASgLMhYuc3ZjLnYxLlN0YW5kaW5nQ291bnRzEikKCnVzZWRfdG9kYXkYESABKAsyFS5zdmMudjEuU3RhbmRpbmdVc2FnZRIWCg5uZWVkc19hcHByb3ZhbBgSIAEoCBIuCgpjcmVhdGVkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9wZW5kaW5nX3ZlcnNpb24YFSABKA0SEwoLYXBwcm92YWxfaWQYFiABKAkSJQoKcG9sbF9zdGF0ZRgfIAEoCzIRLnN2Yy52MS5Qb2xsU3RhdGUSMAoMbGFzdF9wb2xsX2F0GCAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgl0aW1lX3pvbmUYISABKAkizAEKCVBvbGxTdGF0ZRItCglwb2xsZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB291dGNvbWUYAiABKAkSDAoEY29kZRgDIAEoCRIOCgZkZXRhaWwYBCABKAkSDQoFcGFnZXMYBSABKA0SDAoEcm93cxgGIAEoDRINCgVmb3VuZBgHIAEoDRIMCgRzZWVuGAggASgNEg4KBnByaW1lZBgJIAEoCBIXCg9mYWlsdXJlc19pbl9yb3cYCiABKA0ingEKDlN0YW5kaW5nQ291bnRzEg8KB3N0YXJ0ZWQYASABKAQSDwoHc2tpcHBlZBgCIAEoBBIOCgZtaXNzZWQYAyABKAQSFwoPZmFpbHVyZXNfaW5fcm93GAQgASgNEg4KBnF1ZXVlZBgFIAEoDRIRCgl1bmRlcl93YXkYBiABKA0SDAoEc2VlbhgHIAEoBBIQCghmaWx0ZXJlZBgIIAEoBCJOCg1TdGFuZGluZ1VzYWdlEgsKA2RheRgBIAEoCRIMCgRydW5zGAIgASgNEhIKCnRvb2xfY2FsbHMYAyABKAQSDgoGd3JpdGVzGAQgASgEItYBCg9TdGFuZGluZ1ZlcnNpb24SDwoHdmVyc2lvbhgBIAEoDRIXCg9kZWZpbml0aW9uX2hhc2gYAiABKAkSFAoMcHJvZ3JhbV9oYXNoGAMgASgJEg4KBmtleV9pZBgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghhcHByb3ZhbBgGIAEoCRITCgthcHByb3ZhbF9pZBgHIAEoCRIOCgZqb2JfaWQYCCABKAkSDAoEbm90ZRgJIAEoCSLaBAoLU3RhbmRpbmdSdW4SCgoCaWQYASABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgNEgwKBGtpbmQYBCABKAkSKwoHZmlyZV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKBXN0YXRlGAkgASgOMhguc3ZjLnYxLlN0YW5kaW5nUnVuU3RhdGUSDgoGcmVhc29uGAogASgJEg4KBmRldGFpbBgLIAEoCRINCgVjb3VudBgMIAEoDRIrCgdsYXN0X2F0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZtaXNzZWQYDiABKA0SCwoDa2V5GA8gASgJEg4KBmpvYl9pZBgQIAEoCRISCgpqb2Jfc3RhdHVzGBEgASgJEhcKD2Jsb2NraW5nX2pvYl9pZBgSIAEoCRIuCgpub3RfYmVmb3JlGBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglldmVudF9pZHMYFCADKAkSEQoJcm93X2NvdW50GBkgASgNEhMKC2JhY2tmaWxsX2lkGBogASgJIncKDFN0YW5kaW5nVGltZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMZWZmZWN0aXZlX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsb2NhbBgDIAEoCSJnChxDcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgwKBHNsdWcYASABKAkSFwoPZGVmaW5pdGlvbl9qc29uGAIgASgJEg4KBnBhdXNlZBgDIAEoCBIQCghzaW11bGF0ZRgEIAEoCCJ2Ch1DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIiCgVub3RlcxgCIAMoCzITLnN2Yy52MS5Qcm9ncmFtTm90ZSInChlHZXRTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJIrMBChpHZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIpCgh2ZXJzaW9ucxgCIAMoCzIXLnN2Yy52MS5TdGFuZGluZ1ZlcnNpb24SIgoIYmFja2ZpbGwYAyABKAsyEC5zdmMudjEuQmFja2ZpbGwSEwoLcGFzc2VkX292ZXIYBCABKA0iagobTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXF1ZXN0EiQKBXN0YXRlGAEgASgOMhUuc3ZjLnYxLlN0YW5kaW5nU3RhdGUSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkifwocTGlzdFN0YW5kaW5nUHJvZ3JhbXNSZXNwb25zZRIyChFzdGFuZGluZ19wcm9ncmFtcxgBIAMoCzIXLnN2Yy52MS5TdGFuZGluZ1Byb2dyYW0SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCmxpbWl0ZWRfdG8YAyABKAkibwocVXBkYXRlU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIXCg9kZWZpbml0aW9uX2pzb24YAiABKAkSGAoQZXhwZWN0ZWRfdmVyc2lvbhgDIAEoDRIQCghzaW11bGF0ZRgEIAEoCCJ2Ch1VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbRIiCgVub3RlcxgCIAMoCzITLnN2Yy52MS5Qcm9ncmFtTm90ZSJBChtQYXVzZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiUQocUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIxChBzdGFuZGluZ19wcm9ncmFtGAEgASgLMhcuc3ZjLnYxLlN0YW5kaW5nUHJvZ3JhbSI5ChxSZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0EgoKAmlkGAEgASgJEg0KBWFkb3B0GAIgASgIIlIKHVJlc3VtZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlEjEKEHN0YW5kaW5nX3Byb2dyYW0YASABKAsyFy5zdmMudjEuU3RhbmRpbmdQcm9ncmFtIkIKHERlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSCgoCaWQYASABKAkSFgoOY2FuY2VsX3J1bm5pbmcYAiABKAgiHwodRGVsZXRlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiZgoZUnVuU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRISCgppbnB1dF9qc29uGAIgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgDIAEoCRIQCghldmVudF9pZBgEIAEoCSI+ChpSdW5TdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4ixgEKHkJhY2tmaWxsU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBIKCgJpZBgBIAEoCRIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWFnYWluGAQgASgIEhIKCnBlcl9taW51dGUYBSABKA0SDgoGcG9saWN5GAYgASgJEg8KB2RyeV9ydW4YByABKAgiRQofQmFja2ZpbGxTdGFuZGluZ1Byb2dyYW1SZXNwb25zZRIiCghiYWNrZmlsbBgBIAEoCzIQLnN2Yy52MS5CYWNrZmlsbCIgChJHZXRCYWNrZmlsbFJlcXVlc3QSCgoCaWQYASABKAkiOQoTR2V0QmFja2ZpbGxSZXNwb25zZRIiCghiYWNrZmlsbBgBIAEoCzIQLnN2Yy52MS5CYWNrZmlsbCIjChVDYW5jZWxCYWNrZmlsbFJlcXVlc3QSCgoCaWQYASABKAkiPAoWQ2FuY2VsQmFja2ZpbGxSZXNwb25zZRIiCghiYWNrZmlsbBgBIAEoCzIQLnN2Yy52MS5CYWNrZmlsbCLsAQoXTGlzdFN0YW5kaW5nUnVuc1JlcXVlc3QSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgBIAEoCRInCgVzdGF0ZRgCIAEoDjIYLnN2Yy52MS5TdGFuZGluZ1J1blN0YXRlEg4KBnJlYXNvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKGExpc3RTdGFuZGluZ1J1bnNSZXNwb25zZRIhCgRydW5zGAEgAygLMhMuc3ZjLnYxLlN0YW5kaW5nUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIjChVHZXRTdGFuZGluZ1J1blJlcXVlc3QSCgoCaWQYASABKAkiOgoWR2V0U3RhbmRpbmdSdW5SZXNwb25zZRIgCgNydW4YASABKAsyEy5zdmMudjEuU3RhbmRpbmdSdW4iUwodUHJldmlld1N0YW5kaW5nUHJvZ3JhbVJlcXVlc3QSFwoPZGVmaW5pdGlvbl9qc29uGAEgASgJEgoKAmlkGAIgASgJEg0KBWNvdW50GAMgASgNIoUCCh5QcmV2aWV3U3RhbmRpbmdQcm9ncmFtUmVzcG9uc2USKAoKbmV4dF90aW1lcxgBIAMoCzIULnN2Yy52MS5TdGFuZGluZ1RpbWUSEgoKdHpfdmVyc2lvbhgCIAEoCRIiCghlc3RpbWF0ZRgDIAEoCzIQLnN2Yy52MS5Fc3RpbWF0ZRIWCg5uZWVkc19hcHByb3ZhbBgEIAEoCBIMCgRzZWVuGAUgASgNEg8KB21hdGNoZWQYBiABKA0SEwoLcGFzc2VkX292ZXIYByABKA0SEQoJdGltZV96b25lGAggASgJEiIKBW5vdGVzGAkgAygLMhMuc3ZjLnYxLlByb2dyYW1Ob3RlKqQBCg1TdGFuZGluZ1N0YXRlEh4KGlNUQU5ESU5HX1NUQVRFX1VOU1BFQ0lGSUVEEAASIwofU1RBTkRJTkdfU1RBVEVfUEVORElOR19BUFBST1ZBTBABEhkKFVNUQU5ESU5HX1NUQVRFX0FDVElWRRACEhkKFVNUQU5ESU5HX1NUQVRFX1BBVVNFRBADEhgKFFNUQU5ESU5HX1NUQVRFX0VOREVEEAQq/AEKEFN0YW5kaW5nUnVuU3RhdGUSIgoeU1RBTkRJTkdfUlVOX1NUQVRFX1VOU1BFQ0lGSUVEEAASHQoZU1RBTkRJTkdfUlVOX1NUQVRFX1FVRVVFRBACEh4KGlNUQU5ESU5HX1JVTl9TVEFURV9TVEFSVEVEEAMSHAoYU1RBTkRJTkdfUlVOX1NUQVRFX0VOREVEEAQSHgoaU1RBTkRJTkdfUlVOX1NUQVRFX1NLSVBQRUQQBRIeChpTVEFORElOR19SVU5fU1RBVEVfUkVGVVNFRBAGEiEKHVNUQU5ESU5HX1JVTl9TVEFURV9DT0xMRUNUSU5HEAciBAgBEAEqggEKDUJhY2tmaWxsU3RhdGUSHgoaQkFDS0ZJTExfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZCQUNLRklMTF9TVEFURV9SVU5OSU5HEAESFwoTQkFDS0ZJTExfU1RBVEVfRE9ORRACEhwKGEJBQ0tGSUxMX1NUQVRFX0NBTkNFTExFRBADMr8MCg9TdGFuZGluZ1NlcnZpY2USiQEKFUNyZWF0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5DcmVhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLkNyZWF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIiOouxgBsLsYAbi7GALKuxgTc3RhbmRpbmdfcHJvZ3JhbS5pZBJpChJHZXRTdGFuZGluZ1Byb2dyYW0SIS5zdmMudjEuR2V0U3RhbmRpbmdQcm9ncmFtUmVxdWVzdBoiLnN2Yy52MS5HZXRTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIMqLsYAbC7GAG4uxgBEnYKFExpc3RTdGFuZGluZ1Byb2dyYW1zEiMuc3ZjLnYxLkxpc3RTdGFuZGluZ1Byb2dyYW1zUmVxdWVzdBokLnN2Yy52MS5MaXN0U3RhbmRpbmdQcm9ncmFtc1Jlc3BvbnNlIhOouxgBsLsYAbi7GAHauxgDAQIDEngKFVVwZGF0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5VcGRhdGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLlVwZGF0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIhKouxgBsLsYAbi7GALCuxgCaWQSdQoUUGF1c2VTdGFuZGluZ1Byb2dyYW0SIy5zdmMudjEuUGF1c2VTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiQuc3ZjLnYxLlBhdXNlU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiEqi7GAGwuxgBuLsYAsK7GAJpZBJ4ChVSZXN1bWVTdGFuZGluZ1Byb2dyYW0SJC5zdmMudjEuUmVzdW1lU3RhbmRpbmdQcm9ncmFtUmVxdWVzdBolLnN2Yy52MS5SZXN1bWVTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSISqLsYAbC7GAG4uxgCwrsYAmlkEngKFURlbGV0ZVN0YW5kaW5nUHJvZ3JhbRIkLnN2Yy52MS5EZWxldGVTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiUuc3ZjLnYxLkRlbGV0ZVN0YW5kaW5nUHJvZ3JhbVJlc3BvbnNlIhKouxgBsLsYAbi7GALCuxgCaWQSaQoSUnVuU3RhbmRpbmdQcm9ncmFtEiEuc3ZjLnYxLlJ1blN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaIi5zdmMudjEuUnVuU3RhbmRpbmdQcm9ncmFtUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJ4ChdCYWNrZmlsbFN0YW5kaW5nUHJvZ3JhbRImLnN2Yy52MS5CYWNrZmlsbFN0YW5kaW5nUHJvZ3JhbVJlcXVlc3QaJy5zdmMudjEuQmFja2ZpbGxTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIMqLsYAbC7GAG4uxgBElQKC0dldEJhY2tmaWxsEhouc3ZjLnYxLkdldEJhY2tmaWxsUmVxdWVzdBobLnN2Yy52MS5HZXRCYWNrZmlsbFJlc3BvbnNlIgyouxgBsLsYAbi7GAESXQoOQ2FuY2VsQmFja2ZpbGwSHS5zdmMudjEuQ2FuY2VsQmFja2ZpbGxSZXF1ZXN0Gh4uc3ZjLnYxLkNhbmNlbEJhY2tmaWxsUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJoChBMaXN0U3RhbmRpbmdSdW5zEh8uc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RTdGFuZGluZ1J1bnNSZXNwb25zZSIRqLsYAbC7GAG4uxgB2rsYAQQSXQoOR2V0U3RhbmRpbmdSdW4SHS5zdmMudjEuR2V0U3RhbmRpbmdSdW5SZXF1ZXN0Gh4uc3ZjLnYxLkdldFN0YW5kaW5nUnVuUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJ1ChZQcmV2aWV3U3RhbmRpbmdQcm9ncmFtEiUuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXF1ZXN0GiYuc3ZjLnYxLlByZXZpZXdTdGFuZGluZ1Byb2dyYW1SZXNwb25zZSIMqLsYAbC7GAG4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
- * What makes up for the past of a standing program.
+ * A backfill: runs for past occurrences of a schedule.
  *
  * @generated from message svc.v1.Backfill
  */
 export type Backfill = Message<"svc.v1.Backfill"> & {
   /**
-   * Id of the backfill, `bkf_…`. If empty, it is a dry run.
+   * Id of the backfill, `bkf_…`. Empty for a dry run.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Id of the program.
+   * Id of the schedule.
    *
    * @generated from field: string standing_program_id = 2;
    */
   standingProgramId: string;
 
   /**
-   * Where it stands.
+   * State of the backfill.
    *
    * @generated from field: svc.v1.BackfillState state = 3;
    */
   state: BackfillState;
 
   /**
-   * Why it makes no runs. While it is running: `waiting` (as many of the program's runs wait as may),
-   * `undecided` (an event of its range is still to be decided about by the program itself), `paused` (the
-   * program is). Once it is cancelled: `requested`, `deleted` (the program was), `updated` (it has another
-   * definition), `expired` (the program was paused for 30 days). If empty, nothing hinders it.
+   * Reason that the backfill makes no runs at the moment, or was cancelled. Empty if it is not blocked.
+   * - `waiting`: waits, because the schedule has its maximum number of waiting runs.
+   * - `undecided`: waits, because the schedule itself must still decide about an event of the range.
+   * - `paused`: waits, because the schedule is paused.
+   * - `requested`: cancelled with CancelBackfill.
+   * - `deleted`: cancelled, because the schedule was deleted.
+   * - `updated`: cancelled, because the schedule has another definition.
+   * - `expired`: cancelled, because the schedule was paused for 30 days.
    *
    * @generated from field: string reason = 4;
    */
   reason: string;
 
   /**
-   * The first time that it makes up for. If unset, the program polls.
+   * Start of the range, inclusive. Unset if the schedule polls.
    *
    * @generated from field: google.protobuf.Timestamp since = 5;
    */
   since?: Timestamp | undefined;
 
   /**
-   * The first time that it does not make up for: at most when it was begun, and no time that the program is
-   * still to decide about by itself.
+   * End of the range, exclusive: at most the time at which the backfill was started, and before all times about which
+   * the schedule itself must still decide.
    *
    * @generated from field: google.protobuf.Timestamp until = 6;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Whether what has a run makes another one.
+   * True if occurrences that already have a run get another one.
    *
    * @generated from field: bool again = 7;
    */
   again: boolean;
 
   /**
-   * Runs that it makes in a minute, at most.
+   * Maximum runs per minute.
    *
    * @generated from field: uint32 per_minute = 8;
    */
   perMinute: number;
 
   /**
-   * The overlap policy of its runs.
+   * Overlap policy of the backfill's runs.
    *
    * @generated from field: string policy = 9;
    */
   policy: string;
 
   /**
-   * Times or events of the range, counted at its start.
+   * Number of times or events in the range, counted at the start.
    *
    * @generated from field: uint32 total = 10;
    */
   total: number;
 
   /**
-   * Runs that it started or that wait to be; of a dry run, those that it would make, as far as it looked.
+   * Number of runs that it started or that wait to start. For a dry run, the number of runs that it would make, as far
+   * as svc counted.
    *
    * @generated from field: uint32 started = 11;
    */
   started: number;
 
   /**
-   * Runs of it that the program's rules left out, or that were refused.
+   * Number of its runs that a rule of the schedule skipped, or that were refused.
    *
    * @generated from field: uint32 skipped = 12;
    */
   skipped: number;
 
   /**
-   * Times or events that have a run already, or that the program's condition turned away.
+   * Number of times or events that already have a run, or that do not match the schedule's condition.
    *
    * @generated from field: uint32 passed = 13;
    */
   passed: number;
 
   /**
-   * When it was begun.
+   * Time at which the backfill was started.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 14;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it ended. If unset, it has not.
+   * Time at which the backfill ended. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 15;
    */
@@ -141,186 +146,190 @@ export const BackfillSchema: GenMessage<Backfill> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 0);
 
 /**
- * A program that the service starts by itself.
+ * A schedule: a program that svc starts automatically.
  *
  * @generated from message svc.v1.StandingProgram
  */
 export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
   /**
-   * Id of the program, `stp_…`.
+   * Id of the schedule, `stp_…`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Its name in the project.
+   * Name of the schedule, unique in the project.
    *
    * @generated from field: string slug = 2;
    */
   slug: string;
 
   /**
-   * What it is for, as the definition says; else the title of its program.
+   * Title from the definition, or else the title of its program.
    *
    * @generated from field: string title = 3;
    */
   title: string;
 
   /**
-   * Where it stands.
+   * State of the schedule.
    *
    * @generated from field: svc.v1.StandingState state = 4;
    */
   state: StandingState;
 
   /**
-   * Why it is paused: `requested`, `failures` (as many in a row as pauseAfter names), `fail_step` (a step `fail`
-   * with `pause` ended a job; pauseDetail is its text), `drift` (tools that it uses have changed),
-   * `key_revoked`, `approval` (the project's policy was raised, or its approval was declined) or `source_gone`
-   * (a poll would have to remember more than 100,000 ids). If empty, it is not. Of one that is pending: how it
-   * stands once it is approved.
+   * Reason for the pause. Empty if the schedule is not paused. For a pending schedule, the reason that it will have
+   * after approval.
+   * - `requested`: paused by a call.
+   * - `failures`: as many runs in a row failed as `pauseAfter` allows.
+   * - `fail_step`: a step `fail` with `pause` ended a job. `pauseDetail` is its text.
+   * - `drift`: tools that the schedule uses have changed.
+   * - `key_revoked`: the key of its jobs is revoked or expired.
+   * - `approval`: the project's policy became stricter, or the approval was declined.
+   * - `source_gone`: a poll would have to remember more than 100,000 ids.
    *
    * @generated from field: string pause_reason = 5;
    */
   pauseReason: string;
 
   /**
-   * What the reason is about, for people. If empty, the reason says everything.
+   * Details of the pause reason, for people. Empty if there are none.
    *
    * @generated from field: string pause_detail = 6;
    */
   pauseDetail: string;
 
   /**
-   * The number of the definition that runs, from 1.
+   * Number of the version that runs, from 1.
    *
    * @generated from field: uint32 version = 7;
    */
   version: number;
 
   /**
-   * That definition as JSON text, as it was given, with `***` for what the program's inputSchema
-   * marks as sensitive in its input. Not set in a list.
+   * Definition of that version as JSON text, as it was sent. `***` replaces input values that the program's
+   * `inputSchema` marks as sensitive. Unset in lists.
    *
    * @generated from field: string definition_json = 8;
    */
   definitionJson: string;
 
   /**
-   * SHA-256 of the canonical JSON (RFC 8785) of the definition as it was given, in hex.
+   * SHA-256 of the canonical JSON (RFC 8785) of the definition as it was sent, in hex.
    *
    * @generated from field: string definition_hash = 9;
    */
   definitionHash: string;
 
   /**
-   * The same of its program: `programHash` of its jobs.
+   * The same hash of its program: `programHash` of its jobs.
    *
    * @generated from field: string program_hash = 10;
    */
   programHash: string;
 
   /**
-   * What one run can do at most.
+   * Maximum effect of one run.
    *
    * @generated from field: svc.v1.Estimate estimate = 11;
    */
   estimate?: Estimate | undefined;
 
   /**
-   * Id of the key whose jobs its runs are.
+   * Id of the key that owns the jobs of its runs.
    *
    * @generated from field: string key_id = 12;
    */
   keyId: string;
 
   /**
-   * What starts it: `schedule`, `trigger` or `poll`.
+   * Source that starts the schedule: `schedule` (times), `trigger` (events) or `poll`.
    *
    * @generated from field: string source_kind = 13;
    */
   sourceKind: string;
 
   /**
-   * The next times at which it is due, at most five; with jitter, when it starts.
+   * Next start times, with jitter, at most five.
    *
    * @generated from field: repeated google.protobuf.Timestamp next_times = 14;
    */
   nextTimes: Timestamp[];
 
   /**
-   * Its newest run. If unset, it has none.
+   * Newest run. Unset if there is none.
    *
    * @generated from field: svc.v1.StandingRun last_run = 15;
    */
   lastRun?: StandingRun | undefined;
 
   /**
-   * What became of its occurrences.
+   * Counts of its occurrences.
    *
    * @generated from field: svc.v1.StandingCounts counts = 16;
    */
   counts?: StandingCounts | undefined;
 
   /**
-   * What its runs used today, in its time zone.
+   * Use of its runs today, in its time zone.
    *
    * @generated from field: svc.v1.StandingUsage used_today = 17;
    */
   usedToday?: StandingUsage | undefined;
 
   /**
-   * Whether its plan needs approval, which is given once for all its runs.
+   * True if its plan needs approval. The approval is given once for all runs.
    *
    * @generated from field: bool needs_approval = 18;
    */
   needsApproval: boolean;
 
   /**
-   * When it was created.
+   * Time at which the schedule was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 19;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When its state, its definition or its counts last changed.
+   * Time at which its state, definition or counts last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 20;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * The number of the definition that waits for approval. 0: none does.
+   * Number of the version that waits for approval. 0 if none does.
    *
    * @generated from field: uint32 pending_version = 21;
    */
   pendingVersion: number;
 
   /**
-   * Id of the approval that it runs by. If empty, it has none.
+   * Id of the approval under which it runs. Empty if there is none.
    *
    * @generated from field: string approval_id = 22;
    */
   approvalId: string;
 
   /**
-   * Where its polls stand. If unset, its source is no poll.
+   * State of its polls. Unset if its source is not a poll.
    *
    * @generated from field: svc.v1.PollState poll_state = 31;
    */
   pollState?: PollState | undefined;
 
   /**
-   * When it was last polled: the same time as pollState has. If unset, it was not.
+   * Time of the last poll, the same as in `pollState`. Unset if there was none.
    *
    * @generated from field: google.protobuf.Timestamp last_poll_at = 32;
    */
   lastPollAt?: Timestamp | undefined;
 
   /**
-   * The time zone in which its schedule is read, a name of the IANA database.
+   * Time zone of its times, a name of the IANA database.
    *
    * @generated from field: string time_zone = 33;
    */
@@ -335,81 +344,86 @@ export const StandingProgramSchema: GenMessage<StandingProgram> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 1);
 
 /**
- * Where the polls of a standing program stand.
+ * State of a schedule's polls.
  *
  * @generated from message svc.v1.PollState
  */
 export type PollState = Message<"svc.v1.PollState"> & {
   /**
-   * When it was last polled. If unset, it was not yet.
+   * Time of the last poll. Unset if there was none.
    *
    * @generated from field: google.protobuf.Timestamp polled_at = 1;
    */
   polledAt?: Timestamp | undefined;
 
   /**
-   * What the last poll came to: `ok`; `more`: it came to its cap of 50 pages or 10,000 rows, and the next one
-   * goes on at once; `limited`: a call limit let it not go; `failed`: nothing was moved, and it is tried again
-   * later each time, within the hour. If empty, there was none yet.
+   * Outcome of the last poll. Empty if there was none.
+   * - `ok`: the poll is complete.
+   * - `more`: the poll reached its maximum of 50 pages or 10,000 rows. The next poll continues immediately.
+   * - `limited`: a call limit stopped the poll.
+   * - `failed`: the poll changed nothing. svc retries with growing delays of at most an hour.
    *
    * @generated from field: string outcome = 2;
    */
   outcome: string;
 
   /**
-   * Of one that failed: the outcome of the read, such as `no_account` or `provider_error`; `PAGE_LIMIT` (the
-   * one page of the list is full), `PAGE_REPEATED`, `PAGE_TOKEN_MISSING`, `PAGE_LINK_INVALID`,
-   * `POLL_ROWS_INVALID`, `POLL_ID_MISSING`, `POLL_BOUND_INVALID` (what the rows hold is not what their tool
-   * declares), `POLL_INVALID` (the tool is not what it was). Of one that was limited: the limit.
+   * Code of a failed poll: the outcome of its read, such as `no_account` or `provider_error`, or one of the codes
+   * below. For a limited poll, the call limit.
+   * - `PAGE_LIMIT`: the only page of the list is full.
+   * - `PAGE_REPEATED`, `PAGE_TOKEN_MISSING`, `PAGE_LINK_INVALID`: the paging of the list failed.
+   * - `POLL_ROWS_INVALID`, `POLL_ID_MISSING`, `POLL_BOUND_INVALID`: the rows do not have the values that their tool
+   *   declares.
+   * - `POLL_INVALID`: the tool has changed.
    *
    * @generated from field: string code = 3;
    */
   code: string;
 
   /**
-   * What that is about, for people.
+   * Details of the code, for people.
    *
    * @generated from field: string detail = 4;
    */
   detail: string;
 
   /**
-   * Pages that the last poll read.
+   * Number of pages that the last poll read.
    *
    * @generated from field: uint32 pages = 5;
    */
   pages: number;
 
   /**
-   * Rows on them.
+   * Number of rows on these pages.
    *
    * @generated from field: uint32 rows = 6;
    */
   rows: number;
 
   /**
-   * Rows of those that were new, or had changed.
+   * Number of these rows that were new or changed.
    *
    * @generated from field: uint32 found = 7;
    */
   found: number;
 
   /**
-   * Ids of rows that are remembered.
+   * Number of row ids that svc remembers.
    *
    * @generated from field: uint32 seen = 8;
    */
   seen: number;
 
   /**
-   * Whether the list was walked once, so that what is unknown is new.
+   * True if svc has read the whole list once, so that every unknown row is new.
    *
    * @generated from field: bool primed = 9;
    */
   primed: boolean;
 
   /**
-   * Failed polls in a row.
+   * Number of failed polls in a row.
    *
    * @generated from field: uint32 failures_in_row = 10;
    */
@@ -424,62 +438,62 @@ export const PollStateSchema: GenMessage<PollState> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 2);
 
 /**
- * What became of the occurrences of a standing program.
+ * Counts of a schedule's occurrences.
  *
  * @generated from message svc.v1.StandingCounts
  */
 export type StandingCounts = Message<"svc.v1.StandingCounts"> & {
   /**
-   * Runs that were started.
+   * Number of runs that were started.
    *
    * @generated from field: uint64 started = 1;
    */
   started: bigint;
 
   /**
-   * Runs that its rules left out.
+   * Number of runs that a rule of the schedule skipped.
    *
    * @generated from field: uint64 skipped = 2;
    */
   skipped: bigint;
 
   /**
-   * Times that passed while the service was away and were not made up for one by one.
+   * Number of times that passed while the service was down and that did not get a run each.
    *
    * @generated from field: uint64 missed = 3;
    */
   missed: bigint;
 
   /**
-   * Runs that ended badly or were refused since one last went well.
+   * Number of runs that failed or were refused since the last successful run.
    *
    * @generated from field: uint32 failures_in_row = 4;
    */
   failuresInRow: number;
 
   /**
-   * Runs that wait.
+   * Number of runs that wait to start.
    *
    * @generated from field: uint32 queued = 5;
    */
   queued: number;
 
   /**
-   * Runs whose job has not ended.
+   * Number of runs whose job has not ended.
    *
    * @generated from field: uint32 under_way = 6;
    */
   underWay: number;
 
   /**
-   * Times and events that came to its condition `when`.
+   * Number of times and events that were checked against its condition `when`.
    *
    * @generated from field: uint64 seen = 7;
    */
   seen: bigint;
 
   /**
-   * Those of them that it turned away: they made no run.
+   * Number of those that did not match and made no run.
    *
    * @generated from field: uint64 filtered = 8;
    */
@@ -494,34 +508,34 @@ export const StandingCountsSchema: GenMessage<StandingCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 3);
 
 /**
- * What the runs of a standing program used on a day. Calls count when their job ends.
+ * Use of a schedule's runs on one day. Calls count when their job ends.
  *
  * @generated from message svc.v1.StandingUsage
  */
 export type StandingUsage = Message<"svc.v1.StandingUsage"> & {
   /**
-   * The day, `2026-03-14`.
+   * Day, `2026-03-14`.
    *
    * @generated from field: string day = 1;
    */
   day: string;
 
   /**
-   * Runs that were started.
+   * Number of runs that were started.
    *
    * @generated from field: uint32 runs = 2;
    */
   runs: number;
 
   /**
-   * Tool calls.
+   * Number of tool calls.
    *
    * @generated from field: uint64 tool_calls = 3;
    */
   toolCalls: bigint;
 
   /**
-   * Calls that write.
+   * Number of tool calls that write.
    *
    * @generated from field: uint64 writes = 4;
    */
@@ -536,13 +550,13 @@ export const StandingUsageSchema: GenMessage<StandingUsage> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 4);
 
 /**
- * One definition of a standing program.
+ * A version of a schedule's definition.
  *
  * @generated from message svc.v1.StandingVersion
  */
 export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
   /**
-   * Its number, from 1.
+   * Number of the version, from 1.
    *
    * @generated from field: uint32 version = 1;
    */
@@ -556,51 +570,51 @@ export type StandingVersion = Message<"svc.v1.StandingVersion"> & {
   definitionHash: string;
 
   /**
-   * The same of its program.
+   * The same hash of its program.
    *
    * @generated from field: string program_hash = 3;
    */
   programHash: string;
 
   /**
-   * Id of the key that made it.
+   * Id of the key that created the version.
    *
    * @generated from field: string key_id = 4;
    */
   keyId: string;
 
   /**
-   * When it was made.
+   * Time at which the version was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Whether people approved it: `pending`, `granted`, `rejected` or `superseded` (by another version before
-   * they decided). If empty, its plan needs no approval.
+   * State of its approval: `pending`, `granted`, `rejected` or `superseded` (another version was created before the
+   * decision). Empty if its plan needs no approval.
    *
    * @generated from field: string approval = 6;
    */
   approval: string;
 
   /**
-   * Id of the approval that it runs by: its own, or that of an earlier version which covers it. If empty, it
-   * has none.
+   * Id of the approval under which it runs: its own, or the approval of an earlier version that covers it. Empty if
+   * there is none.
    *
    * @generated from field: string approval_id = 7;
    */
   approvalId: string;
 
   /**
-   * Id of the job by which people were asked about it. If empty, they were not.
+   * Id of the job that asked for its approval. Empty if there was none.
    *
    * @generated from field: string job_id = 8;
    */
   jobId: string;
 
   /**
-   * Why the service made it: which tools have changed. If empty, a call made it.
+   * Reason that svc itself created the version: the tools that have changed. Empty if a call created it.
    *
    * @generated from field: string note = 9;
    */
@@ -615,7 +629,7 @@ export const StandingVersionSchema: GenMessage<StandingVersion> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 5);
 
 /**
- * What was decided about an occurrence of a standing program.
+ * A run: the decision about an occurrence of a schedule, and its job if one was started.
  *
  * @generated from message svc.v1.StandingRun
  */
@@ -628,156 +642,168 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
   id: string;
 
   /**
-   * Id of the program.
+   * Id of the schedule.
    *
    * @generated from field: string standing_program_id = 2;
    */
   standingProgramId: string;
 
   /**
-   * The version that it runs.
+   * Number of the schedule's version that it runs.
    *
    * @generated from field: uint32 version = 3;
    */
   version: number;
 
   /**
-   * What made it: `schedule`, `event`, `poll`, or `hand` for a call.
+   * Origin of the run: `schedule`, `event`, `poll`, or `hand` for a call.
    *
    * @generated from field: string kind = 4;
    */
   kind: string;
 
   /**
-   * When it was due; of an event, when it was received.
+   * Time at which the run was due. For an event, its time of receipt.
    *
    * @generated from field: google.protobuf.Timestamp fire_at = 5;
    */
   fireAt?: Timestamp | undefined;
 
   /**
-   * When it was decided about.
+   * Time of the decision about the occurrence.
    *
    * @generated from field: google.protobuf.Timestamp decided_at = 6;
    */
   decidedAt?: Timestamp | undefined;
 
   /**
-   * When its job was submitted. If unset, it was not.
+   * Time at which its job was submitted. Unset if there is none.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 7;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it ended. If unset, it has not.
+   * Time at which the run ended. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 8;
    */
   endedAt?: Timestamp | undefined;
 
   /**
-   * Where it stands.
+   * State of the run.
    *
    * @generated from field: svc.v1.StandingRunState state = 9;
    */
   state: StandingRunState;
 
   /**
-   * Why it was not started, or what it waits for: `missed` (the service was away), `overlap` (others
-   * were under way), `superseded` (a newer one took its place), `queue_full`, `late` (it waited for too
-   * long), `rate`, `budget`, `project_runs` (as many runs of the project as may were under way), `quota`
-   * (of jobs), `duplicate` (the key of dedupe was seen),
-   * `paused` (before its event was looked at), `deleted`, `input_invalid`, `filter_error` (its
-   * condition could not be told), `start_failed` (a fault of the service; while it is
-   * queued, its start is tried again), `key_revoked`, `approval`, `cancelled` (its
-   * backfill was). Of one that has ended: `fail_step` if a step `fail` with `pause` ended its job. If empty,
-   * nothing kept it.
+   * Reason that the run was not started, or that it waits. For an ended run, `fail_step` if a step `fail` with `pause`
+   * ended its job. Empty if there is no reason.
+   * - `missed`: the service was down.
+   * - `overlap`: other runs were in progress.
+   * - `superseded`: a newer run replaced it.
+   * - `queue_full`: too many runs waited.
+   * - `late`: it waited for too long.
+   * - `rate`: the schedule's rate does not allow it.
+   * - `budget`: the schedule's budget does not allow it.
+   * - `project_runs`: the project had its maximum number of runs in progress.
+   * - `quota`: the project reached its quota of jobs.
+   * - `duplicate`: an earlier run had the same `dedupe` key.
+   * - `paused`: the schedule was paused before svc decided about the event.
+   * - `deleted`: the schedule was deleted.
+   * - `input_invalid`: the input does not match the program.
+   * - `filter_error`: svc could not evaluate the condition.
+   * - `start_failed`: an internal error of svc. While the run is queued, svc retries.
+   * - `key_revoked`: the key of the schedule's jobs is revoked or expired.
+   * - `approval`: the schedule's approval is missing.
+   * - `cancelled`: its backfill was cancelled.
    *
    * @generated from field: string reason = 10;
    */
   reason: string;
 
   /**
-   * What the reason is about, for people.
+   * Details of the reason, for people.
    *
    * @generated from field: string detail = 11;
    */
   detail: string;
 
   /**
-   * Occurrences it stands for: of those that are skipped alike one after the other, one run is kept.
+   * Number of occurrences that the run represents. svc keeps one run for consecutive occurrences that were skipped for
+   * the same reason.
    *
    * @generated from field: uint32 count = 12;
    */
   count: number;
 
   /**
-   * Of several occurrences: when the last one was due.
+   * Time at which the last of several occurrences was due.
    *
    * @generated from field: google.protobuf.Timestamp last_at = 13;
    */
   lastAt?: Timestamp | undefined;
 
   /**
-   * Occurrences before it that it stands in for, since the service was away.
+   * Number of earlier occurrences, missed while the service was down, that this run replaces.
    *
    * @generated from field: uint32 missed = 14;
    */
   missed: number;
 
   /**
-   * The text of the overlap key that it shares with others. If empty, it shares the program's.
+   * Text of the concurrency key that it shares with other runs. Empty if it shares the schedule's own key.
    *
    * @generated from field: string key = 15;
    */
   key: string;
 
   /**
-   * Id of its job. If empty, it has none.
+   * Id of its job. Empty if it has none.
    *
    * @generated from field: string job_id = 16;
    */
   jobId: string;
 
   /**
-   * How its job ended, in lower case: `succeeded`. If empty, it has not.
+   * Final status of its job, in lower case: `succeeded`. Empty if the job has not ended.
    *
    * @generated from field: string job_status = 17;
    */
   jobStatus: string;
 
   /**
-   * Id of the job that kept it from starting. If empty, none did.
+   * Id of the job that prevented its start. Empty if none did.
    *
    * @generated from field: string blocking_job_id = 18;
    */
   blockingJobId: string;
 
   /**
-   * From when on a run that waits may start; of one that collects, when its window closes. If unset, only
-   * the end of another run lets it.
+   * Earliest start time of a waiting run. For a collecting run, the time at which its window closes. If unset, only the
+   * end of another run lets it start.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 19;
    */
   notBefore?: Timestamp | undefined;
 
   /**
-   * Ids of the events that made it, in the order in which they were received, the first 100.
+   * Ids of the first 100 events that made the run, in order of receipt.
    *
    * @generated from field: repeated string event_ids = 20;
    */
   eventIds: string[];
 
   /**
-   * New rows of a polled list that it is about.
+   * Number of new rows of a polled list in the run.
    *
    * @generated from field: uint32 row_count = 25;
    */
   rowCount: number;
 
   /**
-   * Id of the backfill that made it. If empty, it was due by itself, or a call made it.
+   * Id of the backfill that made the run. Empty if the run was due, or a call made it.
    *
    * @generated from field: string backfill_id = 26;
    */
@@ -792,28 +818,28 @@ export const StandingRunSchema: GenMessage<StandingRun> = /*@__PURE__*/
   messageDesc(file_svc_v1_standing, 6);
 
 /**
- * A time at which a standing program is due.
+ * A time at which a schedule is due.
  *
  * @generated from message svc.v1.StandingTime
  */
 export type StandingTime = Message<"svc.v1.StandingTime"> & {
   /**
-   * The time due: `fire.at` of the run.
+   * Due time: `fire.at` of the run.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * When it starts, jitter included. Of a definition that does not stand yet, jitter is not known, and
-   * this is the time due.
+   * Start time, with jitter. For a definition that is not yet a schedule, the jitter is unknown and this is the due
+   * time.
    *
    * @generated from field: google.protobuf.Timestamp effective_at = 2;
    */
   effectiveAt?: Timestamp | undefined;
 
   /**
-   * The time due as clocks of the zone show it, `2026-03-14T09:00:00`.
+   * Due time on the clocks of its time zone, `2026-03-14T09:00:00`.
    *
    * @generated from field: string local = 3;
    */
@@ -834,29 +860,29 @@ export const StandingTimeSchema: GenMessage<StandingTime> = /*@__PURE__*/
  */
 export type CreateStandingProgramRequest = Message<"svc.v1.CreateStandingProgramRequest"> & {
   /**
-   * Its name in the project.
+   * Name of the schedule, unique in the project.
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * The definition as JSON text: /schemas/standing.v1.json.
+   * Definition as JSON text; its schema is /schemas/standing.v1.json.
    *
    * @generated from field: string definition_json = 2;
    */
   definitionJson: string;
 
   /**
-   * Whether it stands paused until it is resumed.
+   * True to create the schedule paused.
    *
    * @generated from field: bool paused = 3;
    */
   paused: boolean;
 
   /**
-   * Of a plan that needs approval: whether its program is simulated first, on an example of what would
-   * start it; the ask carries the receipt. A simulation that fails rejects it.
+   * True to simulate the program before svc asks for an approval that the plan needs. The simulation uses an example of
+   * an occurrence, and the ask has its receipt. If the simulation fails, the schedule is rejected.
    *
    * @generated from field: bool simulate = 4;
    */
@@ -877,14 +903,15 @@ export const CreateStandingProgramRequestSchema: GenMessage<CreateStandingProgra
  */
 export type CreateStandingProgramResponse = Message<"svc.v1.CreateStandingProgramResponse"> & {
   /**
-   * The program.
+   * The schedule.
    *
    * @generated from field: svc.v1.StandingProgram standing_program = 1;
    */
   standingProgram?: StandingProgram | undefined;
 
   /**
-   * What its definition may not mean, at most 100. It stands all the same. Empty if it was made before.
+   * Warnings about the definition, at most 100. They do not prevent the schedule. Empty if the schedule already
+   * existed.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 2;
    */
@@ -905,7 +932,7 @@ export const CreateStandingProgramResponseSchema: GenMessage<CreateStandingProgr
  */
 export type GetStandingProgramRequest = Message<"svc.v1.GetStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
@@ -926,29 +953,29 @@ export const GetStandingProgramRequestSchema: GenMessage<GetStandingProgramReque
  */
 export type GetStandingProgramResponse = Message<"svc.v1.GetStandingProgramResponse"> & {
   /**
-   * The program.
+   * The schedule.
    *
    * @generated from field: svc.v1.StandingProgram standing_program = 1;
    */
   standingProgram?: StandingProgram | undefined;
 
   /**
-   * Its newest versions, at most 50, the newest first.
+   * Newest versions, newest first, at most 50.
    *
    * @generated from field: repeated svc.v1.StandingVersion versions = 2;
    */
   versions: StandingVersion[];
 
   /**
-   * Its backfill that has not ended, and how far that is. Absent where there is none.
+   * Running backfill with its progress. Absent if there is none.
    *
    * @generated from field: svc.v1.Backfill backfill = 3;
    */
   backfill?: Backfill | undefined;
 
   /**
-   * Events of its trigger since it was made, of the last 1,000 at most, that are not about the entity which its
-   * definition names: none of them started it.
+   * Number of events of its trigger that do not concern the entity of its definition, and so did not start it. Counts
+   * at most the last 1,000 events since its creation.
    *
    * @generated from field: uint32 passed_over = 4;
    */
@@ -969,21 +996,21 @@ export const GetStandingProgramResponseSchema: GenMessage<GetStandingProgramResp
  */
 export type ListStandingProgramsRequest = Message<"svc.v1.ListStandingProgramsRequest"> & {
   /**
-   * Only programs of this state. If unspecified, of every state.
+   * State of the schedules. If unspecified, all states.
    *
    * @generated from field: svc.v1.StandingState state = 1;
    */
   state: StandingState;
 
   /**
-   * Programs of a page: 50 for 0, at most 500.
+   * Maximum schedules per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -1004,22 +1031,22 @@ export const ListStandingProgramsRequestSchema: GenMessage<ListStandingProgramsR
  */
 export type ListStandingProgramsResponse = Message<"svc.v1.ListStandingProgramsResponse"> & {
   /**
-   * The programs, newest first.
+   * Schedules, newest first.
    *
    * @generated from field: repeated svc.v1.StandingProgram standing_programs = 1;
    */
   standingPrograms: StandingProgram[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -1040,28 +1067,28 @@ export const ListStandingProgramsResponseSchema: GenMessage<ListStandingPrograms
  */
 export type UpdateStandingProgramRequest = Message<"svc.v1.UpdateStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The definition as JSON text.
+   * Definition as JSON text.
    *
    * @generated from field: string definition_json = 2;
    */
   definitionJson: string;
 
   /**
-   * The version that it follows. If 0, whichever is there.
+   * Current version that the caller expects. If 0, any version.
    *
    * @generated from field: uint32 expected_version = 3;
    */
   expectedVersion: number;
 
   /**
-   * Of a plan that needs approval anew: whether its program is simulated first, as in CreateStandingProgram.
+   * True to simulate the program before svc asks for a new approval that the plan needs, as in CreateStandingProgram.
    *
    * @generated from field: bool simulate = 4;
    */
@@ -1082,14 +1109,14 @@ export const UpdateStandingProgramRequestSchema: GenMessage<UpdateStandingProgra
  */
 export type UpdateStandingProgramResponse = Message<"svc.v1.UpdateStandingProgramResponse"> & {
   /**
-   * The program.
+   * The updated schedule.
    *
    * @generated from field: svc.v1.StandingProgram standing_program = 1;
    */
   standingProgram?: StandingProgram | undefined;
 
   /**
-   * What its definition may not mean, at most 100.
+   * Warnings about the definition, at most 100.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 2;
    */
@@ -1110,14 +1137,14 @@ export const UpdateStandingProgramResponseSchema: GenMessage<UpdateStandingProgr
  */
 export type PauseStandingProgramRequest = Message<"svc.v1.PauseStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Whether its jobs under way are cancelled.
+   * True to cancel its jobs in progress.
    *
    * @generated from field: bool cancel_running = 2;
    */
@@ -1138,7 +1165,7 @@ export const PauseStandingProgramRequestSchema: GenMessage<PauseStandingProgramR
  */
 export type PauseStandingProgramResponse = Message<"svc.v1.PauseStandingProgramResponse"> & {
   /**
-   * The program.
+   * The paused schedule.
    *
    * @generated from field: svc.v1.StandingProgram standing_program = 1;
    */
@@ -1159,14 +1186,14 @@ export const PauseStandingProgramResponseSchema: GenMessage<PauseStandingProgram
  */
 export type ResumeStandingProgramRequest = Message<"svc.v1.ResumeStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Whether it goes on with the definitions that its tools have today.
+   * True to continue with the current definitions of its tools.
    *
    * @generated from field: bool adopt = 2;
    */
@@ -1187,7 +1214,7 @@ export const ResumeStandingProgramRequestSchema: GenMessage<ResumeStandingProgra
  */
 export type ResumeStandingProgramResponse = Message<"svc.v1.ResumeStandingProgramResponse"> & {
   /**
-   * The program.
+   * The resumed schedule.
    *
    * @generated from field: svc.v1.StandingProgram standing_program = 1;
    */
@@ -1208,14 +1235,14 @@ export const ResumeStandingProgramResponseSchema: GenMessage<ResumeStandingProgr
  */
 export type DeleteStandingProgramRequest = Message<"svc.v1.DeleteStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Whether its jobs under way are cancelled.
+   * True to cancel its jobs in progress.
    *
    * @generated from field: bool cancel_running = 2;
    */
@@ -1251,29 +1278,29 @@ export const DeleteStandingProgramResponseSchema: GenMessage<DeleteStandingProgr
  */
 export type RunStandingProgramRequest = Message<"svc.v1.RunStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The input of its job as JSON text, in place of what the definition makes. If empty, the definition's.
+   * Input of the job as JSON text, instead of the input from the definition. If empty, the definition's input.
    *
    * @generated from field: string input_json = 2;
    */
   inputJson: string;
 
   /**
-   * Makes the call safe to repeat. If empty, each call makes a run.
+   * Idempotency key that makes the call safe to repeat. If empty, each call makes a run.
    *
    * @generated from field: string idempotency_key = 3;
    */
   idempotencyKey: string;
 
   /**
-   * Id of an event of its trigger, which the definition makes the input of, whenever it was received. If
-   * empty, there is none.
+   * Id of an event of its trigger from which the definition builds the input. The event may be of any age. If empty,
+   * there is no event.
    *
    * @generated from field: string event_id = 4;
    */
@@ -1294,7 +1321,7 @@ export const RunStandingProgramRequestSchema: GenMessage<RunStandingProgramReque
  */
 export type RunStandingProgramResponse = Message<"svc.v1.RunStandingProgramResponse"> & {
   /**
-   * The run, as it was decided.
+   * The run with its decision.
    *
    * @generated from field: svc.v1.StandingRun run = 1;
    */
@@ -1315,50 +1342,50 @@ export const RunStandingProgramResponseSchema: GenMessage<RunStandingProgramResp
  */
 export type BackfillStandingProgramRequest = Message<"svc.v1.BackfillStandingProgramRequest"> & {
   /**
-   * Its id or its slug.
+   * Id or slug of the schedule.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The first time to make up for. Required, but of a program that polls.
+   * Start of the range, inclusive. Required, except for a schedule that polls.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */
   since?: Timestamp | undefined;
 
   /**
-   * The first time not to make up for. If unset, or later, now.
+   * End of the range, exclusive. If unset or in the future, now.
    *
    * @generated from field: google.protobuf.Timestamp until = 3;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Whether what has a run makes another one.
+   * True to make another run for occurrences that already have one.
    *
    * @generated from field: bool again = 4;
    */
   again: boolean;
 
   /**
-   * Runs that start in a minute at most: 60 for 0, at most 600.
+   * Maximum runs to start per minute. 0 means 60. At most 600.
    *
    * @generated from field: uint32 per_minute = 5;
    */
   perMinute: number;
 
   /**
-   * What happens to a run while others are under way, in place of what the definition says: `skip`, `queueOne`,
-   * `queueAll`, `cancelRunning` or `allow`. If empty, `allow` where the definition has that, else `queueAll`.
+   * Overlap policy of the runs, instead of the definition's policy: `skip`, `queueOne`, `queueAll`, `cancelRunning` or
+   * `allow`. If empty, `allow` if the definition has `allow`, otherwise `queueAll`.
    *
    * @generated from field: string policy = 6;
    */
   policy: string;
 
   /**
-   * Whether it is only counted what would be made up for. Conditions are looked at for two seconds at most.
+   * True to count the occurrences without starting the backfill. svc evaluates conditions for at most two seconds.
    *
    * @generated from field: bool dry_run = 7;
    */
@@ -1484,49 +1511,49 @@ export const CancelBackfillResponseSchema: GenMessage<CancelBackfillResponse> = 
  */
 export type ListStandingRunsRequest = Message<"svc.v1.ListStandingRunsRequest"> & {
   /**
-   * Id or slug of the program.
+   * Id or slug of the schedule.
    *
    * @generated from field: string standing_program_id = 1;
    */
   standingProgramId: string;
 
   /**
-   * Only runs of this state. If unspecified, of every state.
+   * State of the runs. If unspecified, all states.
    *
    * @generated from field: svc.v1.StandingRunState state = 2;
    */
   state: StandingRunState;
 
   /**
-   * Only runs with this reason. If empty, with any.
+   * Reason of the runs. If empty, any reason.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * Only runs that were decided about at this time or later. If unset, from the first.
+   * Earliest time of decision, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only runs that were decided about before this time. If unset, to the last.
+   * Latest time of decision, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 5;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Runs of a page: 50 for 0, at most 500.
+   * Maximum runs per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -1547,14 +1574,14 @@ export const ListStandingRunsRequestSchema: GenMessage<ListStandingRunsRequest> 
  */
 export type ListStandingRunsResponse = Message<"svc.v1.ListStandingRunsResponse"> & {
   /**
-   * The runs, newest first.
+   * Runs, newest first.
    *
    * @generated from field: repeated svc.v1.StandingRun runs = 1;
    */
   runs: StandingRun[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1617,21 +1644,21 @@ export const GetStandingRunResponseSchema: GenMessage<GetStandingRunResponse> = 
  */
 export type PreviewStandingProgramRequest = Message<"svc.v1.PreviewStandingProgramRequest"> & {
   /**
-   * The definition as JSON text. If empty, that of the program id.
+   * Definition as JSON text. If empty, the definition of the schedule `id`.
    *
    * @generated from field: string definition_json = 1;
    */
   definitionJson: string;
 
   /**
-   * Id or slug of a program that stands. If empty, the definition is previewed.
+   * Id or slug of an existing schedule. If empty, the call previews the definition.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * Times to tell: 10 for 0, at most 100.
+   * Number of times to return. 0 means 10. At most 100.
    *
    * @generated from field: uint32 count = 3;
    */
@@ -1652,64 +1679,64 @@ export const PreviewStandingProgramRequestSchema: GenMessage<PreviewStandingProg
  */
 export type PreviewStandingProgramResponse = Message<"svc.v1.PreviewStandingProgramResponse"> & {
   /**
-   * The next times at which it is due.
+   * Next times at which it is due.
    *
    * @generated from field: repeated svc.v1.StandingTime next_times = 1;
    */
   nextTimes: StandingTime[];
 
   /**
-   * Version of the time zone data that they were computed with, `2026a`.
+   * Version of the time zone data for these times, `2026a`.
    *
    * @generated from field: string tz_version = 2;
    */
   tzVersion: string;
 
   /**
-   * What one run can do at most.
+   * Maximum effect of one run.
    *
    * @generated from field: svc.v1.Estimate estimate = 3;
    */
   estimate?: Estimate | undefined;
 
   /**
-   * Whether its plan needs approval, which is given once for all its runs.
+   * True if the plan needs approval. The approval is given once for all runs.
    *
    * @generated from field: bool needs_approval = 4;
    */
   needsApproval: boolean;
 
   /**
-   * Where events start it: how many of the last 1,000 of its trigger were looked at, of its entity where it
-   * names one. Fewer are, where they are large or its condition is expensive.
+   * For a trigger source: number of the trigger's last 1,000 events that were scanned, limited to its entity if the
+   * definition names one. The number is lower if the events are large or the condition is expensive.
    *
    * @generated from field: uint32 seen = 5;
    */
   seen: number;
 
   /**
-   * How many of those its condition lets pass.
+   * Number of those that match its condition.
    *
    * @generated from field: uint32 matched = 6;
    */
   matched: number;
 
   /**
-   * How many of the last 1,000 events of its trigger are not about the entity which the definition names.
+   * Number of the trigger's last 1,000 events that do not concern the entity in the definition.
    *
    * @generated from field: uint32 passed_over = 7;
    */
   passedOver: number;
 
   /**
-   * The time zone in which its schedule is read, a name of the IANA database.
+   * Time zone of its times, a name of the IANA database.
    *
    * @generated from field: string time_zone = 8;
    */
   timeZone: string;
 
   /**
-   * What the definition may not mean, at most 100. Empty for a program that stands.
+   * Warnings about the definition, at most 100. Empty for an existing schedule.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 9;
    */
@@ -1724,41 +1751,41 @@ export const PreviewStandingProgramResponseSchema: GenMessage<PreviewStandingPro
   messageDesc(file_svc_v1_standing, 35);
 
 /**
- * Where a standing program stands.
+ * State of a schedule.
  *
  * @generated from enum svc.v1.StandingState
  */
 export const StandingState = {
   /**
-   * In a list filter: programs of every state. No program has it.
+   * In a list filter: schedules in every state. No schedule has this value.
    *
    * @generated from enum value: STANDING_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Its first version waits for approval: nothing of it is started.
+   * The first version waits for approval. svc starts no runs.
    *
    * @generated from enum value: STANDING_STATE_PENDING_APPROVAL = 1;
    */
   PENDING_APPROVAL: 1,
 
   /**
-   * It is started when it is due.
+   * svc starts the schedule when it is due.
    *
    * @generated from enum value: STANDING_STATE_ACTIVE = 2;
    */
   ACTIVE: 2,
 
   /**
-   * Nothing of it is started until it is resumed; pauseReason says why.
+   * svc starts no runs until the schedule is resumed; see `pauseReason`.
    *
    * @generated from enum value: STANDING_STATE_PAUSED = 3;
    */
   PAUSED: 3,
 
   /**
-   * Nothing is due any more: its times are over.
+   * The schedule has no further times.
    *
    * @generated from enum value: STANDING_STATE_ENDED = 4;
    */
@@ -1766,7 +1793,7 @@ export const StandingState = {
 } as const;
 
 /**
- * Where a standing program stands.
+ * State of a schedule.
  *
  * @generated from enum svc.v1.StandingState
  */
@@ -1779,55 +1806,55 @@ export const StandingStateSchema: GenEnum<StandingState> = /*@__PURE__*/
   enumDesc(file_svc_v1_standing, 0);
 
 /**
- * Where a run stands.
+ * State of a run.
  *
  * @generated from enum svc.v1.StandingRunState
  */
 export const StandingRunState = {
   /**
-   * In a list filter: runs of every state. No run has it.
+   * In a list filter: runs in every state. No run has this value.
    *
    * @generated from enum value: STANDING_RUN_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Waits to be started; reason says for what.
+   * The run waits to start; see `reason`.
    *
    * @generated from enum value: STANDING_RUN_STATE_QUEUED = 2;
    */
   QUEUED: 2,
 
   /**
-   * Its job has not ended.
+   * The run's job has started and has not ended.
    *
    * @generated from enum value: STANDING_RUN_STATE_STARTED = 3;
    */
   STARTED: 3,
 
   /**
-   * Its job has ended; jobStatus says how.
+   * The run's job has ended; see `jobStatus`.
    *
    * @generated from enum value: STANDING_RUN_STATE_ENDED = 4;
    */
   ENDED: 4,
 
   /**
-   * Nothing was started, as the program's rules say; reason says by which.
+   * svc started nothing because of a rule of the schedule; see `reason`.
    *
    * @generated from enum value: STANDING_RUN_STATE_SKIPPED = 5;
    */
   SKIPPED: 5,
 
   /**
-   * Nothing could be started; reason and detail say why.
+   * svc could not start the run; see `reason` and `detail`.
    *
    * @generated from enum value: STANDING_RUN_STATE_REFUSED = 6;
    */
   REFUSED: 6,
 
   /**
-   * Takes events until its window closes.
+   * The run collects events until its window closes.
    *
    * @generated from enum value: STANDING_RUN_STATE_COLLECTING = 7;
    */
@@ -1835,7 +1862,7 @@ export const StandingRunState = {
 } as const;
 
 /**
- * Where a run stands.
+ * State of a run.
  *
  * @generated from enum svc.v1.StandingRunState
  */
@@ -1848,34 +1875,34 @@ export const StandingRunStateSchema: GenEnum<StandingRunState> = /*@__PURE__*/
   enumDesc(file_svc_v1_standing, 1);
 
 /**
- * Where a backfill stands.
+ * State of a backfill.
  *
  * @generated from enum svc.v1.BackfillState
  */
 export const BackfillState = {
   /**
-   * Of a dry run, which is none.
+   * The response of a dry run, which starts no backfill.
    *
    * @generated from enum value: BACKFILL_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * It makes runs, or waits until it may.
+   * The backfill makes runs, or waits to make more.
    *
    * @generated from enum value: BACKFILL_STATE_RUNNING = 1;
    */
   RUNNING: 1,
 
   /**
-   * It has come to everything of its range.
+   * The backfill has reached the end of its range.
    *
    * @generated from enum value: BACKFILL_STATE_DONE = 2;
    */
   DONE: 2,
 
   /**
-   * It was ended before that; reason says why.
+   * The backfill ended before the end of its range; see `reason`.
    *
    * @generated from enum value: BACKFILL_STATE_CANCELLED = 3;
    */
@@ -1883,7 +1910,7 @@ export const BackfillState = {
 } as const;
 
 /**
- * Where a backfill stands.
+ * State of a backfill.
  *
  * @generated from enum svc.v1.BackfillState
  */
@@ -1896,48 +1923,51 @@ export const BackfillStateSchema: GenEnum<BackfillState> = /*@__PURE__*/
   enumDesc(file_svc_v1_standing, 2);
 
 /**
- * Standing programs: programs that the service starts by itself, at the times of a schedule or when an
- * event of a trigger arrives. What was decided about an occurrence is a run, also where nothing was started: what was skipped, missed or
- * refused is there with its reason. An occurrence makes exactly one run, whatever ends in between and
- * however many nodes there are.
+ * Manages schedules. In the API, a schedule is a standing program: a program that svc starts automatically, at given
+ * times, when an event of a trigger arrives, or when a poll finds new rows. Each occurrence makes exactly one run, also
+ * when nodes stop and however many nodes there are. A run records the decision about its occurrence. Skipped, missed
+ * and refused occurrences have a run with the reason, although nothing was started.
  *
- * Every call takes its project from the authenticated key. What belongs to another project reads as
- * missing.
+ * Every call takes its project from the calling key. Resources of other projects read as missing.
  *
  * @generated from service svc.v1.StandingService
  */
 export const StandingService: GenService<{
   /**
-   * CreateStandingProgram checks a definition as a whole, its program as SubmitJob does, and lets it
-   * stand: from now on the service starts it. Its runs are jobs of the calling key. The same slug and
-   * definition again answer the program that is there.
+   * Creates a schedule. The call checks the whole definition, and its program like SubmitJob. From then on, svc starts
+   * the program automatically. Its runs are jobs of the calling key. Idempotent: a call with the same slug and
+   * definition returns the existing schedule.
    *
-   * It is an error to create one with faults. They are answered all at once, a detail each, whose field
-   * is `definitionJson` followed by a JSON Pointer (`definitionJson/source/schedule/cron/0`); those of
-   * the program are SubmitJob's, below `definitionJson/program`:
-   * - invalid_argument DEFINITION_MALFORMED: it is not JSON or breaks the schema of definitions.
-   * - invalid_argument DEFINITION_TOO_LARGE: it exceeds 320 KiB.
-   * - invalid_argument SCHEDULE_INVALID: a time is none, or the schedule is never due.
-   * - invalid_argument POLL_INVALID: a poll is of no tool that reads, its arguments are not what that takes, or
-   *   nothing says how its rows are found.
-   * - invalid_argument TIME_ZONE_UNKNOWN: timeZone is no name of the IANA database.
-   * - invalid_argument JITTER_TOO_LONG: jitter exceeds an hour, or reaches the next occurrence.
+   * If the plan needs approval, svc asks for it once, with a job of the mode `rehearse`. The schedule is pending until
+   * AnswerAsk decides: `proceed` activates it, `abort` rejects it.
+   *
+   * Errors of the definition come all at once, one detail each. The detail's `field` is `definitionJson` followed by a
+   * JSON Pointer (`definitionJson/source/schedule/cron/0`). Errors of the program are those of SubmitJob, below
+   * `definitionJson/program`:
+   * - invalid_argument DEFINITION_MALFORMED: the definition is not JSON or does not match the schema of definitions.
+   * - invalid_argument DEFINITION_TOO_LARGE: the definition is larger than 320 KiB.
+   * - invalid_argument SCHEDULE_INVALID: a time is not valid, or the schedule is never due.
+   * - invalid_argument POLL_INVALID: the tool of a poll does not read, its arguments do not match the tool, or neither
+   *   the tool nor the definition declares how to find its rows.
+   * - invalid_argument TIME_ZONE_UNKNOWN: `timeZone` is not a name of the IANA database.
+   * - invalid_argument JITTER_TOO_LONG: `jitter` is longer than an hour, or reaches the next occurrence.
    * - invalid_argument TRIGGER_UNKNOWN: the source names a trigger that the deployment does not have.
-   * - invalid_argument BUDGET_REQUIRED: events start it, its plan needs approval, and budget bounds no runs.
-   * - invalid_argument INPUT_MISMATCH: input is not what the program's inputSchema takes.
-   * - invalid_argument EXPRESSION_INVALID: a `$ref` or `$text` names nothing that is given, or when is no
-   *   condition over it.
-   * - invalid_argument POLICY_INVALID: rate, budget or overlap are out of their bounds.
+   * - invalid_argument BUDGET_REQUIRED: events start the program, its plan needs approval, and `budget` does not limit
+   *   the runs.
+   * - invalid_argument INPUT_MISMATCH: `input` does not match the program's `inputSchema`.
+   * - invalid_argument EXPRESSION_INVALID: a `$ref` or `$text` names a value that does not exist, or `when` is not a
+   *   condition over the available values.
+   * - invalid_argument POLICY_INVALID: `rate`, `budget` or `overlap` is out of range.
    * - invalid_argument PROGRAM_TOO_LARGE: as for SubmitJob.
    * - invalid_argument PROGRAM_MALFORMED: as for SubmitJob.
    * - invalid_argument PROGRAM_REFERENCE_INVALID: as for SubmitJob.
    * - invalid_argument PROGRAM_TOOL_UNKNOWN: as for SubmitJob.
    * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: as for SubmitJob.
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: as for SubmitJob.
-   * - invalid_argument PROGRAM_ENTITY_BOUND: as for SubmitJob, of the key that made the program.
-   * - invalid_argument PROGRAM_TOOL_NOT_GRANTED: as for SubmitJob, of the key that made the program.
-   * - invalid_argument SOURCE_NOT_GRANTED: the program's key is bound, and the source is a trigger of another
-   *   entity, of none, or of a toolkit that it may not use.
+   * - invalid_argument PROGRAM_ENTITY_BOUND: as for SubmitJob, for the key that created the schedule.
+   * - invalid_argument PROGRAM_TOOL_NOT_GRANTED: as for SubmitJob, for the key that created the schedule.
+   * - invalid_argument SOURCE_NOT_GRANTED: the schedule's key is scoped, and the source is a trigger of another entity,
+   *   of no entity, or of a toolkit that the key may not use.
    * - invalid_argument PROGRAM_ARGUMENT_INVALID: as for SubmitJob.
    * - invalid_argument PROGRAM_SENSITIVE_LITERAL: as for SubmitJob.
    * - invalid_argument PROGRAM_CONFIRM_MISSING: as for SubmitJob.
@@ -1946,15 +1976,13 @@ export const StandingService: GenService<{
    * - invalid_argument PROGRAM_CONTACT_UNKNOWN: as for SubmitJob.
    * - invalid_argument PROGRAM_LIMIT_INVALID: as for SubmitJob.
    *
-   * Nor may one create with:
-   * - invalid_argument STANDING_SLUG_INVALID: slug does not match `^[a-z][a-z0-9_-]{0,62}$`.
-   * - already_exists STANDING_SLUG_TAKEN: the project has another program of that slug.
-   * - resource_exhausted STANDING_PROGRAMS_TOO_MANY: the project has as many programs as it may.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an
-   *   approver's. Such a program is asked about once, by a job of the mode `rehearse`, and is pending until
-   *   AnswerAsk has settled that: `proceed` lets it stand, `abort` rejects it.
-   * - failed_precondition APPROVER_MISSING: the plan needs approval and no contact may give it.
-   * - resource_exhausted QUOTA_JOBS: the project has no room for the job by which people are asked.
+   * Other errors:
+   * - invalid_argument STANDING_SLUG_INVALID: `slug` does not match `^[a-z][a-z0-9_-]{0,62}$`.
+   * - already_exists STANDING_SLUG_TAKEN: the project has another schedule with this slug.
+   * - resource_exhausted STANDING_PROGRAMS_TOO_MANY: the project has reached its maximum number of schedules.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
+   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact is allowed to give it.
+   * - resource_exhausted QUOTA_JOBS: the project's quota has no room for the job that asks for the approval.
    *
    * @generated from rpc svc.v1.StandingService.CreateStandingProgram
    */
@@ -1964,11 +1992,10 @@ export const StandingService: GenService<{
     output: typeof CreateStandingProgramResponseSchema;
   },
   /**
-   * GetStandingProgram returns one program, by its id or its slug, with its newest versions and the backfill that
-   * has not ended.
+   * Returns one schedule, by id or slug, with its newest versions and its running backfill.
    *
-   * It is an error to read:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no such program.
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no such schedule.
    *
    * @generated from rpc svc.v1.StandingService.GetStandingProgram
    */
@@ -1978,12 +2005,11 @@ export const StandingService: GenService<{
     output: typeof GetStandingProgramResponseSchema;
   },
   /**
-   * ListStandingPrograms returns the project's programs, newest first. The filters combine.
+   * Lists the project's schedules, newest first. A schedule must match all filters that are set.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.StandingService.ListStandingPrograms
    */
@@ -1993,17 +2019,19 @@ export const StandingService: GenService<{
     output: typeof ListStandingProgramsResponseSchema;
   },
   /**
-   * UpdateStandingProgram makes the next version of a program, with the calling key as the one whose jobs
-   * its runs are. Runs that wait keep their version. A schedule goes on from now. The same definition of
-   * the same key changes nothing. A version whose plan needs approval runs once that is given, and the one
-   * before runs till then; it is not asked for where an approval covers it: where program, input, condition
-   * and the definitions of its tools are those that were approved, and estimate and daily bound no larger.
+   * Creates the next version of a schedule. Its runs become jobs of the calling key. Runs that already wait keep their
+   * version. A schedule with times continues from now. Idempotent: the same definition with the same key changes
+   * nothing.
    *
-   * It is an error to update:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - failed_precondition STANDING_VERSION_STALE: expectedVersion is given and not the program's version.
-   * - invalid_argument DEFINITION_MALFORMED: this and all other faults, and the refusals of plans that
-   *   need approval, are those of CreateStandingProgram.
+   * If the new version's plan needs approval, it runs after the approval is given, and the previous version runs until
+   * then. An earlier approval covers the new version under two conditions: the program, the input, the condition and
+   * the definitions of its tools are as approved, and the estimate and the daily limit are not larger.
+   *
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
+   * - failed_precondition STANDING_VERSION_STALE: `expectedVersion` is set and is not the schedule's current version.
+   * - invalid_argument DEFINITION_MALFORMED: this error, all other errors of the definition, and the errors of plans
+   *   that need approval are those of CreateStandingProgram.
    *
    * @generated from rpc svc.v1.StandingService.UpdateStandingProgram
    */
@@ -2013,12 +2041,12 @@ export const StandingService: GenService<{
     output: typeof UpdateStandingProgramResponseSchema;
   },
   /**
-   * PauseStandingProgram lets a program start nothing until it is resumed. Its jobs go on, unless
-   * cancelRunning is true; runs that wait go on waiting. Pausing again changes nothing but what
-   * cancelRunning asks for.
+   * Pauses a schedule: svc starts nothing until it is resumed. Its jobs continue, unless `cancelRunning` is true.
+   * Waiting runs keep waiting. Idempotent: pausing a paused schedule changes nothing, except that `cancelRunning` still
+   * cancels jobs.
    *
-   * It is an error to pause:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    *
    * @generated from rpc svc.v1.StandingService.PauseStandingProgram
    */
@@ -2028,19 +2056,18 @@ export const StandingService: GenService<{
     output: typeof PauseStandingProgramResponseSchema;
   },
   /**
-   * ResumeStandingProgram lets a paused program go on from now: times that passed meanwhile are not made
-   * up for. One that is not paused is answered as it is. With adopt it goes on with the definitions that its
-   * tools have today, as a new version, which is checked as a whole and asked about where its plan needs
-   * approval.
+   * Resumes a paused schedule from now. svc does not catch up on times that passed during the pause. If the schedule is
+   * not paused, the call returns it unchanged. With `adopt`, it continues as a new version with the current definitions
+   * of its tools. svc checks the new version as a whole, and asks for approval if its plan needs one.
    *
-   * It is an error to resume:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - failed_precondition PAUSE_CAUSE_STANDS: the key whose jobs its runs are is revoked or has expired,
-   *   or its plan waits for approval, or was not given one; UpdateStandingProgram with the same definition
-   *   adopts it for the calling key and asks. Or tools that it uses have changed, and adopt is not set.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's.
-   * - invalid_argument PROGRAM_TOOL_UNKNOWN: with adopt: this and the other faults of SubmitJob, of the
-   *   definition as it stands.
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
+   * - failed_precondition PAUSE_CAUSE_STANDS: the cause of the pause remains. The key of its jobs is revoked or
+   *   expired, or its plan waits for approval or was not approved: call UpdateStandingProgram with the same definition
+   *   to use the calling key and ask again. Or its tools have changed, and `adopt` is not set.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
+   * - invalid_argument PROGRAM_TOOL_UNKNOWN: with `adopt`: this error and the other program errors of SubmitJob, for
+   *   the current definition.
    *
    * @generated from rpc svc.v1.StandingService.ResumeStandingProgram
    */
@@ -2050,11 +2077,11 @@ export const StandingService: GenService<{
     output: typeof ResumeStandingProgramResponseSchema;
   },
   /**
-   * DeleteStandingProgram ends a program for good: it reads as missing from now on, and runs of it that
-   * wait are skipped. Its jobs go on, unless cancelRunning is true, and are found by its id.
+   * Deletes a schedule permanently. It reads as missing from now on, and its waiting runs are skipped. Its jobs
+   * continue, unless `cancelRunning` is true. You can still find them by the schedule's id.
    *
-   * It is an error to delete:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    *
    * @generated from rpc svc.v1.StandingService.DeleteStandingProgram
    */
@@ -2064,17 +2091,16 @@ export const StandingService: GenService<{
     output: typeof DeleteStandingProgramResponseSchema;
   },
   /**
-   * RunStandingProgram makes a run now, by the same rules as one that is due: rate, budget and overlap. The
-   * same idempotencyKey again answers the run of that time.
+   * Creates a run now. The run follows the rules of a run that is due: rate, budget and overlap. Idempotency: a call
+   * with the same `idempotencyKey` returns the earlier run.
    *
-   * It is an error to run:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the program is pending or paused, or has ended.
-   * - not_found EVENT_NOT_FOUND: the project has no event eventId of the program's trigger.
-   * - invalid_argument INPUT_MISMATCH: inputJson is no JSON object, or not what the program takes.
-   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an
-   *   approver's.
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
+   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the schedule is pending or paused, or has ended.
+   * - not_found EVENT_NOT_FOUND: the project has no event `eventId` of the schedule's trigger.
+   * - invalid_argument INPUT_MISMATCH: `inputJson` is not a JSON object, or does not match the program's input.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
    *
    * @generated from rpc svc.v1.StandingService.RunStandingProgram
    */
@@ -2084,27 +2110,31 @@ export const StandingService: GenService<{
     output: typeof RunStandingProgramResponseSchema;
   },
   /**
-   * BackfillStandingProgram makes up for the past of a program: for times of its schedule, or events of its
-   * trigger, from since to before until. Each makes a run by the rules of those that are due, in the order in
-   * which they were due, at most perMinute in a minute; it goes on whatever node ends. What has a run that was
-   * started, or waits to be, is passed by, unless again is set; what was missed, skipped or refused is decided
-   * anew, and so is what the program was paused for. `fire.at` is the time that was due. It waits while the
-   * program is paused, and while as many of its runs wait as may; it ends when the program is deleted, has
-   * another definition or is paused for 30 days. Events that it has yet to reach outlive their retention. Of a poll, again forgets what is known of the list: the next poll finds all of it.
+   * Starts a backfill: runs for past times of a schedule, or for past events of its trigger, from `since` (inclusive)
+   * to `until` (exclusive). Each run follows the rules of a run that is due. The backfill makes the runs in the order
+   * in which they were due, at most `perMinute` per minute, and continues after nodes stop. `fire.at` is the time at
+   * which the occurrence was due.
    *
-   * It is an error to backfill:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the program is pending or paused.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's.
-   * - invalid_argument FILTER_REQUIRED: since is not given.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument BACKFILL_RATE_INVALID: perMinute exceeds 600.
-   * - invalid_argument POLICY_INVALID: policy is none.
-   * - resource_exhausted BACKFILL_TOO_LARGE: there are more than 10,000 times or events in the range.
-   * - failed_precondition BACKFILL_NOT_POSSIBLE: the program polls, and again is not set or a range is given; or
-   *   its definition collects events; or the range goes back to times whose runs are not kept any more, and again
-   *   is not set.
-   * - failed_precondition BACKFILL_RUNNING: another backfill of the program has not ended.
+   * The backfill skips occurrences with a run that was started or that waits to start, unless `again` is set. It
+   * decides again about missed, skipped and refused occurrences, and about occurrences during a pause of the schedule.
+   * For a schedule that polls, `again` clears svc's record of the list: the next poll finds all rows as new.
+   *
+   * The backfill waits while the schedule is paused, or has its maximum number of waiting runs. It is cancelled when
+   * the schedule is deleted, gets another definition or has been paused for 30 days. svc keeps events that the backfill
+   * has not yet reached beyond their retention time.
+   *
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
+   * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the schedule is pending or paused.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
+   * - invalid_argument FILTER_REQUIRED: `since` is missing.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument BACKFILL_RATE_INVALID: `perMinute` is above 600.
+   * - invalid_argument POLICY_INVALID: `policy` is not an overlap policy.
+   * - resource_exhausted BACKFILL_TOO_LARGE: the range has more than 10,000 times or events.
+   * - failed_precondition BACKFILL_NOT_POSSIBLE: the schedule polls, and `again` is not set or a range is given; or its
+   *   definition collects events; or the range includes times whose runs are no longer kept, and `again` is not set.
+   * - failed_precondition BACKFILL_RUNNING: another backfill of the schedule has not ended.
    *
    * @generated from rpc svc.v1.StandingService.BackfillStandingProgram
    */
@@ -2114,10 +2144,10 @@ export const StandingService: GenService<{
     output: typeof BackfillStandingProgramResponseSchema;
   },
   /**
-   * GetBackfill returns a backfill and how far it is. It stays for 30 days after its end.
+   * Returns a backfill with its progress. A backfill is kept for 30 days after its end.
    *
-   * It is an error to read:
-   * - not_found BACKFILL_NOT_FOUND: the project has no backfill id.
+   * Errors:
+   * - not_found BACKFILL_NOT_FOUND: the project has no backfill with this `id`.
    *
    * @generated from rpc svc.v1.StandingService.GetBackfill
    */
@@ -2127,11 +2157,11 @@ export const StandingService: GenService<{
     output: typeof GetBackfillResponseSchema;
   },
   /**
-   * CancelBackfill ends a backfill: it makes no more runs, and those of it that wait are skipped (`cancelled`).
-   * Jobs that it started go on. One that has ended is answered as it is.
+   * Cancels a backfill. It makes no more runs, and its waiting runs are skipped (`cancelled`). Jobs that it started
+   * continue. Idempotent: if the backfill has ended, the call returns it unchanged.
    *
-   * It is an error to cancel:
-   * - not_found BACKFILL_NOT_FOUND: the project has no backfill id.
+   * Errors:
+   * - not_found BACKFILL_NOT_FOUND: the project has no backfill with this `id`.
    *
    * @generated from rpc svc.v1.StandingService.CancelBackfill
    */
@@ -2141,15 +2171,14 @@ export const StandingService: GenService<{
     output: typeof CancelBackfillResponseSchema;
   },
   /**
-   * ListStandingRuns returns what was decided about the occurrences of a program, newest first. The
-   * filters combine. Runs stay for 30 days after their end.
+   * Lists the runs of a schedule, including skipped and refused occurrences, newest first. A run must match all filters
+   * that are set. Runs are kept for 30 days after their end.
    *
-   * It is an error to list:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program standingProgramId.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule `standingProgramId`.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.StandingService.ListStandingRuns
    */
@@ -2159,10 +2188,10 @@ export const StandingService: GenService<{
     output: typeof ListStandingRunsResponseSchema;
   },
   /**
-   * GetStandingRun returns one run.
+   * Returns one run.
    *
-   * It is an error to read:
-   * - not_found STANDING_RUN_NOT_FOUND: the project has no run id, or its retention has passed.
+   * Errors:
+   * - not_found STANDING_RUN_NOT_FOUND: the project has no run with this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.StandingService.GetStandingRun
    */
@@ -2172,13 +2201,13 @@ export const StandingService: GenService<{
     output: typeof GetStandingRunResponseSchema;
   },
   /**
-   * PreviewStandingProgram tells when a definition, or a program that stands, would start next, which of the
-   * last events it would have been started by, and what a run can do at most. Nothing is stored.
+   * Previews a definition or an existing schedule: its next start times, the recent events that would have started it,
+   * and the maximum effect of one run. Stores nothing.
    *
-   * It is an error to preview:
-   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no program id.
-   * - invalid_argument PREVIEW_COUNT_INVALID: count exceeds 100.
-   * - invalid_argument DEFINITION_MALFORMED: this and all other faults are those of
+   * Errors:
+   * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
+   * - invalid_argument PREVIEW_COUNT_INVALID: `count` is above 100.
+   * - invalid_argument DEFINITION_MALFORMED: this error and all other errors of the definition are those of
    *   CreateStandingProgram.
    *
    * @generated from rpc svc.v1.StandingService.PreviewStandingProgram

@@ -17,6 +17,7 @@ const checks = [
   // makes the types that all share anew: four take a third more of the processor, which the other checks have.
   ["types", () => run("tsc", ["-p", ".", "--noEmit", "--checkers", "1"]), everything],
   ["types of the console", () => run("tsc", ["-p", "packages/console", "--noEmit", "--checkers", "1"]), everything],
+  ["types of the documentation's pages", () => run("tsc", ["-p", "packages/site", "--noEmit"]), ["packages/site"]],
   ["layers, doc references, commands", () => run("vitest", ["run", "--config", "test/static.config.ts"]), everything],
   ["unused code and dependencies", () => run("knip", ["--no-progress", "--cache"]), everything],
   [

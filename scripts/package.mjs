@@ -4,9 +4,10 @@
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildConsole } from "./build-console.mjs";
+import { buildSite } from "./build-site.mjs";
 import { copyModules } from "./package/copy-modules.mjs";
 import { licencesText } from "./package/licences.mjs";
-import { consoleModules, runtimeModules } from "./package/modules.mjs";
+import { runtimeModules } from "./package/modules.mjs";
 import { packFolder } from "./package/pack.mjs";
 import { sbomOf } from "./package/sbom.mjs";
 import { readManifest, workspace, workspaceOf, writeProgram } from "./package/sources.mjs";
@@ -20,6 +21,7 @@ const folder = sketch ?? join(dist, "package");
 /** What the service reads in its own folder, and what a person does. */
 const besideSources = [
   "packages/console/dist",
+  "packages/site/dist",
   "packages/db/migrations",
   "toolkits",
   "LICENSE",
@@ -28,21 +30,24 @@ const besideSources = [
   "docs/svc.service",
 ];
 
+/** Packages that are pages: what they depend on is in the package as parts of what was built. */
+const pagesOf = ["@svc/console", "@svc/site"];
+
 /** The packages of the workspace that the service is. */
 const members = [...workspaceOf("@svc/cli")];
 
 async function main() {
-  if (sketch === undefined && !buildConsole()) throw new Error("the console was not built");
+  if (sketch === undefined && !(buildConsole() && buildSite())) throw new Error("the pages were not built");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeProgram("packages/cli/src/main.ts", folder);
   for (const name of members) writeManifestOf(workspace.get(name));
   if (sketch === undefined) for (const path of besideSources) copy(path);
-  const modules = runtimeModules(members.filter((name) => name !== "@svc/console"));
+  const modules = runtimeModules(members.filter((name) => !pagesOf.includes(name)));
   modules.set(`node-${machine}`, realpathSync(join(root, "node_modules", `node-${machine}`)));
   if (sketch === undefined) copyModules(modules, folder);
   const manifest = manifestOf(modules);
-  const shipped = new Set([...modules.values(), ...consoleModules().values()]);
+  const shipped = new Set([...modules.values(), ...runtimeModules(pagesOf).values()]);
   write("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   write("sbom.cdx.json", sbomOf(manifest, shipped));
   write("licences.txt", licencesText(shipped));

@@ -1,4 +1,4 @@
-// Installs what the lockfile names and builds the console, once: every npm script runs this first. It runs on Node 20, before the
+// Installs what the lockfile names and builds the console and the documentation, once: every npm script runs this first. It runs on Node 20, before the
 // project's own Node 24 is there, so it uses nothing newer and no dependency.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildConsole } from "./build-console.mjs";
+import { buildSite } from "./build-site.mjs";
 
 const pnpmVersion = "12.21.0";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -61,3 +62,4 @@ if (installed !== wanted) {
   writeFileSync(stampFile, wanted);
 }
 buildConsole();
+buildSite();

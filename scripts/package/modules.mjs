@@ -24,11 +24,6 @@ export function runtimeModules(names) {
   return placed;
 }
 
-/** What the pages of the console were built from: in the package as parts of those. */
-export function consoleModules() {
-  return runtimeModules(["@svc/console"]);
-}
-
 /** What Node finds by a name from a place in the package: in each node_modules on the way up. */
 function seenFrom(placed, name, within) {
   for (let at = within; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {

@@ -41,6 +41,8 @@ export type Config = {
   readonly processes: number;
   /** Whether the console is served, on nodes that take calls. */
   readonly isConsoleOn: boolean;
+  /** True if the documentation is served, on nodes that take calls. */
+  readonly isDocsOn: boolean;
   /** Whether tool calls are answered by the emulator inside the process. */
   readonly isSandbox: boolean;
   readonly endpointRanges: readonly string[];
@@ -131,6 +133,7 @@ export function loadConfig(environment: Environment, places: ConfigPlaces = curr
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
+    isDocsOn: reader.choice("SVC_DOCS", ["on", "off"], "on") === "on",
     isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
     isSandbox: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),

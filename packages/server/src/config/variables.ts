@@ -58,6 +58,7 @@ const table = {
     "processes that share port and store, each a node of its own; more than 1 takes Linux, and no sandbox",
   ],
   SVC_CONSOLE: ["on", "on or off: the pages below /console/, on nodes that take calls"],
+  SVC_DOCS: ["on", "on or off: this documentation below /docs/, on nodes that take calls"],
   SVC_ENDPOINT_CIDRS: ["empty", "address ranges beyond global unicast that deliveries may dial, comma separated"],
   SVC_PROVIDER_CIDRS: ["empty", "address ranges beyond global unicast that tool calls may dial, comma separated"],
   SVC_EMBEDDINGS_URL: [

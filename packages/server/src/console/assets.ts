@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { serverFaults } from "../errors.ts";
 import { answerError } from "../http/answer.ts";
+import { answerFile } from "../pages/static-files.ts";
 import { consolePath } from "./headers.ts";
-import type { BuiltConsole, ConsoleFile } from "./read-files.ts";
+import type { BuiltConsole } from "./read-files.ts";
 
 /** Answers GET and HEAD of a path below `/console/`. */
 export type ServeAsset = (path: string, req: IncomingMessage, res: ServerResponse) => void;
@@ -37,39 +38,6 @@ function isFileName(name: string): boolean {
 
 function answerUnknown(res: ServerResponse, path: string): void {
   answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
-}
-
-function answerFile(file: ConsoleFile, req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader("cache-control", file.etag === undefined ? "public, max-age=31536000, immutable" : "no-cache");
-  res.setHeader("vary", "accept-encoding");
-  if (file.etag !== undefined) {
-    res.setHeader("etag", file.etag);
-    if (isKnown(file.etag, req.headers["if-none-match"])) {
-      res.writeHead(304).end();
-      return;
-    }
-  }
-  const { encoding, body } = chosen(file, req.headers["accept-encoding"]);
-  if (encoding !== undefined) res.setHeader("content-encoding", encoding);
-  res.writeHead(200, { "content-type": file.type, "content-length": body.byteLength });
-  res.end(req.method === "HEAD" ? undefined : body);
-}
-
-function isKnown(etag: string, header: string | undefined): boolean {
-  return (header ?? "").split(",").some((one) => one.trim() === etag || one.trim() === "*");
-}
-
-function chosen({ body, br, gzip }: ConsoleFile, header: string | string[] | undefined) {
-  const accepted = acceptedCodings(String(header ?? ""));
-  if (br !== undefined && accepted.has("br")) return { encoding: "br", body: br };
-  if (gzip !== undefined && accepted.has("gzip")) return { encoding: "gzip", body: gzip };
-  return { encoding: undefined, body };
-}
-
-function acceptedCodings(header: string): ReadonlySet<string> {
-  const entries = header.split(",").map((entry) => entry.trim().toLowerCase());
-  const wanted = entries.filter((entry) => !/;\s*q=0(?:\.0*)?$/.test(entry));
-  return new Set(wanted.map((entry) => entry.split(";")[0]?.trim() ?? ""));
 }
 
 function unbuiltPage(failure: string): string {

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setPageHeaders } from "../pages/page-headers.ts";
 import { type AnswerOptions, createAnswer } from "./answer.ts";
 import { createAssets } from "./assets.ts";
 import { type ConnectOptions, createConnect } from "./connect.ts";
-import { consolePath, setConsoleHeaders } from "./headers.ts";
+import { consolePath } from "./headers.ts";
 import { type PageCallOptions, servePageCall } from "./page-call.ts";
 import type { BuiltConsole } from "./read-files.ts";
 import { createSignIn, type SignInOptions } from "./sign-in.ts";
@@ -23,12 +24,6 @@ export type Console = {
   welcome(req: IncomingMessage, res: ServerResponse): boolean;
 };
 
-/** The path under which browsers have the console, such as `/svc/console/` behind a proxy that serves the service below `/svc`. */
-export function consoleBase(publicUrl: string | undefined): string {
-  const prefix = publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/$/, "");
-  return `${prefix}${consolePath}`;
-}
-
 /** Makes the console of a listener. */
 export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
@@ -43,7 +38,7 @@ export function createConsole(options: ConsoleOptions): Console {
     res.writeHead(302, { location: base, "content-length": 0, vary: "accept" }).end();
   };
   return {
-    setHeaders: setConsoleHeaders,
+    setHeaders: setPageHeaders,
     serve(path, req, res) {
       if (path === "/console/session") return session(req, res);
       const post = req.method === "POST" ? posts.get(path) : undefined;

@@ -7,7 +7,9 @@ import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { Config } from "../config/config.ts";
 import type { Connections } from "../listen/connections.ts";
-import { type Console, consoleBase, createConsole } from "./console.ts";
+import { publicPath } from "../pages/page-headers.ts";
+import { type Console, createConsole } from "./console.ts";
+import { consolePath } from "./headers.ts";
 import type { PageCallOptions } from "./page-call.ts";
 import { type ConsoleOrigin, createConsoleOrigin } from "./proof.ts";
 import { type BuiltConsole, readConsole } from "./read-files.ts";
@@ -27,7 +29,7 @@ export async function readBuiltConsole(
   folder: string = builtFolder,
 ): Promise<BuiltConsole | undefined> {
   if (!isConsoleOn || role === "worker") return undefined;
-  return readConsole(folder, { base: consoleBase(publicUrl), isSandbox });
+  return readConsole(folder, { base: publicPath(publicUrl, consolePath), isSandbox });
 }
 
 /** Makes the parts that calls share with the console. */
@@ -72,7 +74,7 @@ export function openConsole({ config, console, connections, node, ...parts }: Se
   const { db, clock, keys, limit, intake, mapError, audit } = parts;
   return createConsole({
     ...{ db, clock, keys, limit, intake, mapError, audit, ...console },
-    base: consoleBase(config.publicUrl),
+    base: publicPath(config.publicUrl, consolePath),
     answerLinks: node.jobs.answerLinks,
     connectLinks: node.connectLinks,
     adminToken: config.adminListen === undefined ? config.adminToken : undefined,

@@ -1,16 +1,19 @@
 import { AdminService } from "@svc/gen/admin";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { programSchema, standingSchema } from "@svc/node";
+import { builtFolder } from "@svc/site";
 import { createAuthenticator } from "../auth/gate.ts";
 import { createMcpDoor } from "../authorization/mcp-door.ts";
 import { openAuthorization } from "../authorization/parts.ts";
 import { isLoopbackHost } from "../config/config.ts";
 import { openConsole } from "../console/parts.ts";
+import { createDocs } from "../docs/docs.ts";
 import { serverFaults } from "../errors.ts";
 import { createDoor } from "../listen/door.ts";
 import { createHttpServer, type HttpServer, type HttpTimeouts } from "../listen/http-server.ts";
 import { joinListeners, type Listeners } from "../listen/listeners.ts";
 import { logCall } from "../observer.ts";
+import { publicPath } from "../pages/page-headers.ts";
 import { createPages, type PageHandler } from "../pages/pages.ts";
 import { createProbes } from "../pages/probes.ts";
 import { createSchemas } from "../pages/schemas.ts";
@@ -33,9 +36,9 @@ function createHome({ version }: { version: string }): ReadonlyMap<string, PageH
       service: "svc",
       version,
       calls: "POST /svc.v1.<Service>/<Call> with a JSON body and Authorization: Bearer <key>; declared in proto/svc/v1",
-      mcp: "POST /mcp with the same key; docs/agents.md",
+      mcp: "POST /mcp with the same key",
       health: "GET /readyz",
-      docs: "README.md and docs/ of the checkout",
+      docs: "GET /docs/ in a browser; GET /docs/llms.txt for agents",
     },
     undefined,
     2,
@@ -137,6 +140,10 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
       ? undefined
       : createMcp(parts, { shutdownSignal: given.shutdownSignal, mapError, createRequestId, onCall }),
     console: openConsole({ ...parts, ...store, limit: parts.grants.signInLimit, mapError }),
+    docs:
+      config.isDocsOn && !isWorker
+        ? createDocs({ folder: builtFolder, base: publicPath(config.publicUrl, "/docs/"), logger })
+        : undefined,
   });
 }
 
@@ -151,6 +158,7 @@ function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, hos
     pages: new Map(),
     mcp: undefined,
     console: undefined,
+    docs: undefined,
   });
 }
 

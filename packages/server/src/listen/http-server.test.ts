@@ -19,6 +19,7 @@ async function start(connections: Connections, timeouts: HttpTimeouts = {}) {
     pages: new Map(),
     mcp: undefined,
     console: undefined,
+    docs: undefined,
     isDraining: () => false,
     clock: systemClock,
     logger: await createLogger({ level: "info", destination: { write: () => {} } }),

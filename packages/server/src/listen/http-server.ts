@@ -5,6 +5,7 @@ import type { Clock } from "@svc/core";
 import { discardBody, hasBody, mayBeLarge, watchChunks } from "../body/body.ts";
 import type { Console } from "../console/console.ts";
 import { isConsolePath } from "../console/headers.ts";
+import { type Docs, isDocsPath } from "../docs/docs.ts";
 import { serverFaults } from "../errors.ts";
 import { answerError, splitTarget } from "../http/answer.ts";
 import type { McpHandler } from "../http/mcp.ts";
@@ -47,6 +48,8 @@ export type HttpServerOptions = {
   mcp: McpHandler | undefined;
   /** Undefined where it is off, and on a node of another role. */
   console: Console | undefined;
+  /** Undefined where it is off, and on a node of another role. */
+  docs: Docs | undefined;
   isDraining: () => boolean;
   clock: Clock;
   logger: Logger;
@@ -111,7 +114,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   // A connection that breaks while it is answered is its client's business.
   res.on("error", ignore);
   const { path, query } = splitTarget(req);
-  const pages = isConsolePath(path) ? options.console : undefined;
+  const pages = isConsolePath(path) ? options.console : isDocsPath(path) ? options.docs : undefined;
   pages?.setHeaders(res);
   try {
     const refusal = options.door(req, path);

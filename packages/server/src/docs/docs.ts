@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { serverFaults } from "../errors.ts";
+import { answerError } from "../http/answer.ts";
+import type { Logger } from "../logger.ts";
+import { setPageHeaders } from "../pages/page-headers.ts";
+import { answerFile, createFile, readFolder, type StaticFile, withBase } from "../pages/static-files.ts";
+
+/** Serves the documentation. */
+export type Docs = {
+  /** Sets the headers of every answer below `/docs/`. */
+  setHeaders(res: ServerResponse): void;
+  /** Answers a request to a path that `isDocsPath` knows. */
+  serve(path: string, req: IncomingMessage, res: ServerResponse): void;
+};
+
+/** `base` is the path under which browsers have the documentation: it ends with a slash. */
+export type DocsOptions = { readonly folder: string; readonly base: string; readonly logger: Logger };
+
+const docsPath = "/docs/";
+
+/** Returns true if a path is the documentation's. */
+export function isDocsPath(path: string): boolean {
+  return path.startsWith(docsPath) || path === "/docs";
+}
+
+/**
+ * Makes the documentation of a listener. Its files are read when the first request comes, so that they cost a start nothing. No path of a
+ * request reaches the file system.
+ */
+export function createDocs({ folder, base, logger }: DocsOptions): Docs {
+  let loading: Promise<Site> | undefined;
+  const load = () => {
+    loading ??= readSite(folder, base);
+    return loading;
+  };
+  return {
+    setHeaders: setPageHeaders,
+    serve(path, req, res) {
+      const { method = "" } = req;
+      if (method !== "GET" && method !== "HEAD") {
+        return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
+      }
+      load().then(
+        (site) => answer(site, base, path, req, res),
+        (error) => {
+          loading = undefined;
+          logger.error({ err: error }, "the documentation could not be read");
+          res.destroy();
+        },
+      );
+    },
+  };
+}
+
+/** The built documentation. `notFound` is its page for an address that it does not have. */
+type Site = { readonly files: ReadonlyMap<string, StaticFile>; readonly notFound: Buffer };
+
+async function readSite(folder: string, base: string): Promise<Site> {
+  const all = await readFolder(folder);
+  const files = [...all].flatMap(([path, body]) => {
+    const file = createFile(path, { body, br: all.get(`${path}.br`), gzip: all.get(`${path}.gz`) });
+    return file === undefined ? [] : ([[path, file]] as const);
+  });
+  // Shown at any depth, so its links need the base that other pages do without.
+  const page = all.get("404.html")?.toString("utf8") ?? unbuiltPage;
+  return { files: new Map(files), notFound: Buffer.from(withBase(page, base)) };
+}
+
+const unbuiltPage = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>The documentation is not built</title></head>
+<body>
+<h1>The documentation is not built</h1>
+<p>The service runs and answers every call. In the checkout, run <code>npm run docs:build</code>, which says what is wrong, and start the
+service again. The same texts are in the folder <code>docs</code>.</p>
+</body>
+</html>
+`;
+
+function answer(site: Site, base: string, path: string, req: IncomingMessage, res: ServerResponse): void {
+  const name = path === "/docs" ? undefined : path.slice(docsPath.length);
+  const file = name === undefined ? undefined : fileAt(site, name);
+  const other = otherAddress(site, name);
+  if (file !== undefined) answerFile(file, req, res);
+  else if (other !== undefined) res.writeHead(302, { location: `${base}${other}`, "content-length": 0 }).end();
+  else if (/\.\w+$/.test(path)) answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
+  else {
+    const { notFound } = site;
+    res.writeHead(404, { "content-type": "text/html; charset=utf-8", "content-length": notFound.byteLength });
+    res.end(req.method === "HEAD" ? undefined : notFound);
+  }
+}
+
+/** A page `guides/undo` is the file `guides/undo.html`, and one at a slash the index of its folder. */
+function fileAt({ files }: Site, name: string): StaticFile | undefined {
+  if (name === "" || name.endsWith("/")) return files.get(`${name}index.html`);
+  return files.get(name) ?? files.get(`${name}.html`);
+}
+
+/** Where the page is that was asked for by an address with a slash too many, one too few, or the ending of its file. */
+function otherAddress({ files }: Site, name: string | undefined): string | undefined {
+  if (name === undefined) return "";
+  const plain = name.replace(/\/$/, "");
+  if (name.endsWith("/") && files.has(`${plain}.html`)) return plain;
+  return files.has(`${name}/index.html`) ? `${name}/` : undefined;
+}

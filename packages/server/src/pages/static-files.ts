@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname, join, sep } from "node:path";
+
+/** A file as it is answered. `br` and `gzip` are the same bytes compressed, where that was done. */
+export type StaticFile = {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly br: Buffer | undefined;
+  readonly gzip: Buffer | undefined;
+  /** Of a file whose name stays when its content changes; undefined where the name has the content's hash. */
+  readonly etag: string | undefined;
+};
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".ico": "image/vnd.microsoft.icon",
+  ".woff2": "font/woff2",
+  ".txt": "text/plain; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
+  ".service": "text/plain; charset=utf-8",
+  ".yaml": "text/plain; charset=utf-8",
+};
+
+/** Every file of a folder by its path there, with slashes; empty for a folder that is missing. */
+export async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing);
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length).split(sep).filter(Boolean).join("/"));
+  return new Map(await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path))] as const)));
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): [] {
+  if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+  throw error;
+}
+
+/** Makes a file that is served of what was built. Undefined for one of another type, and for one of the build's own, which begin with a dot. */
+export function createFile(path: string, bytes: Pick<StaticFile, "body" | "br" | "gzip">): StaticFile | undefined {
+  const type = types[extname(path)];
+  if (type === undefined || path.startsWith(".")) return undefined;
+  return { ...bytes, type, etag: path.startsWith("assets/") ? undefined : etagOf(bytes.body) };
+}
+
+/** A page whose links are relative to `base`. */
+export function withBase(html: string, base: string): string {
+  const tag = `<base href="${base.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}">`;
+  const present = /<base\b[^>]*>/i;
+  return present.test(html) ? html.replace(present, () => tag) : html.replace(/<head\b[^>]*>/i, (head) => head + tag);
+}
+
+/** Weak, since the same content is answered compressed in several ways. */
+function etagOf(body: Buffer): string {
+  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+}
+
+/** Answers GET or HEAD with a file: not again where the reader has it, and compressed as the reader takes it. */
+export function answerFile(file: StaticFile, req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader("cache-control", file.etag === undefined ? "public, max-age=31536000, immutable" : "no-cache");
+  res.setHeader("vary", "accept-encoding");
+  if (file.etag !== undefined) {
+    res.setHeader("etag", file.etag);
+    if (isKnown(file.etag, req.headers["if-none-match"])) {
+      res.writeHead(304).end();
+      return;
+    }
+  }
+  const { encoding, body } = chosen(file, req.headers["accept-encoding"]);
+  if (encoding !== undefined) res.setHeader("content-encoding", encoding);
+  res.writeHead(200, { "content-type": file.type, "content-length": body.byteLength });
+  res.end(req.method === "HEAD" ? undefined : body);
+}
+
+function isKnown(etag: string, header: string | undefined): boolean {
+  return (header ?? "").split(",").some((one) => one.trim() === etag || one.trim() === "*");
+}
+
+function chosen({ body, br, gzip }: StaticFile, header: string | string[] | undefined) {
+  const accepted = acceptedCodings(String(header ?? ""));
+  if (br !== undefined && accepted.has("br")) return { encoding: "br", body: br };
+  if (gzip !== undefined && accepted.has("gzip")) return { encoding: "gzip", body: gzip };
+  return { encoding: undefined, body };
+}
+
+function acceptedCodings(header: string): ReadonlySet<string> {
+  const entries = header.split(",").map((entry) => entry.trim().toLowerCase());
+  const wanted = entries.filter((entry) => !/;\s*q=0(?:\.0*)?$/.test(entry));
+  return new Set(wanted.map((entry) => entry.split(";")[0]?.trim() ?? ""));
+}

@@ -1,0 +1,126 @@
+import hljs from "highlight.js/lib/common";
+import http from "highlight.js/lib/languages/http";
+import MarkdownIt, { type Token } from "markdown-it";
+
+hljs.registerLanguage("http", http);
+
+/** A heading of a page. */
+export type Heading = { readonly level: number; readonly text: string; readonly anchor: string };
+
+/** A stretch of a page from one heading to the next, as plain text. */
+export type Stretch = { readonly headings: readonly Heading[]; readonly text: string };
+
+/** A page as it is read. */
+export type ParsedPage = {
+  readonly title: string;
+  /** Its first paragraph as plain text. */
+  readonly summary: string;
+  readonly headings: readonly Heading[];
+  readonly stretches: readonly Stretch[];
+  /** Its HTML; `linkTo` says where a link leads, undefined for a target that is not published. */
+  render(linkTo: (target: string) => string | undefined): string;
+};
+
+/** Where a target leads, as who renders the page says. */
+function linkFrom(env: object | undefined, target: unknown): string | undefined {
+  return (env as { linkTo: (target: string) => string | undefined }).linkTo(String(target ?? ""));
+}
+
+const markdown = new MarkdownIt({ html: true, highlight });
+
+function highlight(code: string, language: string): string {
+  return hljs.getLanguage(language) === undefined ? "" : hljs.highlight(code, { language }).value;
+}
+
+const { rules } = markdown.renderer;
+const { fence, image } = rules;
+rules["fence"] = (tokens, index, ...rest) => `<div class="code">${fence?.(tokens, index, ...rest)}</div>\n`;
+rules["table_open"] = () => '<div class="table"><table>\n';
+rules["table_close"] = () => "</table></div>\n";
+rules["html_block"] = rules["html_inline"] = (tokens, index) =>
+  (tokens[index]?.content ?? "").replace(/<!--[\s\S]*?-->\n?/g, "");
+rules["image"] = (tokens, index, settings, env, self) => {
+  const token = tokens[index];
+  token?.attrSet("src", linkFrom(env, token.attrGet("src")) ?? "");
+  token?.attrSet("loading", "lazy");
+  return image?.(tokens, index, settings, env, self) ?? "";
+};
+rules["link_open"] = (tokens, index, settings, env, self) => {
+  const token = tokens[index];
+  const link = linkFrom(env, token?.attrGet("href"));
+  if (token === undefined || link === undefined) return "<span>";
+  token.attrSet("href", link);
+  if (/^https?:/.test(link)) token.attrSet("rel", "noreferrer");
+  return self.renderToken(tokens, index, settings);
+};
+// A link that leads nowhere is a span, and ends as one.
+rules["link_close"] = (tokens, index, _settings, env) => {
+  const opening = tokens.slice(0, index).findLast(({ type }) => type === "link_open");
+  return linkFrom(env, opening?.meta?.["target"]) === undefined ? "</span>" : "</a>";
+};
+
+/** Reads a page. Throws for one without a title. */
+export function parsePage(source: string): ParsedPage {
+  const tokens = markdown.parse(source, {});
+  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+    if (token.type === "link_open") token.meta = { target: token.attrGet("href") };
+  }
+  const headings = placeAnchors(tokens);
+  const title = headings.find(({ level }) => level === 1)?.text;
+  if (title === undefined) throw new Error("a page begins with a title: # Title");
+  const opening = tokens.findIndex(({ type, level }) => type === "paragraph_open" && level === 0);
+  return {
+    ...{ title, headings },
+    summary: plainOf(tokens.slice(opening, opening + 2)),
+    stretches: stretchesOf(tokens, headings),
+    render: (linkTo) => markdown.renderer.render(tokens, markdown.options, { linkTo }),
+  };
+}
+
+/** Gives every heading the anchor that code hosts give it. */
+function placeAnchors(tokens: readonly Token[]): Heading[] {
+  const counts = new Map<string, number>();
+  return tokens.flatMap((token, index) => {
+    if (token.type !== "heading_open") return [];
+    const text = plainOf(tokens.slice(index + 1, index + 2));
+    const plain = anchorOf(tokens[index + 1]?.content ?? "");
+    const count = counts.get(plain) ?? 0;
+    counts.set(plain, count + 1);
+    const anchor = count === 0 ? plain : `${plain}-${count}`;
+    token.attrSet("id", anchor);
+    return [{ level: Number(token.tag.slice(1)), text, anchor }];
+  });
+}
+
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+function stretchesOf(tokens: readonly Token[], headings: readonly Heading[]): Stretch[] {
+  const starts = tokens.flatMap(({ type }, index) => (type === "heading_open" ? [index] : []));
+  return starts.map((start, place) => {
+    const above: Heading[] = [];
+    for (const heading of headings.slice(0, place + 1)) {
+      while ((above.at(-1)?.level ?? 0) >= heading.level) above.pop();
+      above.push(heading);
+    }
+    return { headings: above, text: plainOf(tokens.slice(start + 3, starts[place + 1])) };
+  });
+}
+
+/** What is read of tokens, without marks. */
+function plainOf(tokens: readonly Token[]): string {
+  const parts = tokens.flatMap(({ type, content, children }) => {
+    if (type === "fence" || type === "code_block") return [content];
+    return type === "inline" ? [(children ?? []).map(spokenOf).join("")] : [];
+  });
+  return parts.join(" ").replace(/\s+/g, " ").trim();
+}
+
+function spokenOf({ type, content }: Token): string {
+  if (type === "softbreak" || type === "hardbreak") return " ";
+  return type === "html_inline" ? "" : content;
+}

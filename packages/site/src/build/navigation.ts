@@ -1,0 +1,75 @@
+/** The order of what is in a folder, where it matters; all else follows by title. */
+const order: readonly string[] = [
+  "index",
+  "start",
+  "start/receive-webhooks",
+  "start/give-tools-to-an-agent",
+  "start/automate-a-task",
+  "start/build-a-toolkit",
+  "start/run-in-production",
+  "guides",
+  "guides/webhooks",
+  "guides/tools",
+  "guides/connections",
+  "guides/toolkits",
+  "guides/jobs",
+  "guides/schedules",
+  "guides/questions",
+  "guides/operations",
+  "reference",
+  "concepts",
+  "concepts/architecture",
+  "glossary",
+  "changelog",
+];
+
+/** Names of folders whose own name, with a capital, would be wrong. */
+const labels: Readonly<Record<string, string>> = {
+  start: "Get started",
+  "reference/api": "API",
+  "reference/cli": "Command line",
+};
+
+/** A page or a folder of them in the navigation. */
+export type Entry = {
+  readonly label: string;
+  /** The page's path; undefined for a folder without an index page. */
+  readonly path: string | undefined;
+  readonly entries: readonly Entry[];
+};
+
+/** Puts pages, by their paths and titles, into the folders that their paths name. */
+export function navigationOf(titles: ReadonlyMap<string, string>): readonly Entry[] {
+  return entriesBelow("", titles);
+}
+
+function entriesBelow(folder: string, titles: ReadonlyMap<string, string>): Entry[] {
+  const below = [...titles.keys()].filter((path) => path.startsWith(folder) && path !== `${folder}index`);
+  const names = [...new Set(below.map((path) => path.slice(folder.length).split("/")[0] ?? ""))];
+  const entries = names.map((name) => {
+    const path = `${folder}${name}`;
+    const index = titles.has(path) ? path : titles.has(`${path}/index`) ? `${path}/index` : undefined;
+    const label = (index === path ? titles.get(path) : undefined) ?? labels[path] ?? capital(name);
+    return { path, entry: { label, path: index, entries: entriesBelow(`${path}/`, titles) } };
+  });
+  return entries
+    .sort((a, b) => placeOf(a.path) - placeOf(b.path) || (a.entry.label < b.entry.label ? -1 : 1))
+    .map(({ entry }) => entry);
+}
+
+function placeOf(path: string): number {
+  const place = order.indexOf(path);
+  return place < 0 ? order.length : place;
+}
+
+function capital(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll("-", " ")}`;
+}
+
+/** Every page of the navigation, in its order. */
+export function pagesOf(entries: readonly Entry[]): readonly { readonly path: string; readonly label: string }[] {
+  return entries.flatMap(({ path, label, entries: below }) => [
+    ...(path === undefined ? [] : [{ path, label }]),
+    ...pagesOf(below),
+  ]);
+}

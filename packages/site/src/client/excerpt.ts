@@ -1,0 +1,35 @@
+import { termOf } from "../search/terms.ts";
+
+/** A part of an excerpt. */
+export type Part = { readonly text: string; readonly isMatch: boolean };
+
+const length = 150;
+const lead = 40;
+
+/** The part of a text in which most of the words are that it was found by, cut at spaces. */
+export function excerptOf(text: string, words: readonly string[]): readonly Part[] {
+  const wanted = new Set(words);
+  const tokens = [...text.matchAll(/[\p{L}\p{N}_]+/gu)].map((match) => ({ word: match[0], start: match.index }));
+  const matches = tokens.filter(({ word }) => wanted.has(termOf(word) ?? ""));
+  const countFrom = (start: number) =>
+    new Set(matches.filter((one) => one.start >= start && one.start < start + length - lead).map(({ word }) => word))
+      .size;
+  const best = matches.toSorted((a, b) => countFrom(b.start) - countFrom(a.start) || a.start - b.start)[0];
+  const from = cutBefore(text, Math.max(0, (best?.start ?? 0) - lead));
+  const to = cutBefore(text, Math.min(text.length, from + length));
+  const parts: Part[] = from > 0 ? [{ text: "… ", isMatch: false }] : [];
+  let at = from;
+  for (const { word, start } of matches) {
+    if (start < from || start + word.length > to) continue;
+    parts.push({ text: text.slice(at, start), isMatch: false }, { text: word, isMatch: true });
+    at = start + word.length;
+  }
+  parts.push({ text: `${text.slice(at, to)}${to < text.length ? " …" : ""}`, isMatch: false });
+  return parts;
+}
+
+function cutBefore(text: string, place: number): number {
+  if (place <= 0 || place >= text.length) return place;
+  const space = text.lastIndexOf(" ", place);
+  return space < 0 ? place : space + 1;
+}

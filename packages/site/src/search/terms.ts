@@ -1,0 +1,93 @@
+/** Words that say nothing of what is searched for. */
+const stopWords = new Set(
+  `a about after all also am an and any are as at be because been before being but by can cannot could did do does doing done
+  for from get got had has have having he her here his how i if in into is it its just let like may me might more most much must my
+  need no not of on once only or our out own please shall she should so some such than that the their them then there these they
+  this those to too up us use used uses using very want was way we were what when where which while who whom whose why will with
+  would you your svc`.split(/\s+/),
+);
+
+/** Words of readers and the words of the pages for the same thing, both stemmed. */
+const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
+  [
+    ["stuck", "wait", "pend"],
+    ["slow", "wait", "limit"],
+    ["delay", "wait"],
+    ["late", "wait"],
+    ["crash", "restart", "kill"],
+    ["restart", "start"],
+    ["automation", "schedul", "stand"],
+    ["cron", "schedul", "calendar"],
+    ["schedul", "stand"],
+    ["approval", "ask", "approv"],
+    ["question", "ask"],
+    ["webhook", "ingest", "event"],
+    ["upgrad", "updat", "version"],
+    ["updat", "upgrad"],
+    ["delet", "remov", "eras"],
+    ["remov", "delet"],
+    ["forget", "eras"],
+    ["gdpr", "eras"],
+    ["restor", "backup"],
+    ["rotat", "chang"],
+    ["resend", "replay", "redeliver"],
+    ["repeat", "replay", "retri"],
+    ["duplicat", "twic"],
+    ["fail", "error"],
+    ["password", "secret", "credential"],
+    ["token", "key"],
+    ["config", "configuration", "variabl"],
+    ["set", "configuration"],
+    ["monitor", "metric", "health"],
+    ["prometheu", "metric"],
+    ["alert", "metric"],
+    ["https", "tls"],
+    ["certificat", "tls"],
+    ["ssl", "tls"],
+    ["oauth", "connect"],
+    ["throttl", "limit"],
+    ["quota", "limit"],
+    ["rate", "limit"],
+    ["user", "principal", "entiti"],
+    ["customer", "entiti", "project"],
+    ["tenant", "project"],
+    ["database", "postgresql"],
+    ["postgre", "postgresql"],
+    ["cluster", "node"],
+    ["machin", "node"],
+  ].map(([word = "", ...others]) => [word, others]),
+);
+
+/** The words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` is a word, and so is each of its parts. */
+export function wordsOf(text: string): string[] {
+  return [...text.matchAll(/[\p{L}\p{N}_]+/gu)].flatMap(([word]) => {
+    const parts = word.split(/_+|(?<=[a-z\d])(?=[A-Z])/).filter(Boolean);
+    return parts.length > 1 ? [word, ...parts] : [word];
+  });
+}
+
+/** The form under which a word is kept and searched for; undefined for one that says nothing. */
+export function termOf(word: string): string | undefined {
+  const lower = word.toLowerCase();
+  return stopWords.has(lower) ? undefined : stemOf(lower);
+}
+
+/** The forms that a word of a query is searched for by: its own first, then those of the same meaning. */
+export function queryTermsOf(word: string): string[] {
+  const term = termOf(word);
+  return term === undefined ? [] : [term, ...(sameWords.get(term) ?? [])];
+}
+
+/** The stem of an English word, roughly: `deliveries` and `delivery`, `rotate`, `rotating` and `rotation` have the same. */
+function stemOf(word: string): string {
+  if (word.length < 4 || /[\d_]/.test(word)) return word;
+  const single = word
+    .replace(/ies$/, "y")
+    .replace(/(?<=sh|ch|x|ss|z)es$/, "")
+    .replace(/(?<![su])s$/, "");
+  const stem = single
+    .replace(/(?<=[a-z]{3})(?:ing|ed)$/, "")
+    .replace(/(?<=[a-z]{2}at)ion$/, "")
+    .replace(/([bdgmnprt])\1$/, "$1");
+  return stem.replace(/(?<=[a-z]{2})e$/, "").replace(/y$/, "i");
+}

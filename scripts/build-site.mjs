@@ -1,0 +1,20 @@
+// Builds the documentation (packages/site) if docs/ or the site's sources changed: scripts/setup.mjs calls it, and `npm run docs:build`
+// forces it. It runs on Node 20.
+import { fileURLToPath } from "node:url";
+import { buildNow, buildOnce } from "./build-once.mjs";
+
+/** Makes packages/site/dist what docs/ says. Returns true if the documentation is there. */
+export function buildSite(options) {
+  const build = {
+    ...{ name: "site", title: "the documentation", ignored: /\.test\.ts$/ },
+    sources: ["docs", "CHANGELOG.md", "package.json", "packages/site/package.json", "packages/site/src"],
+    command: (outDir) => ({
+      program: "node",
+      args: ["--no-warnings", "packages/site/src/build/main.ts", outDir],
+      folder: ".",
+    }),
+  };
+  return buildOnce(build, options);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) buildNow(buildSite, "site");

@@ -18,7 +18,7 @@ export const file_svc_v1_jobs: GenFile = /*@__PURE__*/
   fileDesc("ChFzdmMvdjEvam9icy5wcm90bxIGc3ZjLnYxIoQGCgNKb2ISCgoCaWQYASABKAkSIQoGc3RhdHVzGAIgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIUCgxwcm9ncmFtX2pzb24YAyABKAkSFAoMcHJvZ3JhbV9oYXNoGAQgASgJEiIKCGVzdGltYXRlGAUgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhgKEHBsYW5fYXBwcm92YWxfaWQYBiABKAkSGgoEcGFyaxgHIAEoCzIMLnN2Yy52MS5QYXJrEioKDXN0ZXBfcmVjZWlwdHMYCCADKAsyEy5zdmMudjEuU3RlcFJlY2VpcHQSIAoHcmVjZWlwdBgJIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYCiABKAkSLgoKY3JlYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiAKC3BlbmRpbmdfYXNrGA4gASgLMgsuc3ZjLnYxLkFzaxIaCgRzYWdhGA8gASgLMgwuc3ZjLnYxLlNhZ2ESDAoEbW9kZRgQIAEoCRIWCg5zaW11bGF0ZWRfZnJvbRgRIAEoCRISCgpza2lsbF9zbHVnGBIgASgJEi0KCXBhdXNlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHYXR0ZW1wdBgUIAEoDRIkCghhdHRlbXB0cxgVIAMoCzISLnN2Yy52MS5Kb2JBdHRlbXB0EhUKDXBhcmVudF9qb2JfaWQYFiABKAkSGwoTc3RhbmRpbmdfcHJvZ3JhbV9pZBgYIAEoCRIXCg9zdGFuZGluZ19ydW5faWQYGSABKAkSDQoFdGl0bGUYGiABKAkSGwoTc3VibWl0dGVkX2J5X2tleV9pZBgbIAEoCSLtAQoKSm9iQXR0ZW1wdBIPCgdhdHRlbXB0GAEgASgNEiEKBnN0YXR1cxgCIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSIAoHcmVjZWlwdBgDIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhIKCmxhc3RfZXJyb3IYBCABKAkSLwoLZmluaXNoZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldHJpZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHJldHJ5X2tleV9pZBgHIAEoCSLWAQoIRXN0aW1hdGUSEQoJY2FsbHNfbWluGAEgASgNEhEKCWNhbGxzX21heBgCIAEoDRISCgp3cml0ZXNfbWF4GAMgASgNEhcKD2Rlc3RydWN0aXZlX21heBgEIAEoDRIQCghyb3dzX21heBgFIAEoDRIQCghhc2tzX21heBgGIAEoDRIWCg5hY2Nlc3NfY2xhc3NlcxgHIAMoCRIQCgh0b29sa2l0cxgIIAMoCRIQCghlbnRpdGllcxgJIAMoCRIXCg9ub3RfY29tcGVuc2FibGUYCiADKAkiuQEKBFBhcmsSDgoGcmVhc29uGAEgASgJEg8KB3N0ZXBfaWQYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB3dha2VfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiIKCGp1ZGdtZW50GAUgASgLMhAuc3ZjLnYxLkp1ZGdtZW50EhQKDGNoaWxkX2pvYl9pZBgGIAEoCSLHAQoISnVkZ21lbnQSEAoIcG9pbnRfaWQYASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIQCghxdWVzdGlvbhgDIAEoCRIVCg1jb250aW51YXRpb25zGAQgAygJEhoKEmFuc3dlcl9zY2hlbWFfanNvbhgFIAEoCRItCglyYWlzZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNvdW50cxgHIAEoCzIRLnN2Yy52MS5Sb3dDb3VudHMiVQoJUm93Q291bnRzEgoKAmluGAEgASgNEgoKAm9rGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIPCgdza2lwcGVkGAQgASgNEg8KB3Vua25vd24YBSABKA0iYAoKQ2FsbENvdW50cxIMCgRyZWFkGAEgASgNEg0KBXdyaXRlGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEg8KB3JldHJpZWQYBCABKA0SDwoHdW5rbm93bhgFIAEoDSKHAwoLU3RlcFJlY2VpcHQSDwoHc3RlcF9pZBgBIAEoCRIMCgRraW5kGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIUCgx0b29sX3ZlcnNpb24YBCABKAkSDQoFc3RhdGUYBSABKAkSEAoIYXR0ZW1wdHMYBiABKA0SLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh8KBHJvd3MYCSABKAsyES5zdmMudjEuUm93Q291bnRzEiEKBWNhbGxzGAogASgLMhIuc3ZjLnYxLkNhbGxDb3VudHMSIQoGZXJyb3JzGAsgAygLMhEuc3ZjLnYxLlN0ZXBFcnJvchIlCghkZWNpc2lvbhgMIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIgCgR1bmRvGA0gASgLMhIuc3ZjLnYxLlVuZG9Db3VudHMiTwoJU3RlcEVycm9yEgwKBGNvZGUYASABKAkSDQoFY291bnQYAiABKA0SFQoNZmlyc3Rfb3JkaW5hbBgDIAEoDRIOCgZzYW1wbGUYBCABKAkiKgoKVW5kb0NvdW50cxIMCgRkb25lGAEgASgNEg4KBmZhaWxlZBgCIAEoDSKFAwoHUmVjZWlwdBIPCgdvdXRjb21lGAEgASgJEhQKDHByb2dyYW1faGFzaBgCIAEoCRIfCgRyb3dzGAMgASgLMhEuc3ZjLnYxLlJvd0NvdW50cxIhCgVjYWxscxgEIAEoCzISLnN2Yy52MS5DYWxsQ291bnRzEiUKBmxpbWl0cxgFIAEoCzIVLnN2Yy52MS5SZWNlaXB0TGltaXRzEh8KBGFza3MYBiABKAsyES5zdmMudjEuQXNrQ291bnRzEioKCWFwcHJvdmFscxgHIAMoCzIXLnN2Yy52MS5BcHByb3ZhbFJlY2VpcHQSIgoIZXN0aW1hdGUYCCABKAsyEC5zdmMudjEuRXN0aW1hdGUSHgoGYWN0dWFsGAkgASgLMg4uc3ZjLnYxLkFjdHVhbBIaCgRzYWdhGAogASgLMgwuc3ZjLnYxLlNhZ2ESEwoLcmVzdWx0X2pzb24YCyABKAkSEAoIbGFzdF9zZXEYDCABKA0SFAoMcmVjZWlwdF9oYXNoGA0gASgJIlAKDVJlY2VpcHRMaW1pdHMSHwoEdXNlZBgBIAEoCzIRLnN2Yy52MS5Kb2JMaW1pdHMSHgoDbWF4GAIgASgLMhEuc3ZjLnYxLkpvYkxpbWl0cyJ6CglKb2JMaW1pdHMSGAoQZGVhZGxpbmVfc2Vjb25kcxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEg4KBndyaXRlcxgDIAEoDRIMCgRyb3dzGAQgASgNEgwKBGFza3MYBSABKA0SEwoLY29uY3VycmVuY3kYBiABKA0ibAoJQXNrQ291bnRzEg4KBnJhaXNlZBgBIAEoDRIQCghhbnN3ZXJlZBgCIAEoDRIRCglkZWZhdWx0ZWQYAyABKA0SEQoJd2l0aGRyYXduGAQgASgNEhcKD3JlZnVzZWRfYW5zd2VycxgFIAEoDSJeCg9BcHByb3ZhbFJlY2VpcHQSEwoLYXBwcm92YWxfaWQYASABKAkSDwoHc3RlcF9pZBgCIAEoCRIlCghkZWNpc2lvbhgDIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbiJYCgZBY3R1YWwSDQoFY2FsbHMYASABKA0SDgoGd3JpdGVzGAIgASgNEhMKC2Rlc3RydWN0aXZlGAMgASgNEgwKBHJvd3MYBCABKA0SDAoEYXNrcxgFIAEoDSJECgRTYWdhEg0KBXN0YXRlGAEgASgJEg8KB2VudHJpZXMYAiABKA0SDAoEZG9uZRgDIAEoDRIOCgZmYWlsZWQYBCABKA0inQEKCEpvYkV2ZW50Eg4KBmpvYl9pZBgBIAEoCRILCgNzZXEYAiABKA0SDAoEdHlwZRgDIAEoCRIPCgdzdGVwX2lkGAQgASgJEiYKAmF0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxwYXlsb2FkX2pzb24YBiABKAkSFwoPcHJpbmNpcGFsX2NoYWluGAcgAygJIrcFCgNBc2sSEAoIcG9pbnRfaWQYASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEhEKCWhvcF9pbmRleBgDIAEoBRIcChRkZWxpdmVyZWRfcHJpbmNpcGFscxgEIAMoCRIRCgl0b29sX3NsdWcYBSABKAkSEQoJZW50aXR5X2lkGAYgASgJEhQKDHRvb2xfY2FsbF9pZBgHIAEoCRIwCgxkZWxpdmVyZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2RlYWRsaW5lX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgKIAEoCRIRCglleGhhdXN0ZWQYCyABKAgSDgoGam9iX2lkGAwgASgJEhIKCnJlcXVlc3RfaWQYDSABKAkSHwoFc3RhdGUYDiABKA4yEC5zdmMudjEuQXNrU3RhdGUSEAoIcXVlc3Rpb24YDyABKAkSGgoSYW5zd2VyX3NjaGVtYV9qc29uGBAgASgJEhUKDWNvbnRpbnVhdGlvbnMYESADKAkSJgoKZXNjYWxhdGlvbhgSIAMoCzISLnN2Yy52MS5Bc2tIb3BTcGVjEiwKCGFza2VkX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCghkZWNpc2lvbhgUIAEoCzITLnN2Yy52MS5Bc2tEZWNpc2lvbhIPCgdzdGVwX2lkGBUgASgJEhAKCGRlbGl2ZXJ5GBYgASgJEisKEnNpbXVsYXRpb25fcmVjZWlwdBgXIAEoCzIPLnN2Yy52MS5SZWNlaXB0EhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYGCABKAkSHAoUZGVmYXVsdF9jb250aW51YXRpb24YGSABKAkiOwoKQXNrSG9wU3BlYxIUCgxwcmluY2lwYWxfaWQYASABKAkSFwoPdGltZW91dF9zZWNvbmRzGAIgASgNIsoBCgtBc2tEZWNpc2lvbhIUCgxjb250aW51YXRpb24YASABKAkSFAoMcHJpbmNpcGFsX2lkGAIgASgJEg4KBmtleV9pZBgDIAEoCRIPCgdzdXJmYWNlGAQgASgJEgwKBG5vdGUYBSABKAkSFgoOb3ZlcnJpZGVzX2pzb24YBiABKAkSJgoCYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKB2xpbmtfaWQYCCABKAlIAIgBAUIKCghfbGlua19pZCKDAQoXQ3JlYXRlQW5zd2VyTGlua1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSFAoMcHJpbmNpcGFsX2lkGAMgASgJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlcKGENyZWF0ZUFuc3dlckxpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinQEKC0Fza0VuZHBvaW50EgoKAmlkGAEgASgJEhQKDGVuZHBvaW50X3VybBgCIAEoCRIOCgZhY3RpdmUYAyABKAgSFwoPaW5hY3RpdmVfcmVhc29uGAQgASgJEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2V2ZW50X3R5cGVzGAYgAygJImcKEFN1Ym1pdEpvYlJlcXVlc3QSFAoMcHJvZ3JhbV9qc29uGAEgASgJEhcKD2lkZW1wb3RlbmN5X2tleRgCIAEoCRIMCgRtb2RlGAMgASgJEhYKDnNpbXVsYXRlX2ZpcnN0GAQgASgIIlEKEVN1Ym1pdEpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2ISIgoFbm90ZXMYAiADKAsyEy5zdmMudjEuUHJvZ3JhbU5vdGUiKwoTQ2hlY2tQcm9ncmFtUmVxdWVzdBIUCgxwcm9ncmFtX2pzb24YASABKAkiygEKFENoZWNrUHJvZ3JhbVJlc3BvbnNlEiQKBmZhdWx0cxgBIAMoCzIULnN2Yy52MS5Qcm9ncmFtRmF1bHQSFgoOb21pdHRlZF9mYXVsdHMYAiABKA0SFAoMcHJvZ3JhbV9oYXNoGAMgASgJEiIKCGVzdGltYXRlGAQgASgLMhAuc3ZjLnYxLkVzdGltYXRlEhYKDm5lZWRzX2FwcHJvdmFsGAUgASgIEiIKBW5vdGVzGAYgAygLMhMuc3ZjLnYxLlByb2dyYW1Ob3RlIkwKDFByb2dyYW1GYXVsdBIOCgZyZWFzb24YASABKAkSDQoFZmllbGQYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIMCgRoZWxwGAQgASgJIksKC1Byb2dyYW1Ob3RlEg4KBnJlYXNvbhgBIAEoCRINCgVmaWVsZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEgwKBGhlbHAYBCABKAkiGwoNR2V0Sm9iUmVxdWVzdBIKCgJpZBgBIAEoCSJLCg5HZXRKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iEh8KCnNpbXVsYXRpb24YAiABKAsyCy5zdmMudjEuSm9iIuMCCg9MaXN0Sm9ic1JlcXVlc3QSIQoGc3RhdHVzGAEgASgOMhEuc3ZjLnYxLkpvYlN0YXR1cxIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCRIMCgRtb2RlGAQgASgJEhIKCnNraWxsX3NsdWcYBSABKAkSFQoNcGFyZW50X2pvYl9pZBgGIAEoCRIbChNzdGFuZGluZ19wcm9ncmFtX2lkGAggASgJEh0KBHZpZXcYCSABKA4yDy5zdmMudjEuSm9iVmlldxIjCghzdGF0dXNlcxgKIAMoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSKQoFc2luY2UYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50aXRsZV9jb250YWlucxgNIAEoCSJaChBMaXN0Sm9ic1Jlc3BvbnNlEhkKBGpvYnMYASADKAsyCy5zdmMudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIh4KEENhbmNlbEpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRQ2FuY2VsSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiJ5Cg9SZXRyeUpvYlJlcXVlc3QSCgoCaWQYASABKAkSFAoMZnJvbV9zdGVwX2lkGAIgASgJEhMKC3BhcmFtc19qc29uGAMgASgJEhYKDnJlc2VuZF91bmtub3duGAQgASgIEhcKD2lkZW1wb3RlbmN5X2tleRgFIAEoCSIsChBSZXRyeUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IibgoPUmVydW5Kb2JSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCmlucHV0X2pzb24YAiABKAkSEwoLcGFyYW1zX2pzb24YAyABKAkSDQoFcmVwaW4YBCABKAgSFwoPaWRlbXBvdGVuY3lfa2V5GAUgASgJIk4KEFJlcnVuSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYhIgCgVkcmlmdBgCIAMoCzIRLnN2Yy52MS5Ub29sRHJpZnQiSwoJVG9vbERyaWZ0EhEKCXRvb2xfc2x1ZxgBIAEoCRIMCgR3aGF0GAIgASgJEg4KBmJlZm9yZRgDIAEoCRINCgVhZnRlchgEIAEoCSIdCg9QYXVzZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLAoQUGF1c2VKb2JSZXNwb25zZRIYCgNqb2IYASABKAsyCy5zdmMudjEuSm9iIh4KEFJlc3VtZUpvYlJlcXVlc3QSCgoCaWQYASABKAkiLQoRUmVzdW1lSm9iUmVzcG9uc2USGAoDam9iGAEgASgLMgsuc3ZjLnYxLkpvYiIiChBMaXN0U3RlcHNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCSJLChFMaXN0U3RlcHNSZXNwb25zZRIeCgVzdGVwcxgBIAMoCzIPLnN2Yy52MS5Kb2JTdGVwEhYKDm92ZXJyaWRlc19qc29uGAIgASgJIqkDCgdKb2JTdGVwEg8KB3N0ZXBfaWQYASABKAkSDAoEa2luZBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIQCghhdHRlbXB0cxgEIAEoDRIRCglyb3dzX2RvbmUYBSABKA0SGwoOcm93c19yZW1haW5pbmcYBiABKA1IAIgBARIXCg9yb3dzX3Blcl9zZWNvbmQYByABKAESIQoFY2FsbHMYCCABKAsyEi5zdmMudjEuQ2FsbENvdW50cxIuCgpzdGFydGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJcm93c19tYWRlGAsgASgNSAGIAQESDgoGYnJhbmNoGAwgASgJEi4KD3NpbXVsYXRlZF9jYWxscxgNIAMoCzIVLnN2Yy52MS5TaW11bGF0ZWRDYWxsEhgKEHNpbXVsYXRlZF93cml0ZXMYDiABKA1CEQoPX3Jvd3NfcmVtYWluaW5nQgwKCl9yb3dzX21hZGUibwoNU2ltdWxhdGVkQ2FsbBIPCgdjYWxsX2lkGAEgASgJEg8KB29yZGluYWwYAiABKA0SEQoJdG9vbF9zbHVnGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIWCg5hcmd1bWVudHNfanNvbhgFIAEoCSJPChZMaXN0VW5kb0VudHJpZXNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJWChdMaXN0VW5kb0VudHJpZXNSZXNwb25zZRIiCgdlbnRyaWVzGAEgAygLMhEuc3ZjLnYxLlVuZG9FbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkicQoJVW5kb0VudHJ5Eg0KBWVudHJ5GAEgASgNEg8KB3N0ZXBfaWQYAiABKAkSDwoHb3JkaW5hbBgDIAEoDRIRCgl0b29sX3NsdWcYBCABKAkSEQoJZW50aXR5X2lkGAUgASgJEg0KBXN0YXRlGAYgASgJIk0KFExpc3RKb2JFdmVudHNSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJSChVMaXN0Sm9iRXZlbnRzUmVzcG9uc2USIAoGZXZlbnRzGAEgAygLMhAuc3ZjLnYxLkpvYkV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0Cg9XYXRjaEpvYlJlcXVlc3QSDgoGam9iX2lkGAEgASgJEhEKCWFmdGVyX3NlcRgCIAEoDSIzChBXYXRjaEpvYlJlc3BvbnNlEh8KBWV2ZW50GAEgASgLMhAuc3ZjLnYxLkpvYkV2ZW50IlsKEVByb21vdGVKb2JSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRIMCgRzbHVnGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhMKC25ld192ZXJzaW9uGAQgASgIIkEKElByb21vdGVKb2JSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wSDwoHdmVyc2lvbhgCIAEoBSLVAQoFU2tpbGwSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFEhEKCXRvb2xfc2x1ZxgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCRIOCgZqb2JfaWQYBSABKAkSFAoMYWNjZXNzX2NsYXNzGAYgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAcgASgJEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHByb2dyYW1fanNvbhgJIAEoCSJIChFMaXN0U2tpbGxzUmVxdWVzdBIMCgRzbHVnGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIkwKEkxpc3RTa2lsbHNSZXNwb25zZRIdCgZza2lsbHMYASADKAsyDS5zdmMudjEuU2tpbGwSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjAKD0dldFNraWxsUmVxdWVzdBIMCgRzbHVnGAEgASgJEg8KB3ZlcnNpb24YAiABKAUiMAoQR2V0U2tpbGxSZXNwb25zZRIcCgVza2lsbBgBIAEoCzINLnN2Yy52MS5Ta2lsbCIzChJEZWxldGVTa2lsbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgFIhUKE0RlbGV0ZVNraWxsUmVzcG9uc2UinQEKEEFuc3dlckFza1JlcXVlc3QSDgoGam9iX2lkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkSFAoMcHJpbmNpcGFsX2lkGAMgASgJEhQKDGNvbnRpbnVhdGlvbhgEIAEoCRIWCg5vdmVycmlkZXNfanNvbhgFIAEoCRIMCgRub3RlGAYgASgJEhMKC2RlbGl2ZXJ5X2lkGAcgASgJIi0KEUFuc3dlckFza1Jlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IinAEKD0xpc3RBc2tzUmVxdWVzdBIfCgVzdGF0ZRgBIAEoDjIQLnN2Yy52MS5Bc2tTdGF0ZRIUCgxwcmluY2lwYWxfaWQYAiABKAkSDgoGam9iX2lkGAMgASgJEhsKE3N0YW5kaW5nX3Byb2dyYW1faWQYBCABKAkSEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAkiWgoQTGlzdEFza3NSZXNwb25zZRIZCgRhc2tzGAEgAygLMgsuc3ZjLnYxLkFzaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSIzCg1HZXRBc2tSZXF1ZXN0Eg4KBmpvYl9pZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIioKDkdldEFza1Jlc3BvbnNlEhgKA2FzaxgBIAEoCzILLnN2Yy52MS5Bc2siRQoYQ3JlYXRlQXNrRW5kcG9pbnRSZXF1ZXN0EhQKDGVuZHBvaW50X3VybBgBIAEoCRITCgtldmVudF90eXBlcxgCIAMoCSJeChlDcmVhdGVBc2tFbmRwb2ludFJlc3BvbnNlEikKDGFza19lbmRwb2ludBgBIAEoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIWCg5zaWduaW5nX3NlY3JldBgCIAEoCSJAChdMaXN0QXNrRW5kcG9pbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJfChhMaXN0QXNrRW5kcG9pbnRzUmVzcG9uc2USKgoNYXNrX2VuZHBvaW50cxgBIAMoCzITLnN2Yy52MS5Bc2tFbmRwb2ludBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJgoYRGVsZXRlQXNrRW5kcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJIhsKGURlbGV0ZUFza0VuZHBvaW50UmVzcG9uc2Uq3wIKCUpvYlN0YXR1cxIaChZKT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGQoVSk9CX1NUQVRVU19TSU1VTEFUSU5HEAESJAogSk9CX1NUQVRVU19QRU5ESU5HX1BMQU5fQVBQUk9WQUwQAhIVChFKT0JfU1RBVFVTX1FVRVVFRBADEhYKEkpPQl9TVEFUVVNfUlVOTklORxAEEhUKEUpPQl9TVEFUVVNfUEFSS0VEEAUSGwoXSk9CX1NUQVRVU19DT01QRU5TQVRJTkcQBhIYChRKT0JfU1RBVFVTX1NVQ0NFRURFRBAHEhUKEUpPQl9TVEFUVVNfRkFJTEVEEAgSFgoSSk9CX1NUQVRVU19BQk9SVEVEEAkSFwoTSk9CX1NUQVRVU19SRUpFQ1RFRBAKEhYKEkpPQl9TVEFUVVNfRVhQSVJFRBALEhgKFEpPQl9TVEFUVVNfQ0FOQ0VMTEVEEAwqOQoHSm9iVmlldxIYChRKT0JfVklFV19VTlNQRUNJRklFRBAAEhQKEEpPQl9WSUVXX1NVTU1BUlkQASqGAQoIQXNrU3RhdGUSGQoVQVNLX1NUQVRFX1VOU1BFQ0lGSUVEEAASFQoRQVNLX1NUQVRFX1BFTkRJTkcQARIWChJBU0tfU1RBVEVfQU5TV0VSRUQQAhIXChNBU0tfU1RBVEVfREVGQVVMVEVEEAMSFwoTQVNLX1NUQVRFX1dJVEhEUkFXThAEMooRCgtKb2JzU2VydmljZRJOCglTdWJtaXRKb2ISGC5zdmMudjEuU3VibWl0Sm9iUmVxdWVzdBoZLnN2Yy52MS5TdWJtaXRKb2JSZXNwb25zZSIMqLsYAbC7GAG4uxgBElcKDENoZWNrUHJvZ3JhbRIbLnN2Yy52MS5DaGVja1Byb2dyYW1SZXF1ZXN0Ghwuc3ZjLnYxLkNoZWNrUHJvZ3JhbVJlc3BvbnNlIgyouxgBsLsYAbi7GAESRQoGR2V0Sm9iEhUuc3ZjLnYxLkdldEpvYlJlcXVlc3QaFi5zdmMudjEuR2V0Sm9iUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJSCghMaXN0Sm9icxIXLnN2Yy52MS5MaXN0Sm9ic1JlcXVlc3QaGC5zdmMudjEuTGlzdEpvYnNSZXNwb25zZSITqLsYAbC7GAG4uxgB2rsYAwECAxJUCglDYW5jZWxKb2ISGC5zdmMudjEuQ2FuY2VsSm9iUmVxdWVzdBoZLnN2Yy52MS5DYW5jZWxKb2JSZXNwb25zZSISqLsYAbC7GAG4uxgCwrsYAmlkEksKCFJlcnVuSm9iEhcuc3ZjLnYxLlJlcnVuSm9iUmVxdWVzdBoYLnN2Yy52MS5SZXJ1bkpvYlJlc3BvbnNlIgyouxgBsLsYAbi7GAESUQoIUGF1c2VKb2ISFy5zdmMudjEuUGF1c2VKb2JSZXF1ZXN0Ghguc3ZjLnYxLlBhdXNlSm9iUmVzcG9uc2UiEqi7GAGwuxgBuLsYAsK7GAJpZBJUCglSZXN1bWVKb2ISGC5zdmMudjEuUmVzdW1lSm9iUmVxdWVzdBoZLnN2Yy52MS5SZXN1bWVKb2JSZXNwb25zZSISqLsYAbC7GAG4uxgCwrsYAmlkEksKCFJldHJ5Sm9iEhcuc3ZjLnYxLlJldHJ5Sm9iUmVxdWVzdBoYLnN2Yy52MS5SZXRyeUpvYlJlc3BvbnNlIgyouxgBsLsYAbi7GAESUwoJTGlzdFN0ZXBzEhguc3ZjLnYxLkxpc3RTdGVwc1JlcXVlc3QaGS5zdmMudjEuTGlzdFN0ZXBzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEEEmUKD0xpc3RVbmRvRW50cmllcxIeLnN2Yy52MS5MaXN0VW5kb0VudHJpZXNSZXF1ZXN0Gh8uc3ZjLnYxLkxpc3RVbmRvRW50cmllc1Jlc3BvbnNlIhGouxgBsLsYAbi7GAHauxgBBBJfCg1MaXN0Sm9iRXZlbnRzEhwuc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXF1ZXN0Gh0uc3ZjLnYxLkxpc3RKb2JFdmVudHNSZXNwb25zZSIRqLsYAbC7GAG4uxgB2rsYAQQSTQoIV2F0Y2hKb2ISFy5zdmMudjEuV2F0Y2hKb2JSZXF1ZXN0Ghguc3ZjLnYxLldhdGNoSm9iUmVzcG9uc2UiDKi7GAGwuxgBuLsYATABElkKClByb21vdGVKb2ISGS5zdmMudjEuUHJvbW90ZUpvYlJlcXVlc3QaGi5zdmMudjEuUHJvbW90ZUpvYlJlc3BvbnNlIhSouxgBsLsYAri7GALCuxgEc2x1ZxJRCgpMaXN0U2tpbGxzEhkuc3ZjLnYxLkxpc3RTa2lsbHNSZXF1ZXN0Ghouc3ZjLnYxLkxpc3RTa2lsbHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEksKCEdldFNraWxsEhcuc3ZjLnYxLkdldFNraWxsUmVxdWVzdBoYLnN2Yy52MS5HZXRTa2lsbFJlc3BvbnNlIgyouxgBsLsYAri7GAESXAoLRGVsZXRlU2tpbGwSGi5zdmMudjEuRGVsZXRlU2tpbGxSZXF1ZXN0Ghsuc3ZjLnYxLkRlbGV0ZVNraWxsUmVzcG9uc2UiFKi7GAKwuxgCuLsYAsK7GARzbHVnEmwKCUFuc3dlckFzaxIYLnN2Yy52MS5BbnN3ZXJBc2tSZXF1ZXN0Ghkuc3ZjLnYxLkFuc3dlckFza1Jlc3BvbnNlIiqouxgBsLsYAbi7GALCuxgKcmVxdWVzdF9pZNK7GAxwcmluY2lwYWxfaWQSgQEKEENyZWF0ZUFuc3dlckxpbmsSHy5zdmMudjEuQ3JlYXRlQW5zd2VyTGlua1JlcXVlc3QaIC5zdmMudjEuQ3JlYXRlQW5zd2VyTGlua1Jlc3BvbnNlIiqouxgBsLsYAbi7GALCuxgKcmVxdWVzdF9pZNK7GAxwcmluY2lwYWxfaWQSUgoITGlzdEFza3MSFy5zdmMudjEuTGlzdEFza3NSZXF1ZXN0Ghguc3ZjLnYxLkxpc3RBc2tzUmVzcG9uc2UiE6i7GAGwuxgBuLsYAdq7GAMBAgMSRQoGR2V0QXNrEhUuc3ZjLnYxLkdldEFza1JlcXVlc3QaFi5zdmMudjEuR2V0QXNrUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJ5ChFDcmVhdGVBc2tFbmRwb2ludBIgLnN2Yy52MS5DcmVhdGVBc2tFbmRwb2ludFJlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQXNrRW5kcG9pbnRSZXNwb25zZSIfqLsYArC7GAK4uxgCyrsYD2Fza19lbmRwb2ludC5pZBJjChBMaXN0QXNrRW5kcG9pbnRzEh8uc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXF1ZXN0GiAuc3ZjLnYxLkxpc3RBc2tFbmRwb2ludHNSZXNwb25zZSIMqLsYArC7GAK4uxgBEmwKEURlbGV0ZUFza0VuZHBvaW50EiAuc3ZjLnYxLkRlbGV0ZUFza0VuZHBvaW50UmVxdWVzdBohLnN2Yy52MS5EZWxldGVBc2tFbmRwb2ludFJlc3BvbnNlIhKouxgCsLsYAri7GALCuxgCaWRiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_catalog, file_svc_v1_options]);
 
 /**
- * One run of one program.
+ * A job: one run of one program.
  *
  * @generated from message svc.v1.Job
  */
@@ -31,15 +31,14 @@ export type Job = Message<"svc.v1.Job"> & {
   id: string;
 
   /**
-   * Where it stands.
+   * Status of the job.
    *
    * @generated from field: svc.v1.JobStatus status = 2;
    */
   status: JobStatus;
 
   /**
-   * The program as JSON text, as it was submitted, with `***` for what its inputSchema marks as sensitive
-   * in its input.
+   * Program as JSON text, as it was submitted. `***` replaces input values that its `inputSchema` marks as sensitive.
    *
    * @generated from field: string program_json = 3;
    */
@@ -53,72 +52,72 @@ export type Job = Message<"svc.v1.Job"> & {
   programHash: string;
 
   /**
-   * What it can do at most, computed from the program when it was submitted.
+   * Maximum effect of the job, computed from the program when it was submitted.
    *
    * @generated from field: svc.v1.Estimate estimate = 5;
    */
   estimate?: Estimate | undefined;
 
   /**
-   * Id of the approval that its plan needs or needed. If empty, it needs none.
+   * Id of the approval that the plan needs or needed. Empty if it needs none.
    *
    * @generated from field: string plan_approval_id = 6;
    */
   planApprovalId: string;
 
   /**
-   * What it waits for. Set while it is PENDING_PLAN_APPROVAL or PARKED.
+   * Reason that the job waits. Set while it is PENDING_PLAN_APPROVAL or PARKED.
    *
    * @generated from field: svc.v1.Park park = 7;
    */
   park?: Park | undefined;
 
   /**
-   * A receipt of every step begun, in the order they began.
+   * Receipts of all steps that have started, in the order in which they started.
    *
    * @generated from field: repeated svc.v1.StepReceipt step_receipts = 8;
    */
   stepReceipts: StepReceipt[];
 
   /**
-   * The account of the whole job. Set once, when it ends; while another attempt runs it stands in attempts.
+   * Receipt of the whole job. Set once, when the job ends. While another attempt runs, it is in `attempts`.
    *
    * @generated from field: svc.v1.Receipt receipt = 9;
    */
   receipt?: Receipt | undefined;
 
   /**
-   * What ended it or last went wrong, starting with a code (`PAGE_LIMIT`, `LIMIT_REACHED`). If empty,
-   * nothing did.
+   * Last error, or the error that ended the job, starting with a code (`PAGE_LIMIT`, `LIMIT_REACHED`). Empty if there
+   * was none.
    *
    * @generated from field: string last_error = 10;
    */
   lastError: string;
 
   /**
-   * When it was submitted.
+   * Time at which the job was submitted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 11;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When its state last changed.
+   * Time at which its state last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 12;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * When it ended. If unset, it has not.
+   * Time at which the job ended. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 13;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Whom it has asked. Set while a question is outstanding. jobId, requestId and what Ask marks as
-   * read surface are empty here; the question stands on park.judgment.
+   * Contacts that the pending ask has reached. Set while an ask is pending. Its `jobId`, `requestId` and the fields
+   * that Ask marks (read surface) are empty here. The question is in `park.judgment`.
    *
    * @generated from field: svc.v1.Ask pending_ask = 14;
    */
@@ -132,81 +131,82 @@ export type Job = Message<"svc.v1.Job"> & {
   saga?: Saga | undefined;
 
   /**
-   * `live`, `simulate` (it reads but sends no write) or `rehearse` (nothing of it is executed: people are
-   * asked whether the standing program of standingProgramId may run it).
+   * Mode of the job:
+   * - `live`: a normal run.
+   * - `simulate`: a simulation run. It reads but sends no write.
+   * - `rehearse`: an approval dry run. It executes nothing: people decide if the schedule `standingProgramId` may run
+   *   the program.
    *
    * @generated from field: string mode = 16;
    */
   mode: string;
 
   /**
-   * Of the simulation made by simulateFirst: id of the live job it was made for. If empty, it is none.
+   * For the simulation run of `simulateFirst`: id of its live job. Otherwise empty.
    *
    * @generated from field: string simulated_from = 17;
    */
   simulatedFrom: string;
 
   /**
-   * Of a job that a call of a skill submitted: the slug of that tool. If empty, it was submitted
-   * directly.
+   * Slug of the skill's tool, if a call of a skill submitted the job. Empty if it was submitted directly.
    *
    * @generated from field: string skill_slug = 18;
    */
   skillSlug: string;
 
   /**
-   * Since when it is paused, or is to be once its driver ends what is under way, or once what it waits
-   * for otherwise ends. If unset, it is not.
+   * Time at which PauseJob paused the job. Also set while the pause waits for calls in progress or for another wait to
+   * end. Unset if the job is not paused.
    *
    * @generated from field: google.protobuf.Timestamp paused_at = 19;
    */
   pausedAt?: Timestamp | undefined;
 
   /**
-   * Which attempt at the job this is, from 1. RetryJob begins the next one.
+   * Number of the current attempt, from 1. RetryJob starts the next attempt.
    *
    * @generated from field: uint32 attempt = 20;
    */
   attempt: number;
 
   /**
-   * The attempts before this one, in their order.
+   * Earlier attempts, in order.
    *
    * @generated from field: repeated svc.v1.JobAttempt attempts = 21;
    */
   attempts: JobAttempt[];
 
   /**
-   * Of a job that another runs as a skill: the id of that one, whose approval and limits it has. If
-   * empty, none does.
+   * Id of the job that runs this job as a skill, and whose approval and limits it shares. Empty if there is none.
    *
    * @generated from field: string parent_job_id = 22;
    */
   parentJobId: string;
 
   /**
-   * Of a job that a standing program started: id of the program. If empty, none did.
+   * Id of the schedule that started the job. Empty if none did.
    *
    * @generated from field: string standing_program_id = 24;
    */
   standingProgramId: string;
 
   /**
-   * Of a job that a standing program started: id of its run. If empty, none did.
+   * Id of the schedule's run that started the job. Empty if none did.
    *
    * @generated from field: string standing_run_id = 25;
    */
   standingRunId: string;
 
   /**
-   * Title of the program. If empty, it has none.
+   * Title of the program. Empty if it has none.
    *
    * @generated from field: string title = 26;
    */
   title: string;
 
   /**
-   * Id of the API key that submitted it. RetryJob by another key leaves it as it is.
+   * Id of the API key that submitted the job. A retry by another key does not change it.
    *
    * @generated from field: string submitted_by_key_id = 27;
    */
@@ -221,55 +221,55 @@ export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 0);
 
 /**
- * An attempt at a job that ended, and that another followed.
+ * An earlier attempt of a job: it ended, and another attempt followed.
  *
  * @generated from message svc.v1.JobAttempt
  */
 export type JobAttempt = Message<"svc.v1.JobAttempt"> & {
   /**
-   * Which one, from 1.
+   * Number of the attempt, from 1.
    *
    * @generated from field: uint32 attempt = 1;
    */
   attempt: number;
 
   /**
-   * How it ended: FAILED, EXPIRED, ABORTED or CANCELLED.
+   * Final status of the attempt: FAILED, EXPIRED, ABORTED or CANCELLED.
    *
    * @generated from field: svc.v1.JobStatus status = 2;
    */
   status: JobStatus;
 
   /**
-   * The account of the job up to its end, those before included; final.
+   * Final receipt of the job up to the end of this attempt, including earlier attempts.
    *
    * @generated from field: svc.v1.Receipt receipt = 3;
    */
   receipt?: Receipt | undefined;
 
   /**
-   * What ended it, in the words of Job.lastError.
+   * Error that ended the attempt, as in Job.lastError.
    *
    * @generated from field: string last_error = 4;
    */
   lastError: string;
 
   /**
-   * When it ended.
+   * Time at which the attempt ended.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 5;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * When RetryJob began the next one.
+   * Time at which RetryJob started the next attempt.
    *
    * @generated from field: google.protobuf.Timestamp retried_at = 6;
    */
   retriedAt?: Timestamp | undefined;
 
   /**
-   * Id of the API key that did.
+   * Id of the API key that called RetryJob.
    *
    * @generated from field: string retry_key_id = 7;
    */
@@ -284,77 +284,77 @@ export const JobAttemptSchema: GenMessage<JobAttempt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 1);
 
 /**
- * The bounds of a program, known before it runs.
+ * Bounds of a program's effect, known before it runs.
  *
  * @generated from message svc.v1.Estimate
  */
 export type Estimate = Message<"svc.v1.Estimate"> & {
   /**
-   * Fewest tool calls.
+   * Minimum number of tool calls.
    *
    * @generated from field: uint32 calls_min = 1;
    */
   callsMin: number;
 
   /**
-   * Most tool calls, undo calls apart.
+   * Maximum number of tool calls, without undo calls.
    *
    * @generated from field: uint32 calls_max = 2;
    */
   callsMax: number;
 
   /**
-   * Most calls that write, destructive ones included.
+   * Maximum number of calls that write, including destructive calls.
    *
    * @generated from field: uint32 writes_max = 3;
    */
   writesMax: number;
 
   /**
-   * Most destructive calls.
+   * Maximum number of destructive calls.
    *
    * @generated from field: uint32 destructive_max = 4;
    */
   destructiveMax: number;
 
   /**
-   * Most rows.
+   * Maximum number of rows.
    *
    * @generated from field: uint32 rows_max = 5;
    */
   rowsMax: number;
 
   /**
-   * Most questions to people.
+   * Maximum number of asks.
    *
    * @generated from field: uint32 asks_max = 6;
    */
   asksMax: number;
 
   /**
-   * Access classes of the tools it calls, of its requests, of the calls that undo, and of its skills: any of
-   * `read`, `write`, `destructive`, in that order.
+   * Access classes of the tools it calls, of its own requests, of its undo calls and of its skills: any of `read`,
+   * `write`, `destructive`, in that order.
    *
    * @generated from field: repeated string access_classes = 7;
    */
   accessClasses: string[];
 
   /**
-   * Slugs of the toolkits it calls, sorted; `http` where it makes requests of its own.
+   * Slugs of the toolkits that it calls, sorted. `http` if it makes requests of its own.
    *
    * @generated from field: repeated string toolkits = 8;
    */
   toolkits: string[];
 
   /**
-   * Entities whose accounts it uses, sorted.
+   * Ids of the entities whose accounts it uses, sorted.
    *
    * @generated from field: repeated string entities = 9;
    */
   entities: string[];
 
   /**
-   * Ids of the steps with a write that declares no undo, in program order.
+   * Ids of the steps that have a write without a declared undo, in program order.
    *
    * @generated from field: repeated string not_compensable = 10;
    */
@@ -369,54 +369,59 @@ export const EstimateSchema: GenMessage<Estimate> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 2);
 
 /**
- * What a job waits for.
+ * A wait of a job.
  *
  * @generated from message svc.v1.Park
  */
 export type Park = Message<"svc.v1.Park"> & {
   /**
-   * `judgment` (a declared point), `approval` (of the plan or of a gate), `wait` (a time), `in_doubt`
-   * (a write whose outcome is unknown), `undo_stuck` (an undo that cannot finish), `poisoned` (the
-   * service parked it because it took down or stalled its nodes; lastError says what it did),
-   * `administrator` (ParkJob), `paused` (PauseJob) or `child` (a job that this one runs waits for a
-   * person). `poisoned` and `administrator` end by ReleaseJob or CancelJob, or with the job's deadline,
-   * `paused` by ResumeJob or CancelJob.
+   * Reason for the wait. `poisoned` and `administrator` end with ReleaseJob, CancelJob or the job's deadline. `paused`
+   * ends with ResumeJob or CancelJob.
+   * - `judgment`: a declared point asks people.
+   * - `approval`: the plan or an approval gate waits for approval.
+   * - `wait`: the job waits for a time.
+   * - `in_doubt`: a write has an unknown outcome.
+   * - `undo_stuck`: an undo cannot finish.
+   * - `poisoned`: svc parked the job because it crashed or blocked its nodes. `lastError` has the details.
+   * - `administrator`: ParkJob parked the job.
+   * - `paused`: PauseJob paused the job.
+   * - `child`: a job that this job runs waits for a person.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * Id of the step it waits in; of the last three, of the one it had begun or came to.
-   * If empty, it waits before the first, or behind the last.
+   * Id of the step in which the job waits. For `poisoned`, `administrator` and `paused`, the step that it had started
+   * or reached. Empty if the job waits before the first step or after the last.
    *
    * @generated from field: string step_id = 2;
    */
   stepId: string;
 
   /**
-   * Since when it waits.
+   * Start time of the wait.
    *
    * @generated from field: google.protobuf.Timestamp since = 3;
    */
   since?: Timestamp | undefined;
 
   /**
-   * When it goes on by itself. Set for `wait` only.
+   * Time at which the job continues automatically. Set only for `wait`.
    *
    * @generated from field: google.protobuf.Timestamp wake_at = 4;
    */
   wakeAt?: Timestamp | undefined;
 
   /**
-   * The question it waits on. Unset for `wait`, `child`, `poisoned`, `administrator` and `paused`.
+   * Pending question. Unset for `wait`, `child`, `poisoned`, `administrator` and `paused`.
    *
    * @generated from field: svc.v1.Judgment judgment = 5;
    */
   judgment?: Judgment | undefined;
 
   /**
-   * Of `child`: the id of the job that this one runs, which waits for a person.
+   * For `child`: id of the job that this job runs and that waits for a person.
    *
    * @generated from field: string child_job_id = 6;
    */
@@ -431,13 +436,13 @@ export const ParkSchema: GenMessage<Park> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 3);
 
 /**
- * The pending question of a job.
+ * Pending question of a job.
  *
  * @generated from message svc.v1.Judgment
  */
 export type Judgment = Message<"svc.v1.Judgment"> & {
   /**
-   * The point that the program declares, `approval`, or one of the service's own, `in_doubt` and
+   * Id of the point: a point that the program declares, `approval`, or one of svc's own points, `in_doubt` and
    * `undo_stuck`.
    *
    * @generated from field: string point_id = 1;
@@ -445,42 +450,42 @@ export type Judgment = Message<"svc.v1.Judgment"> & {
   pointId: string;
 
   /**
-   * Id of the ask, `ask_…`: what AnswerAsk names as requestId.
+   * Id of the ask, `ask_…`. AnswerAsk takes it as `requestId`.
    *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * The question's text, sensitive values masked.
+   * Text of the question, with sensitive values masked.
    *
    * @generated from field: string question = 3;
    */
   question: string;
 
   /**
-   * What an answer may pick: any of `proceed`, `retry-with`, `skip`, `abort`, as declared.
+   * Continuations that an answer may choose: any of `proceed`, `retry-with`, `skip`, `abort`, as the point declares.
    *
    * @generated from field: repeated string continuations = 4;
    */
   continuations: string[];
 
   /**
-   * JSON Schema of overridesJson, as JSON text. If empty, the point takes no overrides.
+   * JSON Schema of `overridesJson`, as JSON text. Empty if the point takes no overrides.
    *
    * @generated from field: string answer_schema_json = 5;
    */
   answerSchemaJson: string;
 
   /**
-   * When the question was raised.
+   * Time at which the question was asked.
    *
    * @generated from field: google.protobuf.Timestamp raised_at = 6;
    */
   raisedAt?: Timestamp | undefined;
 
   /**
-   * How the rows of the step ended, where the question is about rows.
+   * Row counts of the step, if the question concerns rows.
    *
    * @generated from field: svc.v1.RowCounts counts = 7;
    */
@@ -495,7 +500,7 @@ export const JudgmentSchema: GenMessage<Judgment> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 4);
 
 /**
- * How many rows a step or a job took, by how they ended.
+ * Numbers of rows of a step or a job, by result.
  *
  * @generated from message svc.v1.RowCounts
  */
@@ -508,7 +513,7 @@ export type RowCounts = Message<"svc.v1.RowCounts"> & {
   in: number;
 
   /**
-   * Rows that ended well.
+   * Rows that succeeded.
    *
    * @generated from field: uint32 ok = 2;
    */
@@ -544,7 +549,7 @@ export const RowCountsSchema: GenMessage<RowCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 5);
 
 /**
- * How many tool calls a step or a job made, undo calls apart.
+ * Numbers of tool calls of a step or a job, without undo calls.
  *
  * @generated from message svc.v1.CallCounts
  */
@@ -571,14 +576,14 @@ export type CallCounts = Message<"svc.v1.CallCounts"> & {
   destructive: number;
 
   /**
-   * Of all these, repetitions of a call.
+   * Calls of any class that were retries.
    *
    * @generated from field: uint32 retried = 4;
    */
   retried: number;
 
   /**
-   * Of all these, calls whose outcome is unknown.
+   * Calls of any class with an unknown outcome.
    *
    * @generated from field: uint32 unknown = 5;
    */
@@ -593,7 +598,7 @@ export const CallCountsSchema: GenMessage<CallCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 6);
 
 /**
- * The account of one step.
+ * Receipt of one step.
  *
  * @generated from message svc.v1.StepReceipt
  */
@@ -606,15 +611,15 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   stepId: string;
 
   /**
-   * What it is, by the field that tells it in the program: `call`, `http`, `map` or another.
+   * Kind of the step, by the field that defines it in the program: `call`, `http`, `map` or another.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * Slug of the tool it calls; of a `map`, that of its first call. `http` for a request of the program's own. If
-   * empty, it calls none.
+   * Slug of the tool that the step calls. For a `map`, the tool of its first call. `http` for a request of the
+   * program's own. Empty if the step calls no tool.
    *
    * @generated from field: string tool_slug = 3;
    */
@@ -628,64 +633,64 @@ export type StepReceipt = Message<"svc.v1.StepReceipt"> & {
   toolVersion: string;
 
   /**
-   * `completed`, `partial`, `failed`, `skipped`, `simulated` or `undone`. If empty, it is still at
-   * work.
+   * State of the step: `completed`, `partial`, `failed`, `skipped`, `simulated` or `undone`. Empty while it is in
+   * progress.
    *
    * @generated from field: string state = 5;
    */
   state: string;
 
   /**
-   * How often it was begun: 1, and one more for each `retry-with`, round and attempt that begins it again.
+   * Number of times that the step started: 1, plus one for each `retry-with`, round and attempt that starts it again.
    *
    * @generated from field: uint32 attempts = 6;
    */
   attempts: number;
 
   /**
-   * When it first began.
+   * Time at which the step first started.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 7;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it last ended. If unset, it has not.
+   * Time at which the step last ended. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 8;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * How its rows ended. Unset for a step without rows.
+   * Row counts of the step. Unset for a step without rows.
    *
    * @generated from field: svc.v1.RowCounts rows = 9;
    */
   rows?: RowCounts | undefined;
 
   /**
-   * The calls it made. Unset for a step that makes none.
+   * Call counts of the step. Unset for a step without calls.
    *
    * @generated from field: svc.v1.CallCounts calls = 10;
    */
   calls?: CallCounts | undefined;
 
   /**
-   * Its errors by code, the most frequent first, at most 10.
+   * Errors by code, most frequent first, at most 10.
    *
    * @generated from field: repeated svc.v1.StepError errors = 11;
    */
   errors: StepError[];
 
   /**
-   * The latest answer that was given in this step. Unset if it asked nothing.
+   * Latest answer in this step. Unset if the step asked nothing.
    *
    * @generated from field: svc.v1.AskDecision decision = 12;
    */
   decision?: AskDecision | undefined;
 
   /**
-   * What became of its undo entries. Unset if it has none.
+   * Results of its undo entries. Unset if it has none.
    *
    * @generated from field: svc.v1.UndoCounts undo = 13;
    */
@@ -700,34 +705,34 @@ export const StepReceiptSchema: GenMessage<StepReceipt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 7);
 
 /**
- * The errors of one code within a step.
+ * Errors of one code within a step.
  *
  * @generated from message svc.v1.StepError
  */
 export type StepError = Message<"svc.v1.StepError"> & {
   /**
-   * The code: an outcome of a tool call (`provider_error`, `timeout`) or of the engine (`PAGE_LIMIT`).
+   * Error code: an outcome of a tool call (`provider_error`, `timeout`) or of the job engine (`PAGE_LIMIT`).
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * How often it occurred.
+   * Number of errors with this code.
    *
    * @generated from field: uint32 count = 2;
    */
   count: number;
 
   /**
-   * Ordinal, from 0, of the first row it occurred at. 0 for a step without rows.
+   * Position of the first row with the error, from 0. 0 for a step without rows.
    *
    * @generated from field: uint32 first_ordinal = 3;
    */
   firstOrdinal: number;
 
   /**
-   * The message of one of them, at most 500 characters.
+   * Message of one of the errors, at most 500 characters.
    *
    * @generated from field: string sample = 4;
    */
@@ -742,20 +747,20 @@ export const StepErrorSchema: GenMessage<StepError> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 8);
 
 /**
- * What became of the undo entries of a step.
+ * Results of a step's undo entries.
  *
  * @generated from message svc.v1.UndoCounts
  */
 export type UndoCounts = Message<"svc.v1.UndoCounts"> & {
   /**
-   * Entries undone.
+   * Entries that were undone.
    *
    * @generated from field: uint32 done = 1;
    */
   done: number;
 
   /**
-   * Entries whose undo failed for good, or that a person chose to leave.
+   * Entries whose undo failed permanently, or that a person decided to leave.
    *
    * @generated from field: uint32 failed = 2;
    */
@@ -770,13 +775,13 @@ export const UndoCountsSchema: GenMessage<UndoCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 9);
 
 /**
- * The account of a whole job, written once, when it ends.
+ * Receipt of a whole job, written once, when the job ends.
  *
  * @generated from message svc.v1.Receipt
  */
 export type Receipt = Message<"svc.v1.Receipt"> & {
   /**
-   * `complete`, `partial` (rows or points were left) or `none` (nothing was executed).
+   * Outcome: `complete`, `partial` (rows or points were left) or `none` (nothing was executed).
    *
    * @generated from field: string outcome = 1;
    */
@@ -790,71 +795,72 @@ export type Receipt = Message<"svc.v1.Receipt"> & {
   programHash: string;
 
   /**
-   * How its rows ended, over all steps.
+   * Row counts of all steps.
    *
    * @generated from field: svc.v1.RowCounts rows = 3;
    */
   rows?: RowCounts | undefined;
 
   /**
-   * The calls it made, over all steps.
+   * Call counts of all steps.
    *
    * @generated from field: svc.v1.CallCounts calls = 4;
    */
   calls?: CallCounts | undefined;
 
   /**
-   * What it used of its limits.
+   * Use of the job's limits.
    *
    * @generated from field: svc.v1.ReceiptLimits limits = 5;
    */
   limits?: ReceiptLimits | undefined;
 
   /**
-   * The questions it asked, by how they ended.
+   * Numbers of asks, by result.
    *
    * @generated from field: svc.v1.AskCounts asks = 6;
    */
   asks?: AskCounts | undefined;
 
   /**
-   * The approvals it had, in the order they were asked for.
+   * Approvals of the job, in the order in which they were requested.
    *
    * @generated from field: repeated svc.v1.ApprovalReceipt approvals = 7;
    */
   approvals: ApprovalReceipt[];
 
   /**
-   * What was estimated at submit.
+   * Estimate at submission.
    *
    * @generated from field: svc.v1.Estimate estimate = 8;
    */
   estimate?: Estimate | undefined;
 
   /**
-   * What came true of the estimate.
+   * Actual use, to compare with the estimate.
    *
    * @generated from field: svc.v1.Actual actual = 9;
    */
   actual?: Actual | undefined;
 
   /**
-   * The end state of its undo entries.
+   * Final state of its undo entries.
    *
    * @generated from field: svc.v1.Saga saga = 10;
    */
   saga?: Saga | undefined;
 
   /**
-   * The result the program declares, as JSON text of at most 16 KiB, sensitive values masked. If empty, it
-   * declares none or did not get there, or the result could not be computed or was too large: Job.lastError says why.
+   * Result that the program declares, as JSON text of at most 16 KiB, with sensitive values masked. Empty if the
+   * program declares none or did not reach it, or if the result could not be computed or was too large: see
+   * Job.lastError.
    *
    * @generated from field: string result_json = 11;
    */
   resultJson: string;
 
   /**
-   * Seq of the log entry that ended the job: the log holds this many entries about the run.
+   * `seq` of the log entry that ended the job. It is also the number of log entries about the run.
    *
    * @generated from field: uint32 last_seq = 12;
    */
@@ -876,20 +882,20 @@ export const ReceiptSchema: GenMessage<Receipt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 10);
 
 /**
- * What a job used of its limits.
+ * Use of a job's limits.
  *
  * @generated from message svc.v1.ReceiptLimits
  */
 export type ReceiptLimits = Message<"svc.v1.ReceiptLimits"> & {
   /**
-   * What it used.
+   * Values that the job used.
    *
    * @generated from field: svc.v1.JobLimits used = 1;
    */
   used?: JobLimits | undefined;
 
   /**
-   * What it might have used: the program's limits, or the defaults.
+   * Limits: from the program, or the defaults.
    *
    * @generated from field: svc.v1.JobLimits max = 2;
    */
@@ -904,14 +910,13 @@ export const ReceiptLimitsSchema: GenMessage<ReceiptLimits> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 11);
 
 /**
- * One set of values for the limits of a job.
+ * A set of values for the limits of a job.
  *
  * @generated from message svc.v1.JobLimits
  */
 export type JobLimits = Message<"svc.v1.JobLimits"> & {
   /**
-   * Time before the deadline, in seconds; the clock stands still while a person is waited for, and while
-   * the job is paused.
+   * Time until the deadline, in seconds. It does not advance while the job waits for a person or is paused.
    *
    * @generated from field: uint32 deadline_seconds = 1;
    */
@@ -939,14 +944,14 @@ export type JobLimits = Message<"svc.v1.JobLimits"> & {
   rows: number;
 
   /**
-   * Questions to people.
+   * Asks.
    *
    * @generated from field: uint32 asks = 5;
    */
   asks: number;
 
   /**
-   * Calls in flight at one time.
+   * Calls in progress at the same time.
    *
    * @generated from field: uint32 concurrency = 6;
    */
@@ -961,41 +966,41 @@ export const JobLimitsSchema: GenMessage<JobLimits> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 12);
 
 /**
- * How many questions a job asked, by how they ended.
+ * Numbers of asks of a job, by result.
  *
  * @generated from message svc.v1.AskCounts
  */
 export type AskCounts = Message<"svc.v1.AskCounts"> & {
   /**
-   * Questions raised.
+   * Asks that were sent.
    *
    * @generated from field: uint32 raised = 1;
    */
   raised: number;
 
   /**
-   * Those settled by an answer.
+   * Asks that were settled by an answer.
    *
    * @generated from field: uint32 answered = 2;
    */
   answered: number;
 
   /**
-   * Those settled by the declared default.
+   * Asks that were settled by the declared default.
    *
    * @generated from field: uint32 defaulted = 3;
    */
   defaulted: number;
 
   /**
-   * Those withdrawn.
+   * Asks that were withdrawn.
    *
    * @generated from field: uint32 withdrawn = 4;
    */
   withdrawn: number;
 
   /**
-   * Answers refused.
+   * Answers that were refused.
    *
    * @generated from field: uint32 refused_answers = 5;
    */
@@ -1010,7 +1015,7 @@ export const AskCountsSchema: GenMessage<AskCounts> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 13);
 
 /**
- * One approval of a job.
+ * An approval of a job.
  *
  * @generated from message svc.v1.ApprovalReceipt
  */
@@ -1023,14 +1028,14 @@ export type ApprovalReceipt = Message<"svc.v1.ApprovalReceipt"> & {
   approvalId: string;
 
   /**
-   * Id of the step that is the gate. If empty, it is the approval of the plan.
+   * Id of the step that is the approval gate. Empty for the approval of the plan.
    *
    * @generated from field: string step_id = 2;
    */
   stepId: string;
 
   /**
-   * How it was decided. Unset if it was withdrawn.
+   * Decision about the approval. Unset if it was withdrawn.
    *
    * @generated from field: svc.v1.AskDecision decision = 3;
    */
@@ -1045,13 +1050,13 @@ export const ApprovalReceiptSchema: GenMessage<ApprovalReceipt> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 14);
 
 /**
- * What a job did, in the terms of Estimate.
+ * Actual use of a job, with the fields of Estimate.
  *
  * @generated from message svc.v1.Actual
  */
 export type Actual = Message<"svc.v1.Actual"> & {
   /**
-   * Tool calls, undo calls apart.
+   * Tool calls, without undo calls.
    *
    * @generated from field: uint32 calls = 1;
    */
@@ -1079,7 +1084,7 @@ export type Actual = Message<"svc.v1.Actual"> & {
   rows: number;
 
   /**
-   * Questions to people.
+   * Asks.
    *
    * @generated from field: uint32 asks = 5;
    */
@@ -1094,13 +1099,13 @@ export const ActualSchema: GenMessage<Actual> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 15);
 
 /**
- * The undo entries of a job.
+ * Undo entries of a job.
  *
  * @generated from message svc.v1.Saga
  */
 export type Saga = Message<"svc.v1.Saga"> & {
   /**
-   * `none` (the program declares no saga), `armed` (entries would be undone), `compensating`,
+   * State: `none` (the program declares no saga), `armed` (there are entries that can be undone), `compensating`,
    * `compensated` or `stuck` (an entry waits for a person).
    *
    * @generated from field: string state = 1;
@@ -1108,21 +1113,21 @@ export type Saga = Message<"svc.v1.Saga"> & {
   state: string;
 
   /**
-   * Entries recorded.
+   * Number of entries recorded.
    *
    * @generated from field: uint32 entries = 2;
    */
   entries: number;
 
   /**
-   * Entries undone.
+   * Number of entries undone.
    *
    * @generated from field: uint32 done = 3;
    */
   done: number;
 
   /**
-   * Entries whose undo failed.
+   * Number of entries whose undo failed.
    *
    * @generated from field: uint32 failed = 4;
    */
@@ -1137,7 +1142,7 @@ export const SagaSchema: GenMessage<Saga> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 16);
 
 /**
- * One entry of a job's log.
+ * A log entry of a job.
  *
  * @generated from message svc.v1.JobEvent
  */
@@ -1150,46 +1155,46 @@ export type JobEvent = Message<"svc.v1.JobEvent"> & {
   jobId: string;
 
   /**
-   * Position in the log, from 1 and without a gap.
+   * Position in the log, from 1 and without gaps.
    *
    * @generated from field: uint32 seq = 2;
    */
   seq: number;
 
   /**
-   * What happened: `job-submitted`, `job-status-changed`, `simulation-finished`, `step-started`,
-   * `step-progress`, `step-finished`, `ask-simulated`, `call-retried`, `call-in-doubt`, `limit-reached`, `pages-left`,
-   * `ask-raised`, `ask-escalated`, `ask-exhausted`, `ask-settled`, `answer-refused`, `ask-withdrawn`,
-   * `ask-delivery-changed`, `overrides-applied`, `compensation-step`, `job-promoted`, `job-paused`,
-   * `job-resumed` or `job-retried`. Types may be added.
+   * Type of the entry: `job-submitted`, `job-status-changed`, `simulation-finished`, `step-started`, `step-progress`,
+   * `step-finished`, `ask-simulated`, `call-retried`, `call-in-doubt`, `limit-reached`, `pages-left`, `ask-raised`,
+   * `ask-escalated`, `ask-exhausted`, `ask-settled`, `answer-refused`, `ask-withdrawn`, `ask-delivery-changed`,
+   * `overrides-applied`, `compensation-step`, `job-promoted`, `job-paused`, `job-resumed` or `job-retried`. Later
+   * versions may add types.
    *
    * @generated from field: string type = 3;
    */
   type: string;
 
   /**
-   * Id of the step it belongs to. If empty, it belongs to the job as a whole.
+   * Id of the step. Empty if the entry concerns the whole job.
    *
    * @generated from field: string step_id = 4;
    */
   stepId: string;
 
   /**
-   * When it was recorded.
+   * Time at which the entry was recorded.
    *
    * @generated from field: google.protobuf.Timestamp at = 5;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Its particulars as JSON text, at most 4 KB; never data of a row.
+   * Details as JSON text, at most 4 KB. Never contains data of a row.
    *
    * @generated from field: string payload_json = 6;
    */
   payloadJson: string;
 
   /**
-   * Who caused it, in causal order: `key:…`, `skill:…`, `standing:…`, `contact:…` or `clock`.
+   * Principals that caused the entry, in causal order: `key:…`, `skill:…`, `standing:…`, `contact:…` or `clock`.
    *
    * @generated from field: repeated string principal_chain = 7;
    */
@@ -1204,8 +1209,8 @@ export const JobEventSchema: GenMessage<JobEvent> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 17);
 
 /**
- * One question addressed to people, outstanding or settled. What releases the job is an answer that
- * names one of the continuations its point declares.
+ * An ask: a question or an approval that a job sends to people, pending or settled. An answer releases the job if it
+ * names a continuation that the point declares.
  *
  * Fields marked (read surface) are set by ListAsks and GetAsk and are empty in Job.pendingAsk.
  *
@@ -1213,7 +1218,7 @@ export const JobEventSchema: GenMessage<JobEvent> = /*@__PURE__*/
  */
 export type Ask = Message<"svc.v1.Ask"> & {
   /**
-   * The judgment point that the program declares, or `approval` for an approval gate addressed to a
+   * Id of the judgment point that the program declares, or `approval` for an approval gate that is addressed to a
    * person.
    *
    * @generated from field: string point_id = 1;
@@ -1221,70 +1226,70 @@ export type Ask = Message<"svc.v1.Ask"> & {
   pointId: string;
 
   /**
-   * The contact that holds the question now: the last hop the ladder reached.
+   * Contact that has the ask now: the contact of the last hop that the escalation has reached.
    *
    * @generated from field: string principal_id = 2;
    */
   principalId: string;
 
   /**
-   * Position of that hop in the ladder, from 0.
+   * Number of that hop in the escalation, from 0.
    *
    * @generated from field: int32 hop_index = 3;
    */
   hopIndex: number;
 
   /**
-   * Every contact the ask has reached, in hop order. Only these may answer.
+   * All contacts that the ask has reached, in order of hops. Only these may answer.
    *
    * @generated from field: repeated string delivered_principals = 4;
    */
   deliveredPrincipals: string[];
 
   /**
-   * Slug of the tool that reached the contact. If empty, the contact is reached by none.
+   * Slug of the tool that notified the contact. Empty if no tool notifies the contact.
    *
    * @generated from field: string tool_slug = 5;
    */
   toolSlug: string;
 
   /**
-   * Entity whose account reached the contact.
+   * Id of the entity whose account notified the contact.
    *
    * @generated from field: string entity_id = 6;
    */
   entityId: string;
 
   /**
-   * Id of the recorded call that reached the contact.
+   * Id of the tool call that notified the contact.
    *
    * @generated from field: string tool_call_id = 7;
    */
   toolCallId: string;
 
   /**
-   * When that call ended well. If unset, it has not.
+   * Time at which that call succeeded. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp delivered_at = 8;
    */
   deliveredAt?: Timestamp | undefined;
 
   /**
-   * When this hop's timeout passes the question on. If unset, never: an approval has no deadline.
+   * Time at which this hop's timeout passes the ask to the next hop. If unset, never: approvals have no deadline.
    *
    * @generated from field: google.protobuf.Timestamp deadline_at = 9;
    */
   deadlineAt?: Timestamp | undefined;
 
   /**
-   * Id of the approval that an answer decides. If empty, it is no approval gate.
+   * Id of the approval that an answer decides. Empty if the ask is not an approval gate.
    *
    * @generated from field: string approval_id = 10;
    */
   approvalId: string;
 
   /**
-   * Whether the ladder ran out without a declared default. It is then answerable for ever.
+   * True if the escalation has ended without a declared default. The ask can then be answered at any time.
    *
    * @generated from field: bool exhausted = 11;
    */
@@ -1298,94 +1303,94 @@ export type Ask = Message<"svc.v1.Ask"> & {
   jobId: string;
 
   /**
-   * (read surface) Id of the ask, `ask_…`; with jobId, how an answer names it.
+   * (read surface) Id of the ask, `ask_…`. An answer names the ask by this id and `jobId`.
    *
    * @generated from field: string request_id = 13;
    */
   requestId: string;
 
   /**
-   * (read surface) Where it stands.
+   * (read surface) State of the ask.
    *
    * @generated from field: svc.v1.AskState state = 14;
    */
   state: AskState;
 
   /**
-   * (read surface) The question's text.
+   * (read surface) Text of the question.
    *
    * @generated from field: string question = 15;
    */
   question: string;
 
   /**
-   * (read surface) JSON Schema of overridesJson, as JSON text. If empty, the point takes no overrides.
+   * (read surface) JSON Schema of `overridesJson`, as JSON text. Empty if the point takes no overrides.
    *
    * @generated from field: string answer_schema_json = 16;
    */
   answerSchemaJson: string;
 
   /**
-   * (read surface) What an answer may pick: any of `proceed`, `retry-with`, `skip`, `abort`, as
-   * declared.
+   * (read surface) Continuations that an answer may choose: any of `proceed`, `retry-with`, `skip`, `abort`, as the
+   * point declares.
    *
    * @generated from field: repeated string continuations = 17;
    */
   continuations: string[];
 
   /**
-   * (read surface) The whole declared ladder, climbed or not.
+   * (read surface) All declared hops of the escalation, reached or not.
    *
    * @generated from field: repeated svc.v1.AskHopSpec escalation = 18;
    */
   escalation: AskHopSpec[];
 
   /**
-   * (read surface) When it was raised.
+   * (read surface) Time at which the ask was created.
    *
    * @generated from field: google.protobuf.Timestamp asked_at = 19;
    */
   askedAt?: Timestamp | undefined;
 
   /**
-   * (read surface) How it was settled. If unset, it was not.
+   * (read surface) Decision that settled the ask. Unset if it is not settled.
    *
    * @generated from field: svc.v1.AskDecision decision = 20;
    */
   decision?: AskDecision | undefined;
 
   /**
-   * (read surface) Id of the step that asks. If empty, the plan as a whole.
+   * (read surface) Id of the step that asks. Empty if the ask concerns the plan as a whole.
    *
    * @generated from field: string step_id = 21;
    */
   stepId: string;
 
   /**
-   * (read surface) Fate of its publication to ask endpoints: `dead-letter` if any of them never took
-   * it, else `pending` if any has not yet, else `delivered`. If empty, the project has no ask endpoint.
+   * (read surface) State of its deliveries to ask endpoints: `dead-letter` if any endpoint never accepted it, else
+   * `pending` if any endpoint has not accepted it yet, else `delivered`. Empty if the project has no ask endpoint.
    *
    * @generated from field: string delivery = 22;
    */
   delivery: string;
 
   /**
-   * (read surface) Of the approval of a plan that was simulated first: the simulation's receipt.
+   * (read surface) Receipt of the simulation, for the approval of a plan that was simulated first.
    *
    * @generated from field: svc.v1.Receipt simulation_receipt = 23;
    */
   simulationReceipt?: Receipt | undefined;
 
   /**
-   * Of an ask of a job that a standing program started: id of the program. If empty, none did.
+   * Id of the schedule that started the ask's job. Empty if none did.
    *
    * @generated from field: string standing_program_id = 24;
    */
   standingProgramId: string;
 
   /**
-   * (read surface) What the clock picks once the ladder is over: `proceed`, `skip` or `abort`. If empty,
-   * nothing: it then waits for an answer for ever.
+   * (read surface) Continuation that svc chooses when the escalation ends: `proceed`, `skip` or `abort`. Empty if there
+   * is none: the ask then waits for an answer forever.
    *
    * @generated from field: string default_continuation = 25;
    */
@@ -1400,20 +1405,20 @@ export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 18);
 
 /**
- * One hop of an escalation ladder.
+ * A hop: one level of an escalation.
  *
  * @generated from message svc.v1.AskHopSpec
  */
 export type AskHopSpec = Message<"svc.v1.AskHopSpec"> & {
   /**
-   * The contact asked at this hop.
+   * Contact that gets the ask at this hop.
    *
    * @generated from field: string principal_id = 1;
    */
   principalId: string;
 
   /**
-   * How long the question stays here, in seconds. If 0, it stays.
+   * Time that the ask stays at this hop, in seconds. 0 means forever.
    *
    * @generated from field: uint32 timeout_seconds = 2;
    */
@@ -1428,64 +1433,64 @@ export const AskHopSpecSchema: GenMessage<AskHopSpec> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 19);
 
 /**
- * How an ask was settled.
+ * Decision that settled an ask.
  *
  * @generated from message svc.v1.AskDecision
  */
 export type AskDecision = Message<"svc.v1.AskDecision"> & {
   /**
-   * `proceed`, `retry-with`, `skip` or `abort`.
+   * Continuation: `proceed`, `retry-with`, `skip` or `abort`.
    *
    * @generated from field: string continuation = 1;
    */
   continuation: string;
 
   /**
-   * The contact that answered. If empty, the clock decided.
+   * Contact that answered. Empty if a timeout decided.
    *
    * @generated from field: string principal_id = 2;
    */
   principalId: string;
 
   /**
-   * Id of the API key that presented the answer. If empty, the clock decided.
+   * Id of the API key with which the answer was sent. Empty if a timeout decided.
    *
    * @generated from field: string key_id = 3;
    */
   keyId: string;
 
   /**
-   * `timeout` for the declared default applied by the clock, the delivery's id for an answer that came
-   * back on a delivery of this ask, else `api`.
+   * Surface of the answer: `timeout` for a declared default, the delivery's id for an answer to a delivery of this ask,
+   * otherwise `api`.
    *
    * @generated from field: string surface = 4;
    */
   surface: string;
 
   /**
-   * The answerer's remark. If empty, none.
+   * Note of the person who answered. Empty if there is none.
    *
    * @generated from field: string note = 5;
    */
   note: string;
 
   /**
-   * The changes of a `retry-with` answer as JSON text, with `***` for what the point's answer schema marks
-   * as sensitive. If empty, none.
+   * Overrides of a `retry-with` answer as JSON text. `***` replaces values that the point's answer schema marks as
+   * sensitive. Empty if there are none.
    *
    * @generated from field: string overrides_json = 6;
    */
   overridesJson: string;
 
   /**
-   * When it was settled.
+   * Time at which the ask was settled.
    *
    * @generated from field: google.protobuf.Timestamp at = 7;
    */
   at?: Timestamp | undefined;
 
   /**
-   * Id of the link that the answer came by, `lnk_…`. Unset for none.
+   * Id of the link through which the answer came, `lnk_…`. Unset if there was no link.
    *
    * @generated from field: optional string link_id = 8;
    */
@@ -1513,21 +1518,21 @@ export type CreateAnswerLinkRequest = Message<"svc.v1.CreateAnswerLinkRequest"> 
   jobId: string;
 
   /**
-   * Id of the ask. If empty, the job's pending one.
+   * Id of the ask. If empty, the job's pending ask.
    *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * The contact that may answer by it, which the ask has reached.
+   * Contact who may answer through the link. The ask must have reached the contact.
    *
    * @generated from field: string principal_id = 3;
    */
   principalId: string;
 
   /**
-   * When it ends, 30 days from now at most. If unset, then.
+   * Time at which the link expires, at most 30 days from now. If unset, 30 days from now.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -1548,14 +1553,15 @@ export const CreateAnswerLinkRequestSchema: GenMessage<CreateAnswerLinkRequest> 
  */
 export type CreateAnswerLinkResponse = Message<"svc.v1.CreateAnswerLinkResponse"> & {
   /**
-   * The link, which stands in no other answer. Its secret is behind `#`, which browsers send to nobody.
+   * Link for the contact. No other response contains it. Its secret is after the `#`, a part that browsers do not send
+   * to servers.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * When it ends, unless its ask, its key or its contact ends before.
+   * Time at which the link expires. It ends earlier when its ask, key or contact ends.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -1570,7 +1576,7 @@ export const CreateAnswerLinkResponseSchema: GenMessage<CreateAnswerLinkResponse
   messageDesc(file_svc_v1_jobs, 22);
 
 /**
- * An endpoint of the project that asks are published to.
+ * An endpoint of the project to which svc posts asks.
  *
  * @generated from message svc.v1.AskEndpoint
  */
@@ -1583,35 +1589,35 @@ export type AskEndpoint = Message<"svc.v1.AskEndpoint"> & {
   id: string;
 
   /**
-   * URL that asks are posted to. HTTPS, except for loopback.
+   * URL to which svc posts asks. HTTPS, except for loopback.
    *
    * @generated from field: string endpoint_url = 2;
    */
   endpointUrl: string;
 
   /**
-   * Whether asks are published to it.
+   * True if svc posts asks to the endpoint.
    *
    * @generated from field: bool active = 3;
    */
   active: boolean;
 
   /**
-   * Why it is inactive, in the words of Subscription.inactiveReason. If empty, it is active.
+   * Reason that the endpoint is inactive, as in Subscription.inactiveReason. Empty if it is active.
    *
    * @generated from field: string inactive_reason = 4;
    */
   inactiveReason: string;
 
   /**
-   * When it was created.
+   * Time at which the endpoint was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * What is posted to it, as in CreateAskEndpointRequest. If empty, asks alone.
+   * Types of events that svc posts to it, as in CreateAskEndpointRequest. Empty if it gets only asks.
    *
    * @generated from field: repeated string event_types = 6;
    */
@@ -1632,29 +1638,29 @@ export const AskEndpointSchema: GenMessage<AskEndpoint> = /*@__PURE__*/
  */
 export type SubmitJobRequest = Message<"svc.v1.SubmitJobRequest"> & {
   /**
-   * The program as JSON text, at most 256 KiB. Its schema is served at `/schemas/program.v1.json`.
+   * Program as JSON text, at most 256 KiB. Its schema is at `/schemas/program.v1.json`.
    *
    * @generated from field: string program_json = 1;
    */
   programJson: string;
 
   /**
-   * A name of the caller's own for this submission, at most 255 characters, unique in the project. If
-   * empty, every call submits a new job.
+   * Idempotency key of this submission, chosen by the caller: at most 255 characters, unique in the project. If empty,
+   * every call submits a new job.
    *
    * @generated from field: string idempotency_key = 2;
    */
   idempotencyKey: string;
 
   /**
-   * `live` or `simulate`. If empty, `live`.
+   * Mode of the job: `live` or `simulate`. If empty, `live`.
    *
    * @generated from field: string mode = 3;
    */
   mode: string;
 
   /**
-   * Simulates the program before its plan is approved or queued.
+   * True to simulate the program before its plan is approved or queued.
    *
    * @generated from field: bool simulate_first = 4;
    */
@@ -1682,8 +1688,8 @@ export type SubmitJobResponse = Message<"svc.v1.SubmitJobResponse"> & {
   job?: Job | undefined;
 
   /**
-   * What the program may not mean, at most 100. The job runs all the same. Empty for a job that was submitted
-   * before with the same idempotency key.
+   * Warnings about the program, at most 100. They do not prevent the job. Empty if an earlier call with the same
+   * idempotency key submitted the job.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 2;
    */
@@ -1704,7 +1710,7 @@ export const SubmitJobResponseSchema: GenMessage<SubmitJobResponse> = /*@__PURE_
  */
 export type CheckProgramRequest = Message<"svc.v1.CheckProgramRequest"> & {
   /**
-   * The program as JSON text.
+   * Program as JSON text.
    *
    * @generated from field: string program_json = 1;
    */
@@ -1719,51 +1725,50 @@ export const CheckProgramRequestSchema: GenMessage<CheckProgramRequest> = /*@__P
   messageDesc(file_svc_v1_jobs, 26);
 
 /**
- * What is known of a program that does not run.
+ * Response of CheckProgram: the errors, warnings and bounds of a program, without running it.
  *
  * @generated from message svc.v1.CheckProgramResponse
  */
 export type CheckProgramResponse = Message<"svc.v1.CheckProgramResponse"> & {
   /**
-   * Everything for which SubmitJob would refuse it, at most 100. Empty for a program that can be
-   * submitted now, with this key.
+   * All errors for which SubmitJob would refuse the program, at most 100. Empty if this key can submit the program now.
    *
    * @generated from field: repeated svc.v1.ProgramFault faults = 1;
    */
   faults: ProgramFault[];
 
   /**
-   * Number of faults beyond those that are listed.
+   * Number of errors that are not listed.
    *
    * @generated from field: uint32 omitted_faults = 2;
    */
   omittedFaults: number;
 
   /**
-   * Hex SHA-256 of the program's canonical JSON, as Job has it. Empty for what is no JSON object.
+   * SHA-256 of the program's canonical JSON in hex, as in Job. Empty if the program is not a JSON object.
    *
    * @generated from field: string program_hash = 3;
    */
   programHash: string;
 
   /**
-   * What it can do at most. Unset while the program itself has a fault.
+   * Maximum effect of the program. Unset if the program itself has an error.
    *
    * @generated from field: svc.v1.Estimate estimate = 4;
    */
   estimate?: Estimate | undefined;
 
   /**
-   * Whether a live run needs approval of its plan, by the program's rule and the project's policy. False
-   * while the program itself has a fault.
+   * True if the plan of a live run needs approval, by the program's rule and the project's policy. False if the program
+   * itself has an error.
    *
    * @generated from field: bool needs_approval = 5;
    */
   needsApproval: boolean;
 
   /**
-   * What the program may not mean, at most 100. It can be submitted all the same. Empty while the program
-   * itself has a fault.
+   * Warnings about the program, at most 100. They do not prevent a submission. Empty if the program itself has an
+   * error.
    *
    * @generated from field: repeated svc.v1.ProgramNote notes = 6;
    */
@@ -1778,34 +1783,34 @@ export const CheckProgramResponseSchema: GenMessage<CheckProgramResponse> = /*@_
   messageDesc(file_svc_v1_jobs, 27);
 
 /**
- * One thing for which a program is refused.
+ * An error for which a program is refused.
  *
  * @generated from message svc.v1.ProgramFault
  */
 export type ProgramFault = Message<"svc.v1.ProgramFault"> & {
   /**
-   * What is wrong, in UPPER_SNAKE: one of the reasons of SubmitJob.
+   * Reason in UPPER_SNAKE: one of the reasons of SubmitJob.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * Where: `programJson` followed by a JSON Pointer.
+   * Position: `programJson` followed by a JSON Pointer.
    *
    * @generated from field: string field = 2;
    */
   field: string;
 
   /**
-   * What is wrong there.
+   * Description of the problem.
    *
    * @generated from field: string message = 3;
    */
   message: string;
 
   /**
-   * What would be right.
+   * Correct value or next step.
    *
    * @generated from field: string help = 4;
    */
@@ -1820,38 +1825,42 @@ export const ProgramFaultSchema: GenMessage<ProgramFault> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 28);
 
 /**
- * One thing that a program may not mean, for which it is not refused.
+ * A warning about a program: a part that the author may not intend. It does not prevent a submission.
  *
  * @generated from message svc.v1.ProgramNote
  */
 export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
   /**
-   * What is noted, in UPPER_SNAKE: `PAGES_UNREAD` (only the first page of a list is read), `SKIP_LEAVES_WRITES`
-   * (an answer `skip` leaves out one write of several), `FIELD_UNVERIFIED` (nothing is known of the items whose
-   * fields are named), `VALUE_UNLISTED` (a field is compared with none of the values that the tool's argument of
-   * the same name takes), `SAGA_UNDOES_NOTHING` (no call says how it is undone), `ZONE_DEFAULT` (a schedule is read
-   * in UTC, since it names no zone) or `ENTITY_UNHEARD` (no event is about the entity of a trigger).
+   * Reason in UPPER_SNAKE:
+   * - `PAGES_UNREAD`: the program reads only the first page of a list.
+   * - `SKIP_LEAVES_WRITES`: an answer `skip` leaves out one of several writes.
+   * - `FIELD_UNVERIFIED`: the fields that the program names cannot be checked, because the form of the items is
+   *   unknown.
+   * - `VALUE_UNLISTED`: a field is compared with a value that the tool's argument of the same name does not accept.
+   * - `SAGA_UNDOES_NOTHING`: no call declares an undo.
+   * - `ZONE_DEFAULT`: the schedule names no time zone, so its times are in UTC.
+   * - `ENTITY_UNHEARD`: no event concerns the entity of a trigger.
    *
    * @generated from field: string reason = 1;
    */
   reason: string;
 
   /**
-   * Where: `programJson`, or `definitionJson` of a standing program, followed by a JSON Pointer.
+   * Position: `programJson`, or `definitionJson` for a schedule, followed by a JSON Pointer.
    *
    * @generated from field: string field = 2;
    */
   field: string;
 
   /**
-   * What is noted there.
+   * Description of the warning.
    *
    * @generated from field: string message = 3;
    */
   message: string;
 
   /**
-   * What would be right if it is not meant.
+   * Alternative, if the program does not do what the author intends.
    *
    * @generated from field: string help = 4;
    */
@@ -1900,7 +1909,7 @@ export type GetJobResponse = Message<"svc.v1.GetJobResponse"> & {
   job?: Job | undefined;
 
   /**
-   * The simulated twin that simulateFirst made. If unset, the job has none.
+   * Simulation run of `simulateFirst`. Unset if the job has none.
    *
    * @generated from field: svc.v1.Job simulation = 2;
    */
@@ -1921,87 +1930,86 @@ export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
  */
 export type ListJobsRequest = Message<"svc.v1.ListJobsRequest"> & {
   /**
-   * Only jobs of this status. If unspecified, of every status.
+   * Status of the jobs. If unspecified, all statuses.
    *
    * @generated from field: svc.v1.JobStatus status = 1;
    */
   status: JobStatus;
 
   /**
-   * Most jobs to return. 0 means 50; above 500 means 500.
+   * Maximum jobs per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * `live`, `simulate` or `rehearse`; `simulate` lists the twins made by simulateFirst too. If empty, live
-   * and simulated jobs without those twins and, with standingProgramId, its rehearsals.
+   * Mode of the jobs: `live`, `simulate` or `rehearse`. `simulate` includes the simulation runs of `simulateFirst`. If
+   * empty, live and simulated jobs without those simulation runs and, with `standingProgramId`, its approval dry runs.
    *
    * @generated from field: string mode = 4;
    */
   mode: string;
 
   /**
-   * Only jobs of this skill, which calls submitted or other jobs run. If empty, of every origin but the
-   * last.
+   * Skill of the jobs, submitted by calls of the skill or run by other jobs. If empty, jobs of every origin except
+   * those that other jobs run.
    *
    * @generated from field: string skill_slug = 5;
    */
   skillSlug: string;
 
   /**
-   * Only the jobs that this one runs. If empty, jobs that others run are listed by skillSlug alone.
+   * Id of the job that runs the jobs. If empty, only `skillSlug` lists jobs that other jobs run.
    *
    * @generated from field: string parent_job_id = 6;
    */
   parentJobId: string;
 
   /**
-   * Only jobs that this standing program started. If empty, of every origin.
+   * Id of the schedule that started the jobs. If empty, jobs of every origin.
    *
    * @generated from field: string standing_program_id = 8;
    */
   standingProgramId: string;
 
   /**
-   * How much of each job to return. If unspecified, all of it.
+   * Amount of detail of each job. If unspecified, all fields.
    *
    * @generated from field: svc.v1.JobView view = 9;
    */
   view: JobView;
 
   /**
-   * Only jobs of one of these statuses, and of status. If both are empty, of every status.
+   * Statuses of the jobs, in addition to `status`. If both are empty, all statuses.
    *
    * @generated from field: repeated svc.v1.JobStatus statuses = 10;
    */
   statuses: JobStatus[];
 
   /**
-   * Only jobs submitted at this time or later. If unset, no lower bound.
+   * Earliest time of submission, inclusive. If unset, no lower bound.
    *
    * @generated from field: google.protobuf.Timestamp since = 11;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only jobs submitted before this time. If unset, no upper bound.
+   * Latest time of submission, exclusive. If unset, no upper bound.
    *
    * @generated from field: google.protobuf.Timestamp until = 12;
    */
   until?: Timestamp | undefined;
 
   /**
-   * Only jobs whose title has this text, in upper or lower case; at most 200 characters. If empty,
-   * whatever it has.
+   * Text that the title must contain, ignoring upper and lower case, at most 200 characters. If empty, any title.
    *
    * @generated from field: string title_contains = 13;
    */
@@ -2022,22 +2030,22 @@ export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
  */
 export type ListJobsResponse = Message<"svc.v1.ListJobsResponse"> & {
   /**
-   * The jobs, newest first.
+   * Jobs, newest first.
    *
    * @generated from field: repeated svc.v1.Job jobs = 1;
    */
   jobs: Job[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -2079,7 +2087,7 @@ export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*
  */
 export type CancelJobResponse = Message<"svc.v1.CancelJobResponse"> & {
   /**
-   * The job as it is now.
+   * The job after the call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2107,31 +2115,32 @@ export type RetryJobRequest = Message<"svc.v1.RetryJobRequest"> & {
   id: string;
 
   /**
-   * Id of the step to go on from: the one where the job stopped, or an earlier one. If empty, where it
-   * stopped.
+   * Id of the step from which to continue: the step at which the job stopped, or an earlier step. If empty, the step at
+   * which it stopped.
    *
    * @generated from field: string from_step_id = 2;
    */
   fromStepId: string;
 
   /**
-   * Values for params of the program, by name, as a JSON object; the others stay as they were. If empty,
-   * none is changed.
+   * New values for params of the program, by name, as a JSON object. Other params do not change. If empty, no param
+   * changes.
    *
    * @generated from field: string params_json = 3;
    */
   paramsJson: string;
 
   /**
-   * Sends writes again whose outcome is unknown. If false, they stay in doubt, and are asked about.
+   * True to send writes with an unknown outcome again. If false, they stay in doubt, and the job asks people about
+   * them.
    *
    * @generated from field: bool resend_unknown = 4;
    */
   resendUnknown: boolean;
 
   /**
-   * A name of the caller's own for this retry, at most 255 characters, unique in the job. If empty, every
-   * call begins another attempt.
+   * Idempotency key of this retry, chosen by the caller: at most 255 characters, unique in the job. If empty, every
+   * call starts another attempt.
    *
    * @generated from field: string idempotency_key = 5;
    */
@@ -2152,7 +2161,7 @@ export const RetryJobRequestSchema: GenMessage<RetryJobRequest> = /*@__PURE__*/
  */
 export type RetryJobResponse = Message<"svc.v1.RetryJobResponse"> & {
   /**
-   * The job as it is now.
+   * The job after the call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2173,37 +2182,37 @@ export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*
  */
 export type RerunJobRequest = Message<"svc.v1.RerunJobRequest"> & {
   /**
-   * Id of the job whose program is run again.
+   * Id of the job whose program to run again.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The input of the new job, as a JSON object by the program's inputSchema, at most 256 KiB. If empty,
-   * that of the job.
+   * Input of the new job, as a JSON object that matches the program's `inputSchema`, at most 256 KiB. If empty, the
+   * input of the earlier job.
    *
    * @generated from field: string input_json = 2;
    */
   inputJson: string;
 
   /**
-   * Values for params of the program, by name, as a JSON object. If empty, they are the program's own,
-   * whatever answers changed of the job.
+   * Values for params of the program, by name, as a JSON object. If empty, the program's own values, even if answers
+   * changed params of the earlier job.
    *
    * @generated from field: string params_json = 3;
    */
   paramsJson: string;
 
   /**
-   * Runs on the definitions of today. If false, on those that the job ran on.
+   * True to use the current tool definitions. If false, the definitions of the earlier job.
    *
    * @generated from field: bool repin = 4;
    */
   repin: boolean;
 
   /**
-   * A name of the caller's own for this rerun, as that of SubmitJob.
+   * Idempotency key of this rerun, as in SubmitJob.
    *
    * @generated from field: string idempotency_key = 5;
    */
@@ -2231,7 +2240,7 @@ export type RerunJobResponse = Message<"svc.v1.RerunJobResponse"> & {
   job?: Job | undefined;
 
   /**
-   * What of the program's tools is another today than when the job was submitted, by their slugs.
+   * Tools of the program that have changed since the earlier job was submitted, ordered by slug.
    *
    * @generated from field: repeated svc.v1.ToolDrift drift = 2;
    */
@@ -2259,22 +2268,22 @@ export type ToolDrift = Message<"svc.v1.ToolDrift"> & {
   toolSlug: string;
 
   /**
-   * `gone` (the project sees no such tool any more), `version` of its toolkit, `accessClass`, `inputSchema`
-   * or `outputSchema`.
+   * Changed part: `gone` (the project can no longer see the tool), `version` (of its toolkit), `accessClass`,
+   * `inputSchema` or `outputSchema`.
    *
    * @generated from field: string what = 2;
    */
   what: string;
 
   /**
-   * What it was, as text; of a schema its canonical JSON, at most 2,000 characters of it.
+   * Earlier value as text. For a schema, at most 2,000 characters of its canonical JSON.
    *
    * @generated from field: string before = 3;
    */
   before: string;
 
   /**
-   * What it is. If empty, it is gone.
+   * Current value, in the same form. Empty if the tool is gone.
    *
    * @generated from field: string after = 4;
    */
@@ -2316,7 +2325,7 @@ export const PauseJobRequestSchema: GenMessage<PauseJobRequest> = /*@__PURE__*/
  */
 export type PauseJobResponse = Message<"svc.v1.PauseJobResponse"> & {
   /**
-   * The job as it is now.
+   * The job after the call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2358,7 +2367,7 @@ export const ResumeJobRequestSchema: GenMessage<ResumeJobRequest> = /*@__PURE__*
  */
 export type ResumeJobResponse = Message<"svc.v1.ResumeJobResponse"> & {
   /**
-   * The job as it is now.
+   * The job after the call.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -2400,15 +2409,15 @@ export const ListStepsRequestSchema: GenMessage<ListStepsRequest> = /*@__PURE__*
  */
 export type ListStepsResponse = Message<"svc.v1.ListStepsResponse"> & {
   /**
-   * The steps, in the program's order; those in blocks behind the step that holds them.
+   * Steps, in program order. The steps of a block follow the step that contains the block.
    *
    * @generated from field: repeated svc.v1.JobStep steps = 1;
    */
   steps: JobStep[];
 
   /**
-   * What answers and retries changed of the program, and is in force, as JSON text: `params` by name,
-   * `args` by the id of a step, sensitive values masked. If empty, nothing.
+   * Current changes to the program from answers and retries, as JSON text: `params` by name, and `args` by step id,
+   * with sensitive values masked. Empty if there are none.
    *
    * @generated from field: string overrides_json = 2;
    */
@@ -2423,7 +2432,7 @@ export const ListStepsResponseSchema: GenMessage<ListStepsResponse> = /*@__PURE_
   messageDesc(file_svc_v1_jobs, 46);
 
 /**
- * How far a step of a job is.
+ * Progress of a step of a job.
  *
  * @generated from message svc.v1.JobStep
  */
@@ -2436,94 +2445,95 @@ export type JobStep = Message<"svc.v1.JobStep"> & {
   stepId: string;
 
   /**
-   * What it is, in the words of StepReceipt.kind.
+   * Kind of the step, as in StepReceipt.kind.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * `waiting` (it has not begun), `not_reached` (it has not begun, and the job has ended, or took the other
-   * branch of an `if`), `running`, or the state of its receipt. An `if` runs while a step of its branch does.
+   * State of the step: `waiting` (not started), `not_reached` (not started, and the job has ended or took the other
+   * branch of an `if`), `running`, or the state of its receipt. An `if` is running while a step of its branch runs.
    *
    * @generated from field: string state = 3;
    */
   state: string;
 
   /**
-   * How often it was begun.
+   * Number of times that the step started.
    *
    * @generated from field: uint32 attempts = 4;
    */
   attempts: number;
 
   /**
-   * Rows that it has taken.
+   * Number of rows that the step has taken.
    *
    * @generated from field: uint32 rows_done = 5;
    */
   rowsDone: number;
 
   /**
-   * Rows of its set that it has not taken, where the step that makes the set has ended. Unset where that
-   * is not known, and once it has ended.
+   * Number of rows of its set that the step has not taken. Set after the step that makes the set has ended. Unset if
+   * the number is unknown, and after the step has ended.
    *
    * @generated from field: optional uint32 rows_remaining = 6;
    */
   rowsRemaining?: number | undefined;
 
   /**
-   * Rows a second, since the log last told of the step. 0 while it does not run.
+   * Rows per second since the last log entry about the step. 0 while the step does not run.
    *
    * @generated from field: double rows_per_second = 7;
    */
   rowsPerSecond: number;
 
   /**
-   * The calls it made. Unset for a step that makes none.
+   * Call counts of the step. Unset for a step without calls.
    *
    * @generated from field: svc.v1.CallCounts calls = 8;
    */
   calls?: CallCounts | undefined;
 
   /**
-   * When it first began. If unset, it has not.
+   * Time at which the step first started. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 9;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it last ended. If unset, it has not.
+   * Time at which the step last ended. Unset until then.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 10;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Rows of the set that it made of other rows. Unset for a step that makes none, or has not begun.
+   * Number of rows in the set that the step made from other rows. Unset for a step that makes no set, or has not
+   * started.
    *
    * @generated from field: optional uint32 rows_made = 11;
    */
   rowsMade?: number | undefined;
 
   /**
-   * Of an `if`: `then` or `else`, the branch that it took, where that can be told. Empty otherwise.
+   * For an `if`: the branch that it took, `then` or `else`, if that is known. Otherwise empty.
    *
    * @generated from field: string branch = 12;
    */
   branch: string;
 
   /**
-   * Of a simulated job: what the first writes of the step would have sent, at most 10 of each of its calls, in
-   * the order of their rows. Empty once the rows of the job are removed.
+   * For a simulated job: the first writes that the step would have sent, at most 10 for each of its calls, in order of
+   * rows. Empty after the rows of the job are deleted.
    *
    * @generated from field: repeated svc.v1.SimulatedCall simulated_calls = 13;
    */
   simulatedCalls: SimulatedCall[];
 
   /**
-   * Of a simulated job: the writes of the step that were not sent. 0 once the rows of the job are removed.
+   * For a simulated job: number of the step's writes that were not sent. 0 after the rows of the job are deleted.
    *
    * @generated from field: uint32 simulated_writes = 14;
    */
@@ -2538,42 +2548,43 @@ export const JobStepSchema: GenMessage<JobStep> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 47);
 
 /**
- * A write that a simulation did not send.
+ * A write that a simulation run did not send.
  *
  * @generated from message svc.v1.SimulatedCall
  */
 export type SimulatedCall = Message<"svc.v1.SimulatedCall"> & {
   /**
-   * Id of the call: that of the step or, among the calls of a `map`, its own.
+   * Id of the call: the step's id or, for a call of a `map`, the call's own id.
    *
    * @generated from field: string call_id = 1;
    */
   callId: string;
 
   /**
-   * Ordinal, from 0, of the row it is about. 0 for a step without rows.
+   * Position of the call's row, from 0. 0 for a step without rows.
    *
    * @generated from field: uint32 ordinal = 2;
    */
   ordinal: number;
 
   /**
-   * Slug of the tool; `http` for a request of the program's own.
+   * Slug of the tool, or `http` for a request of the program's own.
    *
    * @generated from field: string tool_slug = 3;
    */
   toolSlug: string;
 
   /**
-   * Whose account it would have been called with.
+   * Id of the entity whose account the call would have used.
    *
    * @generated from field: string entity_id = 4;
    */
   entityId: string;
 
   /**
-   * What it would have sent, as JSON text, with `***` for secrets and what is sensitive. Texts are cut behind 200
-   * characters and lists behind 10 items, with `…` in place of the rest. If empty, it is longer than 4,096 characters even so.
+   * Arguments that it would have sent, as JSON text. `***` replaces secrets and sensitive values. Texts are cut after
+   * 200 characters and lists after 10 items, with `…` for the rest. Empty if the result is still longer than 4,096
+   * characters.
    *
    * @generated from field: string arguments_json = 5;
    */
@@ -2601,14 +2612,14 @@ export type ListUndoEntriesRequest = Message<"svc.v1.ListUndoEntriesRequest"> & 
   jobId: string;
 
   /**
-   * Most entries to return. 0 means 50; above 500 means 500.
+   * Maximum entries per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, for the same job. If empty, from the first entry on.
+   * `nextPageToken` of the previous page, for the same job. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -2629,14 +2640,14 @@ export const ListUndoEntriesRequestSchema: GenMessage<ListUndoEntriesRequest> = 
  */
 export type ListUndoEntriesResponse = Message<"svc.v1.ListUndoEntriesResponse"> & {
   /**
-   * The entries, by number upwards. They are undone from the last one down.
+   * Undo entries in ascending order of number. svc undoes them from the last to the first.
    *
    * @generated from field: repeated svc.v1.UndoEntry entries = 1;
    */
   entries: UndoEntry[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -2651,13 +2662,13 @@ export const ListUndoEntriesResponseSchema: GenMessage<ListUndoEntriesResponse> 
   messageDesc(file_svc_v1_jobs, 50);
 
 /**
- * How one call of a job may be undone, or was.
+ * An undo entry: the undo of one call of a job.
  *
  * @generated from message svc.v1.UndoEntry
  */
 export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   /**
-   * Number of the entry within the job, from 1, in the order in which the calls ended well.
+   * Number of the entry in the job, from 1, in the order in which the calls succeeded.
    *
    * @generated from field: uint32 entry = 1;
    */
@@ -2671,28 +2682,28 @@ export type UndoEntry = Message<"svc.v1.UndoEntry"> & {
   stepId: string;
 
   /**
-   * Ordinal, from 0, of the row that call was about. 0 for a step without rows.
+   * Position of that call's row, from 0. 0 for a step without rows.
    *
    * @generated from field: uint32 ordinal = 3;
    */
   ordinal: number;
 
   /**
-   * Slug of the tool that undoes it; `http` for a request of the program's own.
+   * Slug of the tool that undoes the call, or `http` for a request of the program's own.
    *
    * @generated from field: string tool_slug = 4;
    */
   toolSlug: string;
 
   /**
-   * Whose account it is called with.
+   * Id of the entity whose account the undo uses.
    *
    * @generated from field: string entity_id = 5;
    */
   entityId: string;
 
   /**
-   * `armed` (nothing was undone yet), `done` or `failed` (it could not be undone, or a person chose to
+   * State of the entry: `armed` (not undone yet), `done` or `failed` (it could not be undone, or a person decided to
    * leave it).
    *
    * @generated from field: string state = 6;
@@ -2721,14 +2732,14 @@ export type ListJobEventsRequest = Message<"svc.v1.ListJobEventsRequest"> & {
   jobId: string;
 
   /**
-   * Most entries to return. 0 means the whole log; above 1,000 means 1,000.
+   * Maximum entries per page. 0 means the whole log. Values above 1,000 mean 1,000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, for the same job. If empty, from the first entry on.
+   * `nextPageToken` of the previous page, for the same job. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -2749,14 +2760,14 @@ export const ListJobEventsRequestSchema: GenMessage<ListJobEventsRequest> = /*@_
  */
 export type ListJobEventsResponse = Message<"svc.v1.ListJobEventsResponse"> & {
   /**
-   * The entries, by seq upwards.
+   * Log entries in ascending order of `seq`.
    *
    * @generated from field: repeated svc.v1.JobEvent events = 1;
    */
   events: JobEvent[];
 
   /**
-   * Token of the next page. If empty, this is the last as of now.
+   * Token of the next page. Empty on the current last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -2784,7 +2795,7 @@ export type WatchJobRequest = Message<"svc.v1.WatchJobRequest"> & {
   jobId: string;
 
   /**
-   * Only entries with a greater seq. 0 means the log from its first entry on.
+   * `seq` after which the stream starts. 0 means the first entry of the log.
    *
    * @generated from field: uint32 after_seq = 2;
    */
@@ -2799,13 +2810,13 @@ export const WatchJobRequestSchema: GenMessage<WatchJobRequest> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 54);
 
 /**
- * One message of WatchJob's stream.
+ * A message of WatchJob's stream.
  *
  * @generated from message svc.v1.WatchJobResponse
  */
 export type WatchJobResponse = Message<"svc.v1.WatchJobResponse"> & {
   /**
-   * The next entry of the log.
+   * Next log entry.
    *
    * @generated from field: svc.v1.JobEvent event = 1;
    */
@@ -2826,7 +2837,7 @@ export const WatchJobResponseSchema: GenMessage<WatchJobResponse> = /*@__PURE__*
  */
 export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
   /**
-   * Id of a live job that succeeded and whose program declares an inputSchema.
+   * Id of a live job that succeeded and whose program declares an `inputSchema`.
    *
    * @generated from field: string job_id = 1;
    */
@@ -2840,14 +2851,14 @@ export type PromoteJobRequest = Message<"svc.v1.PromoteJobRequest"> & {
   slug: string;
 
   /**
-   * What the skill does, written for a model that must choose, 1 to 1,000 characters.
+   * Description of the skill for a model that must choose a tool, 1 to 1,000 characters.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * Makes the next version of a skill that exists. If false, the slug must be free.
+   * True to create the next version of an existing skill. If false, the slug must be free.
    *
    * @generated from field: bool new_version = 4;
    */
@@ -2868,14 +2879,14 @@ export const PromoteJobRequestSchema: GenMessage<PromoteJobRequest> = /*@__PURE_
  */
 export type PromoteJobResponse = Message<"svc.v1.PromoteJobResponse"> & {
   /**
-   * The tool `skills.<slug>` as it is now; its access class is the worst inside the program.
+   * The tool `skills.<slug>` after the call. Its access class is the most dangerous class in the program.
    *
    * @generated from field: svc.v1.Tool tool = 1;
    */
   tool?: Tool | undefined;
 
   /**
-   * The version of the skill that was made, from 1 on.
+   * Number of the new version, from 1.
    *
    * @generated from field: int32 version = 2;
    */
@@ -2903,56 +2914,56 @@ export type Skill = Message<"svc.v1.Skill"> & {
   slug: string;
 
   /**
-   * The version, from 1 on.
+   * Number of the version, from 1.
    *
    * @generated from field: int32 version = 2;
    */
   version: number;
 
   /**
-   * Slug of its tool, `skills.<slug>`; followed by `@` and a version it names that one.
+   * Slug of its tool, `skills.<slug>`. With `@` and a version number, it names that version.
    *
    * @generated from field: string tool_slug = 3;
    */
   toolSlug: string;
 
   /**
-   * What the skill does.
+   * Description of the skill.
    *
    * @generated from field: string description = 4;
    */
   description: string;
 
   /**
-   * Id of the job whose program it is.
+   * Id of the job from which it was promoted.
    *
    * @generated from field: string job_id = 5;
    */
   jobId: string;
 
   /**
-   * The worst inside the program: `read`, `write` or `destructive`.
+   * Most dangerous access class in the program: `read`, `write` or `destructive`.
    *
    * @generated from field: string access_class = 6;
    */
   accessClass: string;
 
   /**
-   * What its input must satisfy: JSON Schema as JSON text.
+   * JSON Schema of its input, as JSON text.
    *
    * @generated from field: string input_schema_json = 7;
    */
   inputSchemaJson: string;
 
   /**
-   * When it was promoted.
+   * Time of the promotion.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The program as JSON text, as Job.programJson shows it. Set by GetSkill alone.
+   * Program as JSON text, as in Job.programJson. Set only by GetSkill.
    *
    * @generated from field: string program_json = 9;
    */
@@ -2973,21 +2984,21 @@ export const SkillSchema: GenMessage<Skill> = /*@__PURE__*/
  */
 export type ListSkillsRequest = Message<"svc.v1.ListSkillsRequest"> & {
   /**
-   * Every version of this skill. If empty, the newest of each.
+   * Skill whose versions to list. If empty, the newest version of each skill.
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * Most skills to return. 0 means 50; above 500 means 500.
+   * Maximum skills per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same slug. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same slug. If empty, the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -3008,14 +3019,14 @@ export const ListSkillsRequestSchema: GenMessage<ListSkillsRequest> = /*@__PURE_
  */
 export type ListSkillsResponse = Message<"svc.v1.ListSkillsResponse"> & {
   /**
-   * The skills, without their programs.
+   * Skills, without their programs.
    *
    * @generated from field: repeated svc.v1.Skill skills = 1;
    */
   skills: Skill[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -3043,7 +3054,7 @@ export type GetSkillRequest = Message<"svc.v1.GetSkillRequest"> & {
   slug: string;
 
   /**
-   * The version; 0: the newest.
+   * Number of the version. 0 means the newest.
    *
    * @generated from field: int32 version = 2;
    */
@@ -3092,7 +3103,7 @@ export type DeleteSkillRequest = Message<"svc.v1.DeleteSkillRequest"> & {
   slug: string;
 
   /**
-   * The version; 0: all of them.
+   * Number of the version. 0 means all versions.
    *
    * @generated from field: int32 version = 2;
    */
@@ -3135,43 +3146,43 @@ export type AnswerAskRequest = Message<"svc.v1.AnswerAskRequest"> & {
   jobId: string;
 
   /**
-   * Id of the ask answered. If empty, the one that is pending.
+   * Id of the ask. If empty, the job's pending ask.
    *
    * @generated from field: string request_id = 2;
    */
   requestId: string;
 
   /**
-   * The contact that answers; one the ask has reached. The authenticated key vouches for it.
+   * Contact who answers. The ask must have reached the contact. The answer has the authority of the calling key.
    *
    * @generated from field: string principal_id = 3;
    */
   principalId: string;
 
   /**
-   * `proceed`, `retry-with`, `skip` or `abort`; one that the point declares.
+   * Continuation: `proceed`, `retry-with`, `skip` or `abort`. The point must declare it.
    *
    * @generated from field: string continuation = 4;
    */
   continuation: string;
 
   /**
-   * Of `retry-with`: the changes as JSON text, by the point's answer schema. If empty, none.
+   * For `retry-with`: overrides as JSON text that matches the point's answer schema. If empty, none.
    *
    * @generated from field: string overrides_json = 5;
    */
   overridesJson: string;
 
   /**
-   * A remark to keep with the decision, at most 2,000 characters.
+   * Note to store with the decision, at most 2,000 characters.
    *
    * @generated from field: string note = 6;
    */
   note: string;
 
   /**
-   * The `X-Svc-Delivery-Id` of the `ask_raised` delivery the answer came back on. It is recorded as
-   * the decision's surface and authorizes nothing. If empty, or not of this ask, the surface is `api`.
+   * `X-Svc-Delivery-Id` of the `ask_raised` delivery that this answers. svc records it as the decision's surface. It
+   * gives no permission. If empty, or not a delivery of this ask, the surface is `api`.
    *
    * @generated from field: string delivery_id = 7;
    */
@@ -3192,7 +3203,7 @@ export const AnswerAskRequestSchema: GenMessage<AnswerAskRequest> = /*@__PURE__*
  */
 export type AnswerAskResponse = Message<"svc.v1.AnswerAskResponse"> & {
   /**
-   * The job as the answer left it.
+   * The job after the answer.
    *
    * @generated from field: svc.v1.Job job = 1;
    */
@@ -3213,42 +3224,42 @@ export const AnswerAskResponseSchema: GenMessage<AnswerAskResponse> = /*@__PURE_
  */
 export type ListAsksRequest = Message<"svc.v1.ListAsksRequest"> & {
   /**
-   * Only asks of this state. If unspecified, of every state.
+   * State of the asks. If unspecified, all states.
    *
    * @generated from field: svc.v1.AskState state = 1;
    */
   state: AskState;
 
   /**
-   * Only asks that this contact holds now or held when they were settled. If empty, of every contact.
+   * Contact that has the asks now, or had them when they were settled. If empty, all contacts.
    *
    * @generated from field: string principal_id = 2;
    */
   principalId: string;
 
   /**
-   * Only asks of this job. If empty, of every job.
+   * Job of the asks. If empty, all jobs.
    *
    * @generated from field: string job_id = 3;
    */
   jobId: string;
 
   /**
-   * Only asks of jobs that this standing program started. If empty, of every origin.
+   * Id of the schedule that started the asks' jobs. If empty, jobs of every origin.
    *
    * @generated from field: string standing_program_id = 4;
    */
   standingProgramId: string;
 
   /**
-   * Most asks to return. 0 means 50; above 500 means 500.
+   * Maximum asks per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 5;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before, with the same filters. If empty, the first page.
+   * `nextPageToken` of the previous page, for the same filters. If empty, the first page.
    *
    * @generated from field: string page_token = 6;
    */
@@ -3269,22 +3280,22 @@ export const ListAsksRequestSchema: GenMessage<ListAsksRequest> = /*@__PURE__*/
  */
 export type ListAsksResponse = Message<"svc.v1.ListAsksResponse"> & {
   /**
-   * The asks, newest first.
+   * Asks, newest first.
    *
    * @generated from field: repeated svc.v1.Ask asks = 1;
    */
   asks: Ask[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * What the calling key may read of the list, such as `the entity "ada" and read tools of calendar`; the rest is left out. If
-   * empty, the key's binding leaves nothing out.
+   * Part of the list that the calling key may read, such as `the entity "ada" and read tools of calendar`. Other rows
+   * are left out. Empty if the key's scope leaves nothing out.
    *
    * @generated from field: string limited_to = 3;
    */
@@ -3305,7 +3316,7 @@ export const ListAsksResponseSchema: GenMessage<ListAsksResponse> = /*@__PURE__*
  */
 export type GetAskRequest = Message<"svc.v1.GetAskRequest"> & {
   /**
-   * Id of the job. If empty, the ask is found by requestId alone.
+   * Id of the job. If empty, svc finds the ask by `requestId` alone.
    *
    * @generated from field: string job_id = 1;
    */
@@ -3354,17 +3365,19 @@ export const GetAskResponseSchema: GenMessage<GetAskResponse> = /*@__PURE__*/
  */
 export type CreateAskEndpointRequest = Message<"svc.v1.CreateAskEndpointRequest"> & {
   /**
-   * URL to post asks to, at most 2,048 characters. HTTPS, except for loopback.
+   * URL to which svc posts asks, at most 2,048 characters. HTTPS, except for loopback.
    *
    * @generated from field: string endpoint_url = 1;
    */
   endpointUrl: string;
 
   /**
-   * What is posted to it: `ask_raised`; `standing_paused` (a standing program has paused by itself),
-   * `standing_missed` (one has missed times), `standing_budget` (the budget of one holds runs back),
-   * `standing_start_failed` (a run of one could not be started). If
-   * empty, `ask_raised` alone.
+   * Types of events to post. If empty, only `ask_raised`.
+   * - `ask_raised`: an ask was created or reached its next hop.
+   * - `standing_paused`: svc paused a schedule.
+   * - `standing_missed`: a schedule missed times.
+   * - `standing_budget`: the budget of a schedule delays runs.
+   * - `standing_start_failed`: svc could not start a run of a schedule.
    *
    * @generated from field: repeated string event_types = 2;
    */
@@ -3385,15 +3398,14 @@ export const CreateAskEndpointRequestSchema: GenMessage<CreateAskEndpointRequest
  */
 export type CreateAskEndpointResponse = Message<"svc.v1.CreateAskEndpointResponse"> & {
   /**
-   * The new ask endpoint, active.
+   * The new ask endpoint, which is active.
    *
    * @generated from field: svc.v1.AskEndpoint ask_endpoint = 1;
    */
   askEndpoint?: AskEndpoint | undefined;
 
   /**
-   * The secret that signs what is posted to it: `whsec_` and the base64 of 32 random bytes. Returned
-   * here only.
+   * Secret that signs the posts: `whsec_` and the base64 of 32 random bytes. No other response contains it.
    *
    * @generated from field: string signing_secret = 2;
    */
@@ -3414,14 +3426,14 @@ export const CreateAskEndpointResponseSchema: GenMessage<CreateAskEndpointRespon
  */
 export type ListAskEndpointsRequest = Message<"svc.v1.ListAskEndpointsRequest"> & {
   /**
-   * Most ask endpoints to return. 0 means 50; above 500 means 500.
+   * Maximum ask endpoints per page. 0 means 50. Values above 500 mean 500.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The nextPageToken of the page before. If empty, the first page.
+   * `nextPageToken` of the previous page. If empty, the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -3442,14 +3454,14 @@ export const ListAskEndpointsRequestSchema: GenMessage<ListAskEndpointsRequest> 
  */
 export type ListAskEndpointsResponse = Message<"svc.v1.ListAskEndpointsResponse"> & {
   /**
-   * The ask endpoints, newest first.
+   * Ask endpoints, newest first.
    *
    * @generated from field: repeated svc.v1.AskEndpoint ask_endpoints = 1;
    */
   askEndpoints: AskEndpoint[];
 
   /**
-   * Token of the next page. If empty, this is the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -3500,21 +3512,21 @@ export const DeleteAskEndpointResponseSchema: GenMessage<DeleteAskEndpointRespon
   messageDesc(file_svc_v1_jobs, 76);
 
 /**
- * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final, unless
- * RetryJob begins another attempt, which keeps them in attempts.
+ * Status of a job. From SUCCEEDED on, a status is final, and so are `finishedAt` and `receipt`. The exception is
+ * RetryJob: it starts another attempt and keeps the earlier values in `attempts`.
  *
  * @generated from enum svc.v1.JobStatus
  */
 export const JobStatus = {
   /**
-   * In a list filter: jobs of every status. No job has it.
+   * In a list filter: jobs in every status. No job has this value.
    *
    * @generated from enum value: JOB_STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Submitted with simulateFirst; the simulation runs. Leaves to PENDING_PLAN_APPROVAL, QUEUED, FAILED
+   * The job was submitted with `simulateFirst`, and its simulation runs. Next: PENDING_PLAN_APPROVAL, QUEUED, FAILED
    * (nothing was executed) or CANCELLED.
    *
    * @generated from enum value: JOB_STATUS_SIMULATING = 1;
@@ -3522,55 +3534,55 @@ export const JobStatus = {
   SIMULATING: 1,
 
   /**
-   * The plan waits for approval. Leaves to QUEUED, REJECTED or CANCELLED; with mode `rehearse` to SUCCEEDED
-   * in place of QUEUED.
+   * The plan waits for approval. Next: QUEUED, REJECTED or CANCELLED. With mode `rehearse`, SUCCEEDED instead of
+   * QUEUED.
    *
    * @generated from enum value: JOB_STATUS_PENDING_PLAN_APPROVAL = 2;
    */
   PENDING_PLAN_APPROVAL: 2,
 
   /**
-   * Accepted, and not yet begun. Leaves to RUNNING, EXPIRED or CANCELLED, and to PARKED by PauseJob, an
-   * administrator or the service.
+   * The job is accepted and has not started. Next: RUNNING, EXPIRED or CANCELLED, or PARKED by PauseJob, an
+   * administrator or svc.
    *
    * @generated from enum value: JOB_STATUS_QUEUED = 3;
    */
   QUEUED: 3,
 
   /**
-   * Being worked on. Leaves to PARKED, COMPENSATING, SUCCEEDED, FAILED, EXPIRED or CANCELLED.
+   * The job is in progress. Next: PARKED, COMPENSATING, SUCCEEDED, FAILED, EXPIRED or CANCELLED.
    *
    * @generated from enum value: JOB_STATUS_RUNNING = 4;
    */
   RUNNING: 4,
 
   /**
-   * Waits for a person or for a time, or is paused; park.reason says which. Leaves to QUEUED, RUNNING,
-   * COMPENSATING, ABORTED, FAILED, EXPIRED or CANCELLED.
+   * The job waits for a person or a time, or is paused; see `park.reason`. Next: QUEUED, RUNNING, COMPENSATING,
+   * ABORTED, FAILED, EXPIRED or CANCELLED.
    *
    * @generated from enum value: JOB_STATUS_PARKED = 5;
    */
   PARKED: 5,
 
   /**
-   * Its saga undoes what was done. Leaves to FAILED, ABORTED or CANCELLED, and to PARKED when an undo
-   * is stuck, or by PauseJob, an administrator or the service.
+   * The job's saga undoes its calls. Next: FAILED, ABORTED or CANCELLED, or PARKED if an undo is stuck, or by PauseJob,
+   * an administrator or svc.
    *
    * @generated from enum value: JOB_STATUS_COMPENSATING = 6;
    */
   COMPENSATING: 6,
 
   /**
-   * Every step ended well; receipt.outcome is `partial` if rows failed within what the program
-   * tolerates. With mode `rehearse`: it was approved, and nothing was executed (outcome `none`).
+   * Every step succeeded. `receipt.outcome` is `partial` if some rows failed and the program tolerates that. With mode
+   * `rehearse`: the job was approved, and nothing was executed (outcome `none`).
    *
    * @generated from enum value: JOB_STATUS_SUCCEEDED = 7;
    */
   SUCCEEDED: 7,
 
   /**
-   * A step, or the simulation before it, failed. RetryJob takes it on, to QUEUED or
-   * PENDING_PLAN_APPROVAL, and so a job that was aborted, expired or was cancelled.
+   * A step, or the simulation before it, failed. RetryJob moves a job that failed, expired, was aborted or was
+   * cancelled to QUEUED or PENDING_PLAN_APPROVAL.
    *
    * @generated from enum value: JOB_STATUS_FAILED = 8;
    */
@@ -3584,21 +3596,21 @@ export const JobStatus = {
   ABORTED: 9,
 
   /**
-   * Its plan was not approved.
+   * The job's plan was not approved.
    *
    * @generated from enum value: JOB_STATUS_REJECTED = 10;
    */
   REJECTED: 10,
 
   /**
-   * Its deadline passed.
+   * The job's deadline passed.
    *
    * @generated from enum value: JOB_STATUS_EXPIRED = 11;
    */
   EXPIRED: 11,
 
   /**
-   * CancelJob ended it.
+   * The job was cancelled with CancelJob.
    *
    * @generated from enum value: JOB_STATUS_CANCELLED = 12;
    */
@@ -3606,8 +3618,8 @@ export const JobStatus = {
 } as const;
 
 /**
- * Where a job stands. From SUCCEEDED on, a status is an end: finishedAt and receipt are final, unless
- * RetryJob begins another attempt, which keeps them in attempts.
+ * Status of a job. From SUCCEEDED on, a status is final, and so are `finishedAt` and `receipt`. The exception is
+ * RetryJob: it starts another attempt and keeps the earlier values in `attempts`.
  *
  * @generated from enum svc.v1.JobStatus
  */
@@ -3620,20 +3632,21 @@ export const JobStatusSchema: GenEnum<JobStatus> = /*@__PURE__*/
   enumDesc(file_svc_v1_jobs, 0);
 
 /**
- * How much of each job a list has.
+ * Amount of detail of each job in a list.
  *
  * @generated from enum svc.v1.JobView
  */
 export const JobView = {
   /**
-   * All of it.
+   * All fields.
    *
    * @generated from enum value: JOB_VIEW_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * What one finds a job by: programJson, stepReceipts, receipt, attempts and pendingAsk are empty.
+   * The fields that help to find a job. `programJson`, `stepReceipts`, `receipt`, `attempts` and `pendingAsk` are
+   * empty.
    *
    * @generated from enum value: JOB_VIEW_SUMMARY = 1;
    */
@@ -3641,7 +3654,7 @@ export const JobView = {
 } as const;
 
 /**
- * How much of each job a list has.
+ * Amount of detail of each job in a list.
  *
  * @generated from enum svc.v1.JobView
  */
@@ -3654,41 +3667,41 @@ export const JobViewSchema: GenEnum<JobView> = /*@__PURE__*/
   enumDesc(file_svc_v1_jobs, 1);
 
 /**
- * Where an ask stands. All but PENDING are final.
+ * State of an ask. All states except PENDING are final.
  *
  * @generated from enum svc.v1.AskState
  */
 export const AskState = {
   /**
-   * In a list filter: asks of every state. No ask has it.
+   * In a list filter: asks in every state. No ask has this value.
    *
    * @generated from enum value: ASK_STATE_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * Outstanding, and answerable by everyone it has reached.
+   * The ask waits for an answer. Every contact that it has reached may answer.
    *
    * @generated from enum value: ASK_STATE_PENDING = 1;
    */
   PENDING: 1,
 
   /**
-   * Settled by a person's answer.
+   * A person's answer settled the ask.
    *
    * @generated from enum value: ASK_STATE_ANSWERED = 2;
    */
   ANSWERED: 2,
 
   /**
-   * Settled by the clock, which applied the declared default.
+   * A timeout settled the ask with its declared default.
    *
    * @generated from enum value: ASK_STATE_DEFAULTED = 3;
    */
   DEFAULTED: 3,
 
   /**
-   * Not settled: the job ended otherwise.
+   * The ask was not settled, because the job ended in another way.
    *
    * @generated from enum value: ASK_STATE_WITHDRAWN = 4;
    */
@@ -3696,7 +3709,7 @@ export const AskState = {
 } as const;
 
 /**
- * Where an ask stands. All but PENDING are final.
+ * State of an ask. All states except PENDING are final.
  *
  * @generated from enum svc.v1.AskState
  */
@@ -3709,60 +3722,59 @@ export const AskStateSchema: GenEnum<AskState> = /*@__PURE__*/
   enumDesc(file_svc_v1_jobs, 2);
 
 /**
- * Jobs: work bigger than one call, submitted once as a program and read back as receipts; and asks,
- * the questions a job puts to people.
+ * Manages jobs and asks. A job runs a program, which is work of more than one call: the caller submits it once and
+ * reads receipts later. An ask is a question or an approval that a job sends to people.
  *
- * Every call takes its project from the authenticated key. What belongs to another project reads as
- * missing. The rows a job processes stay with the service: no call returns them.
+ * Every call takes its project from the calling key. Resources of other projects read as missing. The rows that a job
+ * processes stay in the service: no call returns them.
  *
  * @generated from service svc.v1.JobsService
  */
 export const JobsService: GenService<{
   /**
-   * SubmitJob checks a program as a whole and, if it is free of faults, stores it as a job, which
-   * then outlives the request. The tools it uses are pinned by content as they are now. With an
-   * idempotencyKey that the project has used for the same program, mode and simulateFirst, the job
-   * of that time is returned, whatever its state, and nothing is stored.
+   * Checks a whole program and, if it has no errors, stores it as a job. The job does not depend on the request. svc
+   * pins the content of the program's tools at the time of this call. Idempotency: if the project has used
+   * `idempotencyKey` for the same program, `mode` and `simulateFirst`, the call returns that job in its current state
+   * and stores nothing.
    *
-   * It is an error to submit a program with faults. They are answered all at once, a detail each,
-   * whose field is `programJson` followed by a JSON Pointer (`programJson/steps/3/args/text`):
-   * - invalid_argument PROGRAM_TOO_LARGE: the program exceeds 256 KiB or 100 steps.
-   * - invalid_argument PROGRAM_MALFORMED: it is not JSON or breaks the program's schema.
-   * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set or point names nothing, or
-   *   nothing that exists by then.
-   * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project sees no tool, or has no skill, of that slug.
-   * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill or described only; or
-   *   the skill of a run leads back to itself, stands more than 4 deep, or has a program with faults.
+   * Errors of the program come all at once, one detail each. The detail's `field` is `programJson` followed by a JSON
+   * Pointer (`programJson/steps/3/args/text`):
+   * - invalid_argument PROGRAM_TOO_LARGE: the program is larger than 256 KiB or has more than 100 steps.
+   * - invalid_argument PROGRAM_MALFORMED: the program is not JSON or does not match the schema of programs.
+   * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set or point names something that does not exist,
+   *   or does not exist yet at that step.
+   * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project can see no tool with this slug, or has no skill with it.
+   * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill or only described; or the skill of a
+   *   run leads back to itself, is nested more than 4 deep, or has a program with errors.
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
-   * - invalid_argument PROGRAM_ENTITY_BOUND: the key is bound to an entity, and a step, or a skill that the
-   *   program runs, names another or a secret of the project.
-   * - invalid_argument PROGRAM_TOOL_NOT_GRANTED: the key is bound to classes of tools or to toolkits, and a
-   *   step, or a skill that the program runs, calls another.
-   * - invalid_argument PROGRAM_ARGUMENT_INVALID: an argument breaks the tool's input schema, or the
-   *   program's input its inputSchema.
-   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: a plain text looks like a template, such as
-   *   `{row.name}`, and would be sent as it stands.
-   * - invalid_argument PROGRAM_SENSITIVE_LITERAL: a value for a sensitive argument stands in the program:
-   *   a literal, a param, an input that is not marked x-sensitive.
-   * - invalid_argument PROGRAM_CONFIRM_MISSING: a destructive call lacks the literal
-   *   `"confirm": true`.
-   * - invalid_argument PROGRAM_EXPRESSION_INVALID: a CEL expression does not compile, is of the wrong
-   *   type, or exceeds its limits.
-   * - invalid_argument PROGRAM_POINT_INVALID: a point's continuations, overrides, answer schema or
-   *   default do not fit where it is asked; a rerunFrom would cross a write.
-   * - invalid_argument PROGRAM_CONTACT_UNKNOWN: a hop names no contact of the project.
-   * - invalid_argument PROGRAM_LIMIT_INVALID: a limit lies outside its bounds, or the number of calls
-   *   has no upper bound within it.
+   * - invalid_argument PROGRAM_ENTITY_BOUND: the key is scoped to an entity, and a step, or a skill that the program
+   *   runs, names another entity or a secret of the project.
+   * - invalid_argument PROGRAM_TOOL_NOT_GRANTED: a step, or a skill that the program runs, calls a tool outside the
+   *   access classes or toolkits to which the key is scoped.
+   * - invalid_argument PROGRAM_ARGUMENT_INVALID: an argument does not match the tool's input schema, or the program's
+   *   input does not match its `inputSchema`.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: a plain text looks like a template, such as `{row.name}`, but svc
+   *   would send it unchanged.
+   * - invalid_argument PROGRAM_SENSITIVE_LITERAL: the program contains a value for a sensitive argument: a literal, a
+   *   param, or an input that is not marked x-sensitive.
+   * - invalid_argument PROGRAM_CONFIRM_MISSING: a destructive call lacks the literal `"confirm": true`.
+   * - invalid_argument PROGRAM_EXPRESSION_INVALID: a CEL expression does not compile, has the wrong type, or exceeds
+   *   its limits.
+   * - invalid_argument PROGRAM_POINT_INVALID: the continuations, overrides, answer schema or default of a point do not
+   *   fit its position, or a `rerunFrom` would repeat a write.
+   * - invalid_argument PROGRAM_CONTACT_UNKNOWN: a hop names a contact that the project does not have.
+   * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the number of calls has no upper bound within
+   *   it.
    *
-   * Nor may one submit with:
-   * - invalid_argument MODE_INVALID: mode is neither empty nor `live` or `simulate`.
-   * - invalid_argument MODE_CONFLICT: mode is `simulate` and simulateFirst is true.
-   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
-   * - already_exists IDEMPOTENCY_KEY_REUSED: idempotencyKey was used with other content.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the submitting key,
-   *   the only one that may answer for it, is not an approver's.
-   * - failed_precondition APPROVER_MISSING: the plan needs approval and no contact may give it.
-   * - resource_exhausted QUOTA_JOBS: as many jobs of the project have not ended as may.
+   * Other errors:
+   * - invalid_argument MODE_INVALID: `mode` is not empty, `live` or `simulate`.
+   * - invalid_argument MODE_CONFLICT: `mode` is `simulate` and `simulateFirst` is true.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
+   * - already_exists IDEMPOTENCY_KEY_REUSED: `idempotencyKey` was used with other content.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the submitting key is not an approver's
+   *   key. No other key may give this approval.
+   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact is allowed to give it.
+   * - resource_exhausted QUOTA_JOBS: the project has reached its quota of jobs that have not ended.
    *
    * @generated from rpc svc.v1.JobsService.SubmitJob
    */
@@ -3772,8 +3784,8 @@ export const JobsService: GenService<{
     output: typeof SubmitJobResponseSchema;
   },
   /**
-   * CheckProgram tells what SubmitJob would tell of a live run of a program, and stores nothing. Faults
-   * are its answer, not its error: they come all at once, in the order of the program's text.
+   * Checks a program without storing anything. Returns what SubmitJob would report for a live run. Errors of the
+   * program are in the response, not an error of the call. They come all at once, in the order of the program's text.
    *
    * @generated from rpc svc.v1.JobsService.CheckProgram
    */
@@ -3783,10 +3795,10 @@ export const JobsService: GenService<{
     output: typeof CheckProgramResponseSchema;
   },
   /**
-   * GetJob returns one job as it is now and, of a job submitted with simulateFirst, its simulation.
+   * Returns one job in its current state and, if it was submitted with `simulateFirst`, its simulation run.
    *
-   * It is an error to read:
-   * - not_found JOB_NOT_FOUND: the project has no job id, or its retention has passed.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this `id`, or its retention time has passed.
    *
    * @generated from rpc svc.v1.JobsService.GetJob
    */
@@ -3796,17 +3808,16 @@ export const JobsService: GenService<{
     output: typeof GetJobResponseSchema;
   },
   /**
-   * ListJobs returns the project's jobs, newest first by (createdAt, id). The filters combine. With
-   * titleContains a page looks at no more than 2,000 jobs: it may be short, or empty, and have a token,
-   * from which the next one goes on.
+   * Lists the project's jobs, newest first by (createdAt, id). A job must match all filters that are set. With
+   * `titleContains`, a page scans at most 2,000 jobs. Such a page can be short or empty and still have a token: the
+   * next page continues from there.
    *
-   * It is an error to list with:
-   * - invalid_argument MODE_INVALID: mode is neither empty nor `live`, `simulate` or `rehearse`.
-   * - invalid_argument TIME_RANGE_INVALID: since is later than until.
-   * - invalid_argument FILTER_TEXT_INVALID: titleContains is longer than 200 characters.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument MODE_INVALID: `mode` is not empty, `live`, `simulate` or `rehearse`.
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   * - invalid_argument FILTER_TEXT_INVALID: `titleContains` is longer than 200 characters.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.JobsService.ListJobs
    */
@@ -3816,15 +3827,17 @@ export const JobsService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * CancelJob ends a job before its end. Calls in flight are waited for, no other is begun; a saga
-   * declared for `cancelled` is run first. The job is returned as it is now, which may still be
-   * JOB_STATUS_RUNNING or JOB_STATUS_COMPENSATING. Its pending ask is withdrawn. A job parked on the
-   * question `undo_stuck` stops undoing, as the answer `abort` does, and so does one that was parked
-   * by an administrator or as `poisoned` while it undid. Cancelling again changes nothing else.
+   * Cancels a job. svc waits for calls in progress and starts no others. If the program declares a saga for
+   * `cancelled`, svc runs it first. The returned job may therefore still be JOB_STATUS_RUNNING or
+   * JOB_STATUS_COMPENSATING. Its pending ask is withdrawn.
    *
-   * It is an error to cancel:
-   * - not_found JOB_NOT_FOUND: the project has no job id.
-   * - failed_precondition JOB_FINISHED: the job has ended otherwise.
+   * A job that is parked on the question `undo_stuck` stops undoing, as with the answer `abort`. So does a job that an
+   * administrator parked, or that svc parked as `poisoned`, while it was undoing. Idempotent: cancelling again changes
+   * nothing else.
+   *
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
+   * - failed_precondition JOB_FINISHED: the job has already ended in another way.
    *
    * @generated from rpc svc.v1.JobsService.CancelJob
    */
@@ -3834,25 +3847,25 @@ export const JobsService: GenService<{
     output: typeof CancelJobResponseSchema;
   },
   /**
-   * RerunJob submits the program of a job again, as a new job: with the input that the job had or another
-   * one, with other params, and on the definitions that the job ran on or, with repin, on those of
-   * today. What changed of its tools since the job was submitted is answered in both cases. The project
-   * must still have the accounts, contacts, secrets and hosts that the program names. With an
-   * idempotencyKey that was used for the same rerun, the job of that time is returned.
+   * Submits the program of a job again, as a new job. The new job uses the earlier job's input or another input, and
+   * may have other params. It uses the tool definitions of the earlier job or, with `repin`, the current definitions.
+   * In both cases, the response lists the tools that have changed since the earlier job was submitted. The project must
+   * still have the accounts, contacts, secrets and hosts that the program names. Idempotency: if `idempotencyKey` was
+   * used for the same rerun, the call returns that job.
    *
-   * It is an error to rerun:
-   * - not_found JOB_NOT_FOUND: the project has no job id.
-   * - invalid_argument PROGRAM_ARGUMENT_INVALID: inputJson is no JSON object or breaks the program's
-   *   inputSchema, or the program declares none.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
+   * - invalid_argument PROGRAM_ARGUMENT_INVALID: `inputJson` is not a JSON object or does not match the program's
+   *   `inputSchema`, or the program declares no `inputSchema`.
    * - invalid_argument OVERRIDES_INVALID: as for RetryJob.
-   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
-   * - already_exists IDEMPOTENCY_KEY_REUSED: idempotencyKey was used for another submission.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
+   * - already_exists IDEMPOTENCY_KEY_REUSED: `idempotencyKey` was used for another submission.
    * - permission_denied APPROVER_ROLE_REQUIRED: as for SubmitJob.
    * - failed_precondition APPROVER_MISSING: as for SubmitJob.
    * - resource_exhausted QUOTA_JOBS: as for SubmitJob.
    *
-   * With repin, nor may it have faults by the definitions of today: those of SubmitJob, but for rules that
-   * are younger than the job.
+   * With `repin`, the program must also have no errors with the current definitions. These are the program errors of
+   * SubmitJob, except for rules that are newer than the job.
    *
    * @generated from rpc svc.v1.JobsService.RerunJob
    */
@@ -3862,14 +3875,14 @@ export const JobsService: GenService<{
     output: typeof RerunJobResponseSchema;
   },
   /**
-   * PauseJob stops a job between two acts: calls in flight are waited for, no other is begun, and it is
-   * JOB_STATUS_PARKED with park.reason `paused`. The job is returned as it is now, which may still be
-   * JOB_STATUS_RUNNING, with pausedAt set. A job that waits already keeps its park and is parked so when
-   * that ends. From this call on the deadline's clock stands still; the clocks of asks go on. Pausing
-   * again changes nothing. CancelJob ends a paused job as any other.
+   * Pauses a job between two step actions. svc waits for calls in progress and starts no others. Then the job is
+   * JOB_STATUS_PARKED with the `park.reason` `paused`. The returned job may still be JOB_STATUS_RUNNING, with
+   * `pausedAt` set. A job that already waits keeps its park and is paused when that wait ends. From this call on, the
+   * job's deadline does not advance, but the deadlines of asks do. Idempotent: pausing again changes nothing. CancelJob
+   * cancels a paused job like any other.
    *
-   * It is an error to pause:
-   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
    * - failed_precondition JOB_FINISHED: the job has ended.
    *
    * @generated from rpc svc.v1.JobsService.PauseJob
@@ -3880,13 +3893,13 @@ export const JobsService: GenService<{
     output: typeof PauseJobResponseSchema;
   },
   /**
-   * ResumeJob ends the pause of a job: it goes on where it stood, and its deadline's clock too. One
-   * that waits otherwise goes on waiting.
+   * Resumes a paused job. It continues from its last position, and its deadline advances again. A job that also waits
+   * for something else keeps waiting.
    *
-   * It is an error to resume:
-   * - not_found JOB_NOT_FOUND: the project has no job id.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
    * - failed_precondition JOB_FINISHED: the job has ended.
-   * - failed_precondition JOB_NOT_PAUSED: the job is not paused, nor to be.
+   * - failed_precondition JOB_NOT_PAUSED: the job is not paused, and no pause is pending.
    *
    * @generated from rpc svc.v1.JobsService.ResumeJob
    */
@@ -3896,31 +3909,33 @@ export const JobsService: GenService<{
     output: typeof ResumeJobResponseSchema;
   },
   /**
-   * RetryJob takes a job on that failed, expired, was aborted or cancelled: its next attempt goes on where
-   * it stopped, as the same job. Rows that ended well stay so; those that failed are done again, and a
-   * write whose outcome is unknown only with resendUnknown, under the same key of the app. With
-   * fromStepId it goes back to an earlier step first, as long as nothing was written since. The attempt
-   * that ended is kept in attempts; receipt and finishedAt are unset meanwhile, the log goes on, the
-   * deadline begins anew, and the other limits count over all attempts together.
+   * Retries a job that failed, expired, was aborted or was cancelled. It stays the same job, and its next attempt
+   * continues at the point of the stop. Rows that succeeded are not repeated. Rows that failed are. A write with an
+   * unknown outcome is repeated only with `resendUnknown`, with the same idempotency key of the app. With `fromStepId`,
+   * the attempt starts at an earlier step, if nothing was written since that step.
    *
-   * A plan that needs approval and has none, or whose approval says less than the attempt may do (params
-   * are changed, or more writes than the estimate may be made), is JOB_STATUS_PENDING_PLAN_APPROVAL: the
-   * key that retries is the one that may answer. With an idempotencyKey that was used for the same retry
-   * of the job, the job is returned as it is, and nothing is changed.
+   * The attempt that ended moves to `attempts`. `receipt` and `finishedAt` are unset until the new attempt ends, the
+   * log continues, and the deadline starts again. The other limits count over all attempts together.
    *
-   * It is an error to retry:
-   * - not_found JOB_NOT_FOUND: the project has no job id.
-   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, has succeeded or was rejected,
-   *   simulated or a rehearsal, has begun to undo, met a limit, has lost its rows, has had 20 attempts, was run by another
-   *   job, or would send again what was written since fromStepId or by a skill.
-   * - invalid_argument JOB_STEP_UNKNOWN: fromStepId names no step of the program that the job has begun.
-   * - invalid_argument OVERRIDES_INVALID: paramsJson is no JSON object, or names no param of the program, or
-   *   gives it a value of another type.
-   * - invalid_argument IDEMPOTENCY_KEY_INVALID: idempotencyKey is longer than 255 characters.
-   * - already_exists IDEMPOTENCY_KEY_REUSED: idempotencyKey was used for another retry of the job.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's.
-   * - failed_precondition APPROVER_MISSING: the plan needs approval and no contact may give it.
-   * - resource_exhausted QUOTA_JOBS: as many jobs of the project have not ended as may.
+   * The job is JOB_STATUS_PENDING_PLAN_APPROVAL if its plan needs approval and has none, or if its approval does not
+   * cover the new attempt (other params, or more writes than the estimate). Only the key that retries may then give the
+   * approval. Idempotency: if `idempotencyKey` was used for the same retry of the job, the call returns the job and
+   * changes nothing.
+   *
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
+   * - failed_precondition JOB_NOT_RETRYABLE: the job has not ended, succeeded or was rejected. Or it was a simulation
+   *   run or an approval dry run, has started to undo, or reached a limit. Or it no longer has its rows, has had 20
+   *   attempts, or was run by another job. Or the retry would repeat writes that were made since `fromStepId` or by a
+   *   skill.
+   * - invalid_argument JOB_STEP_UNKNOWN: `fromStepId` is not a step of the program that the job has started.
+   * - invalid_argument OVERRIDES_INVALID: `paramsJson` is not a JSON object, names an unknown param, or has a value of
+   *   the wrong type for a param.
+   * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
+   * - already_exists IDEMPOTENCY_KEY_REUSED: `idempotencyKey` was used for another retry of the job.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
+   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact is allowed to give it.
+   * - resource_exhausted QUOTA_JOBS: the project has reached its quota of jobs that have not ended.
    *
    * @generated from rpc svc.v1.JobsService.RetryJob
    */
@@ -3930,11 +3945,11 @@ export const JobsService: GenService<{
     output: typeof RetryJobResponseSchema;
   },
   /**
-   * ListSteps returns every step of a job's program in the program's order, begun or not: how far it is,
-   * how fast its rows go, how many are left. It is as large for 100,000 rows as for one.
+   * Lists all steps of a job's program in program order, including steps that have not started, with their progress:
+   * rows done, rows per second and rows left. The size of the response does not depend on the number of rows.
    *
-   * It is an error to list:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
    *
    * @generated from rpc svc.v1.JobsService.ListSteps
    */
@@ -3944,15 +3959,14 @@ export const JobsService: GenService<{
     output: typeof ListStepsResponseSchema;
   },
   /**
-   * ListUndoEntries returns how the calls of a job may be undone, or were, in the order in which they
-   * were recorded: the calls of programs that declare a saga, one entry each. What an undo would send is
-   * not shown. Entries go with the rows of the job, some days after its end.
+   * Lists the undo entries of a job in ascending order of their number: one for each call that a program with a saga
+   * can undo or has undone. Entries do not show the request that an undo sends. svc deletes them with the job's rows,
+   * some days after the job ends.
    *
-   * It is an error to list:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   job.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same job.
    *
    * @generated from rpc svc.v1.JobsService.ListUndoEntries
    */
@@ -3962,14 +3976,13 @@ export const JobsService: GenService<{
     output: typeof ListUndoEntriesResponseSchema;
   },
   /**
-   * ListJobEvents returns the log of one job by seq upwards, each entry naming the chain of
-   * principals that caused it.
+   * Lists the log entries of a job in ascending order of `seq`. Each entry names the chain of principals that caused
+   * it.
    *
-   * It is an error to list:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   job.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same job.
    *
    * @generated from rpc svc.v1.JobsService.ListJobEvents
    */
@@ -3979,13 +3992,13 @@ export const JobsService: GenService<{
     output: typeof ListJobEventsResponseSchema;
   },
   /**
-   * WatchJob streams the log of one job after a given seq, by seq upwards and without a gap: first
-   * what is there, then every entry as it is committed. The stream ends after the last entry of a job
-   * that has ended. After a break, go on with the last seq received.
+   * Streams the log entries of a job after `afterSeq`, in ascending order of `seq` and without gaps: first the existing
+   * entries, then each new entry when it is committed. The stream ends after the last entry of a job that has ended.
+   * After a disconnect, call again with the last `seq` received.
    *
-   * It is an error to watch:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has as many streams open at this node as it may.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
+   * - resource_exhausted QUOTA_OPEN_STREAMS: the project has reached its quota of open streams on this node.
    *
    * @generated from rpc svc.v1.JobsService.WatchJob
    */
@@ -3995,27 +4008,27 @@ export const JobsService: GenService<{
     output: typeof WatchJobResponseSchema;
   },
   /**
-   * PromoteJob makes a tool of the program of a finished job: `skills.<slug>` of kind CODE, private to
-   * the project. Calling it submits a job of that program, with the call's arguments as its input. With
-   * newVersion it is the next version of a skill that exists, and takes every input that the version
-   * before takes; who calls `skills.<slug>` calls the newest from then on, and `skills.<slug>@3` names
-   * one. Jobs under way keep the version that they were submitted with.
+   * Promotes a finished job to a skill: its program becomes the tool `skills.<slug>` of kind CODE, private to the
+   * project. A call of the tool submits a job of that program, with the arguments as its input.
    *
-   * It is an error to promote:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - failed_precondition JOB_NOT_PROMOTABLE: the job has not succeeded, was simulated, or its
-   *   program declares no inputSchema.
-   * - invalid_argument SKILL_SLUG_INVALID: slug does not match `^[a-z][a-z0-9_]{0,62}$`.
-   * - invalid_argument SKILL_DESCRIPTION_INVALID: description is empty or longer than 1,000
-   *   characters.
-   * - already_exists SKILL_SLUG_TAKEN: the project has a skill of that slug, and newVersion is false.
-   * - not_found SKILL_NOT_FOUND: newVersion is true and the project has no skill of that slug.
-   * - failed_precondition SKILL_INCOMPATIBLE: the program does not take every input that the newest
-   *   version takes; the message names the differences.
-   * - invalid_argument PROGRAM_TEMPLATE_LITERAL, PROGRAM_SENSITIVE_LITERAL, PROGRAM_EXPRESSION_INVALID: the
-   *   program was accepted by a version of the service that did not refuse this yet. Mend it, submit it,
-   *   and promote that job.
-   * - resource_exhausted SKILLS_TOO_MANY: the project has 200 skills already, or the skill 100 versions.
+   * With `newVersion`, the program becomes the next version of an existing skill. It must accept every input that the
+   * previous version accepts. Calls of `skills.<slug>` then use the newest version, and `skills.<slug>@3` names a fixed
+   * version. Jobs in progress keep the version with which they were submitted.
+   *
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job with this id.
+   * - failed_precondition JOB_NOT_PROMOTABLE: the job has not succeeded, was a simulation run, or its program declares
+   *   no `inputSchema`.
+   * - invalid_argument SKILL_SLUG_INVALID: `slug` does not match `^[a-z][a-z0-9_]{0,62}$`.
+   * - invalid_argument SKILL_DESCRIPTION_INVALID: `description` is empty or longer than 1,000 characters.
+   * - already_exists SKILL_SLUG_TAKEN: the project has a skill with this slug, and `newVersion` is false.
+   * - not_found SKILL_NOT_FOUND: `newVersion` is true, and the project has no skill with this slug.
+   * - failed_precondition SKILL_INCOMPATIBLE: the program does not accept every input that the newest version accepts.
+   *   The message has the differences.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL, PROGRAM_SENSITIVE_LITERAL, PROGRAM_EXPRESSION_INVALID: an older
+   *   version of the service, which did not yet have this rule, accepted the program. Correct the program, submit it,
+   *   and promote the new job.
+   * - resource_exhausted SKILLS_TOO_MANY: the project already has 200 skills, or the skill 100 versions.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob
    */
@@ -4025,13 +4038,12 @@ export const JobsService: GenService<{
     output: typeof PromoteJobResponseSchema;
   },
   /**
-   * ListSkills returns the newest version of each skill of the project, by slug upwards; or, with a
-   * slug, every version of that skill, newest first.
+   * Lists the newest version of each skill of the project in ascending order of slug. With `slug`, lists every version
+   * of that skill, newest first.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   slug.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same slug.
    *
    * @generated from rpc svc.v1.JobsService.ListSkills
    */
@@ -4041,10 +4053,10 @@ export const JobsService: GenService<{
     output: typeof ListSkillsResponseSchema;
   },
   /**
-   * GetSkill returns one version of a skill with its program.
+   * Returns one version of a skill with its program.
    *
-   * It is an error to read:
-   * - not_found SKILL_NOT_FOUND: the project has no skill of that slug, or no such version of it.
+   * Errors:
+   * - not_found SKILL_NOT_FOUND: the project has no skill with this slug, or the skill has no such version.
    *
    * @generated from rpc svc.v1.JobsService.GetSkill
    */
@@ -4054,12 +4066,12 @@ export const JobsService: GenService<{
     output: typeof GetSkillResponseSchema;
   },
   /**
-   * DeleteSkill deletes a skill, or one version of it: then the newest of those that are left is the
-   * one that is called. Jobs under way are not touched. The number of a deleted version is not given
-   * to another.
+   * Deletes a skill, or one version of it. After the newest version is deleted, calls use the newest version that
+   * remains. Jobs in progress are not affected. The number of a deleted version is not used again. Requires
+   * ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found SKILL_NOT_FOUND: the project has no skill of that slug, or no such version of it.
+   * Errors:
+   * - not_found SKILL_NOT_FOUND: the project has no skill with this slug, or the skill has no such version.
    *
    * @generated from rpc svc.v1.JobsService.DeleteSkill
    */
@@ -4069,27 +4081,27 @@ export const JobsService: GenService<{
     output: typeof DeleteSkillResponseSchema;
   },
   /**
-   * AnswerAsk settles the pending ask of a job with one of the continuations its point declares, and
-   * moves the job, in one transaction. Of any number of answers and the clock exactly one settles an
-   * ask. Every refusal but the first below is recorded on the job's log as `answer-refused` and moves
-   * nothing.
+   * Answers the pending ask of a job with one of the continuations that its point declares, and moves the job, in one
+   * transaction. Exactly one answer or timeout settles an ask. svc records each refused answer in the job's log as
+   * `answer-refused`, except JOB_NOT_FOUND. A refused answer changes nothing else.
    *
-   * It is an error to answer, checked in this order:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - failed_precondition ASK_STALE: requestId is neither the job's pending ask nor a settled one.
-   * - failed_precondition ASK_SETTLED: the ask named by requestId was settled before; or requestId is
-   *   empty and the job has no pending ask.
-   * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached principalId.
-   * - invalid_argument CONTINUATION_NOT_DECLARED: the point does not declare continuation.
-   * - invalid_argument OVERRIDES_INVALID: overridesJson is not JSON, breaks the point's answer schema,
-   *   or comes with a continuation other than `retry-with`.
-   * - invalid_argument NOTE_TOO_LONG: note is longer than 2,000 characters.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that this key caused, or a
-   *   key of the same hand: a grant of it, the key that gave it, or a grant of that.
-   * - permission_denied APPROVER_ROLE_REQUIRED: of an approval ask, the key is not an approver's.
-   * - permission_denied APPROVAL_KEY_MISMATCH: of an approval ask, the key is not the one whose plan
-   *   parked there.
-   * - permission_denied PRINCIPAL_NOT_APPROVER: of an approval ask, principalId is no approver.
+   * Errors, checked in this order:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
+   * - failed_precondition ASK_STALE: `requestId` is neither the job's pending ask nor a settled ask.
+   * - failed_precondition ASK_SETTLED: the ask `requestId` is already settled; or `requestId` is empty, and the job has
+   *   no pending ask.
+   * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached the contact `principalId`.
+   * - invalid_argument CONTINUATION_NOT_DECLARED: the point does not declare `continuation`.
+   * - invalid_argument OVERRIDES_INVALID: `overridesJson` is not JSON, does not match the point's answer schema, or
+   *   comes with a continuation other than `retry-with`.
+   * - invalid_argument NOTE_TOO_LONG: `note` is longer than 2,000 characters.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
+   *   key caused: a grant of this key, the key that gave this key's grant, or another grant of that key.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the ask is an approval, and the key is not an approver's key.
+   * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and the key is not the key whose plan waits for
+   *   it.
+   * - permission_denied PRINCIPAL_NOT_APPROVER: the ask is an approval, and the contact `principalId` is not an
+   *   approver.
    *
    * @generated from rpc svc.v1.JobsService.AnswerAsk
    */
@@ -4099,22 +4111,21 @@ export const JobsService: GenService<{
     output: typeof AnswerAskResponseSchema;
   },
   /**
-   * CreateAnswerLink makes a link by which a contact without a key answers one pending ask, at
-   * /console/answer. An answer that comes by it is the contact's, vouched for by the key that makes this
-   * call. The link ends with the ask, with the key or the contact, and when its time is over; opening it
-   * changes nothing. There is none for approvals.
+   * Creates a link with which a contact without a key answers one pending ask, at /console/answer. An answer through
+   * the link counts as the contact's answer, with the authority of the calling key. The link ends with the ask, the key
+   * or the contact, or when it expires. Opening it changes nothing. There are no links for approvals.
    *
-   * It is an error to make one:
-   * - failed_precondition CONSOLE_OFF: the node serves no console.
-   * - invalid_argument LINK_EXPIRY_INVALID: expiresAt is over, or more than 30 days from now.
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - failed_precondition ASK_STALE: requestId is no ask of the job, or was withdrawn.
-   * - failed_precondition ASK_SETTLED: the ask was settled before; or requestId is empty and the job has
-   *   no pending ask.
+   * Errors:
+   * - failed_precondition CONSOLE_OFF: the node does not serve the console.
+   * - invalid_argument LINK_EXPIRY_INVALID: `expiresAt` is in the past or more than 30 days from now.
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
+   * - failed_precondition ASK_STALE: `requestId` is not an ask of the job, or the ask was withdrawn.
+   * - failed_precondition ASK_SETTLED: the ask is already settled; or `requestId` is empty, and the job has no pending
+   *   ask.
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
-   * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached principalId.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call, or a program, that this key caused, or a
-   *   key of the same hand: a grant of it, the key that gave it, or a grant of that.
+   * - permission_denied PRINCIPAL_NOT_REACHED: the ask has not reached the contact `principalId`.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key caused, or that a related
+   *   key caused: a grant of this key, the key that gave this key's grant, or another grant of that key.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */
@@ -4124,13 +4135,12 @@ export const JobsService: GenService<{
     output: typeof CreateAnswerLinkResponseSchema;
   },
   /**
-   * ListAsks returns the questions the project's jobs have put to people, settled ones included,
-   * newest first by (askedAt, requestId). The filters combine.
+   * Lists the asks of the project's jobs, including settled asks, newest first by (askedAt, requestId). An ask must
+   * match all filters that are set.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned for the same
-   *   filters.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call for the same filters.
    *
    * @generated from rpc svc.v1.JobsService.ListAsks
    */
@@ -4140,11 +4150,11 @@ export const JobsService: GenService<{
     output: typeof ListAsksResponseSchema;
   },
   /**
-   * GetAsk returns one ask, settled or not.
+   * Returns one ask, pending or settled.
    *
-   * It is an error to read:
-   * - not_found JOB_NOT_FOUND: the project has no job jobId.
-   * - not_found ASK_NOT_FOUND: the job has no ask requestId.
+   * Errors:
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
+   * - not_found ASK_NOT_FOUND: the job has no ask `requestId`.
    *
    * @generated from rpc svc.v1.JobsService.GetAsk
    */
@@ -4154,18 +4164,19 @@ export const JobsService: GenService<{
     output: typeof GetAskResponseSchema;
   },
   /**
-   * CreateAskEndpoint registers an endpoint that every ask of the project is published to, once for
-   * each hop, and returns the secret that signs it. The secret is returned here only. The body is
-   * `{"id", "type": "ask_raised", "jobId", "ask"}`. Where eventTypes name them, it is told of standing
-   * programs, too, at most once a type, program and hour: `{"id", "type", "standingProgramId", "slug", "title",
-   * "version", "at", "reason", "detail", "count"}`. Signature, retries and attempts are those of event
-   * deliveries, and ListDeliveryAttempts reads them.
+   * Creates an ask endpoint: svc posts every ask of the project to it, once for each hop. The response has the secret
+   * that signs the posts, and no other response ever does. Requires ROLE_APPROVER.
    *
-   * It is an error to create:
+   * The body is `{"id", "type": "ask_raised", "jobId", "ask"}`. If `eventTypes` names events of schedules, svc posts
+   * them, too, at most once per type, schedule and hour: `{"id", "type", "standingProgramId", "slug", "title",
+   * "version", "at", "reason", "detail", "count"}`. Signature, retries and attempts are those of event deliveries.
+   * ListDeliveryAttempts returns the attempts.
+   *
+   * Errors:
    * - invalid_argument ENDPOINT_URL_INVALID: as for TriggersService.CreateSubscription.
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: as for TriggersService.CreateSubscription.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: as for TriggersService.CreateSubscription.
-   * - invalid_argument EVENT_TYPE_UNKNOWN: eventTypes has another text than those that it is told of.
+   * - invalid_argument EVENT_TYPE_UNKNOWN: `eventTypes` has an unknown event type.
    *
    * @generated from rpc svc.v1.JobsService.CreateAskEndpoint
    */
@@ -4175,11 +4186,11 @@ export const JobsService: GenService<{
     output: typeof CreateAskEndpointResponseSchema;
   },
   /**
-   * ListAskEndpoints returns the project's ask endpoints, newest first. It never returns a secret.
+   * Lists the project's ask endpoints, newest first. It never returns a secret. Requires ROLE_APPROVER.
    *
-   * It is an error to list with:
-   * - invalid_argument PAGE_SIZE_NEGATIVE: pageSize is negative.
-   * - invalid_argument PAGE_TOKEN_INVALID: pageToken is not one that this call returned.
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
    *
    * @generated from rpc svc.v1.JobsService.ListAskEndpoints
    */
@@ -4189,11 +4200,11 @@ export const JobsService: GenService<{
     output: typeof ListAskEndpointsResponseSchema;
   },
   /**
-   * DeleteAskEndpoint deletes one ask endpoint and ends its pending deliveries as `dead_letter`, in
-   * one transaction. The asks themselves stay answerable.
+   * Deletes an ask endpoint and ends its pending deliveries as `dead_letter`, in one transaction. The asks themselves
+   * can still be answered. Requires ROLE_APPROVER.
    *
-   * It is an error to delete:
-   * - not_found ASK_ENDPOINT_NOT_FOUND: the project has no ask endpoint id.
+   * Errors:
+   * - not_found ASK_ENDPOINT_NOT_FOUND: the project has no ask endpoint with this `id`.
    *
    * @generated from rpc svc.v1.JobsService.DeleteAskEndpoint
    */

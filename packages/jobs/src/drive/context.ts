@@ -12,57 +12,57 @@ import type { JobCalls } from "./run/calls.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
-/** Bounds of the engine; times in milliseconds. */
+/** Limits of the engine, times in milliseconds. */
 export type EngineLimits = {
-  /** A lease lasts this long; a node that dies holds its jobs up for so long. Default 30 s. */
+  /** Duration of a lease. A node that dies delays its jobs for this long. Default 30 s. */
   readonly leaseMs: number;
-  /** Pause between two looks for due tasks while nothing wakes the engine. Default 1 s. */
+  /** Pause between two claims of due tasks if nothing wakes the engine. Default 1 s. */
   readonly pollMs: number;
-  /** Jobs driven at once on one node. Default 128. */
+  /** Jobs that one node runs at once. Default 128. */
   readonly runsMax: number;
-  /** A driver works this long at a stretch while others wait. Default 1 s. */
+  /** Longest time that a driver works while other jobs wait. Default 1 s. */
   readonly sliceMs: number;
-  /** Longer waits give the job back instead of holding it. Default 2 s. */
+  /** For a longer wait the job is given back instead of held. Default 2 s. */
   readonly patienceMs: number;
-  /** How soon a call that may still run on a lost node is asked for again. Default 2 s. */
+  /** Pause before a call that may still run on a lost node is looked up again. Default 2 s. */
   readonly inDoubtPollMs: number;
-  /** Tries of an undo call. Default 3. */
+  /** Attempts of an undo call. Default 3. */
   readonly undoTries: number;
-  /** Wait before the second try of an undo call, doubled for every further one. Default 1 s. */
+  /** Wait before the second attempt of an undo call, doubled for each further one. Default 1 s. */
   readonly undoBackoffMs: number;
-  /** Leases of a job in a row that may run out before it gets on; at the last the job is parked. Default 3. */
+  /** Consecutive leases that a job may lose without progress. At the last one it is parked. Default 3. */
   readonly lossesMax: number;
-  /** How often a job may hold a node's event loop; at the last time it is parked. Default 2. */
+  /** Times that a job may hold a node's event loop. At the last one it is parked. Default 2. */
   readonly loopHoldsMax: number;
 };
 
-/** How a rehearsal ended. */
+/** The result of an approval dry run. */
 export type EndedRehearsal = {
   readonly jobId: Id<"job">;
   readonly programId: StandingProgramId;
   readonly status: JobStatus;
   readonly planApprovalId: string;
-  /** Why it failed; empty where people decided. */
+  /** The reason of a failure. Empty if people decided. */
   readonly lastError: string;
 };
 
-/** Does what is to be committed with the end of a rehearsal. The job's row is locked by then. */
+/** Writes what must be committed with the end of an approval dry run. The job's row is locked. */
 export type OnRehearsed = (tx: Executor, ended: EndedRehearsal) => Promise<void>;
 
-/** What driving jobs works with. */
+/** Dependencies of running jobs. */
 export type EngineContext = {
   readonly db: Database;
-  /** Reads jobs for their drivers: those that were claimed together are read together. */
+  /** Reads jobs for their drivers. Jobs that were claimed together are read together. */
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Pages of rows that drivers read and commit, so many at once: what else asks the store does not stand behind them. */
+  /** Limits the pages of rows that drivers read and commit at once, so that other statements do not wait for them. */
   readonly rowStatements: AtOnce;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;
-  /** Calls tools for a job that no lease was lost of: none of its calls was made before. */
+  /** Calls tools for a job that never lost a lease, so that none of its calls was made before. */
   readonly firstCalls: JobCalls;
-  /** Decides which calls of jobs a person confirms. */
+  /** Decides which calls of jobs a person must confirm. */
   readonly confirms: ConfirmGate;
   readonly asks: AskPort;
   readonly nodeId: NodeId;
@@ -70,24 +70,24 @@ export type EngineContext = {
   readonly programs: ProgramCache;
   /** Evaluates the expressions of programs. */
   readonly evaluator: Evaluator;
-  /** Meters what drivers do, by job. */
+  /** Meters the work of drivers, by job. */
   readonly meter: WorkMeter;
   readonly observer: EngineObserver;
-  /** Told that a job has another status, so that who watches it looks. */
+  /** Called when a job has a new status, so that watchers read it. */
   readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
-  /** Told, in the transaction of its end, that a rehearsal has ended: people have decided, or will not. */
+  /** Called in the transaction that ends an approval dry run: people have decided, or will not. */
   readonly onRehearsed: OnRehearsed | undefined;
   /**
-   * Takes a job on that ran a skill for another, in the transaction of a commit of that one, which waits for it. Where that cannot be any
-   * more, that one is woken, and finds it as it ended.
+   * Retries a job that ran a skill for this parent, in a transaction of the waiting parent. If that is no longer possible, the parent is
+   * woken and finds the child ended.
    */
   readonly retryChild: (tx: Executor, parent: JobState, child: RetriedChild) => Promise<void>;
-  /** Why a job that ended cannot be taken on where it stopped, by whoever runs it; undefined where it can. */
+  /** Returns why an ended job cannot be continued where it stopped, whatever job ran it, or undefined if it can. */
   readonly whyNotTakenOn: (db: Executor, jobId: Id<"job">) => Promise<string | undefined>;
-  /** For tests: comes to a fault point. */
+  /** For tests: called at a fault point. */
   readonly onFaultPoint: OnFaultPoint | undefined;
-  /** The receiptHash of a receipt whose receiptHash is empty. */
+  /** Returns the receiptHash of a receipt whose receiptHash is empty. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;
-  /** Told that work of another job, or a follow-up of this one, is due; where it is not yet, when. Epoch milliseconds. */
+  /** Called when work of another job, or further work of this one, is due. `atMs`: the due time in epoch milliseconds, if it is later. */
   readonly onDue: (atMs?: number) => void;
 };

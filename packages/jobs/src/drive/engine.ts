@@ -42,7 +42,7 @@ import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } fr
 import { takeJob } from "./store/open.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
-/** The bounds that hold where nothing else is said. */
+/** The default limits. */
 const defaultEngineLimits: EngineLimits = {
   leaseMs: 30_000,
   pollMs: 1_000,
@@ -64,7 +64,7 @@ const freshMs = 1_000;
 
 const knownMax = 10_000;
 
-/** What an engine is made of. */
+/** Dependencies and settings of an engine. */
 export type JobEngineOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -75,71 +75,71 @@ export type JobEngineOptions = {
   readonly programs: ProgramCache;
   readonly evaluator: Evaluator;
   readonly meter: WorkMeter;
-  /** Who does the tasks of asks: hops, reaching contacts, publishing. */
+  /** Handlers of the tasks of asks: hops, messages to contacts, publications. */
   readonly handlers: TaskHandlers;
   readonly observer?: EngineObserver;
-  /** Told that a job has another status. */
+  /** Called when a job has a new status. */
   readonly onMoved?: ((jobId: Id<"job">) => void) | undefined;
-  /** Bounds that differ from the defaults. */
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<EngineLimits>;
-  /** The receiptHash of a receipt; by default that of the document as it is stored. */
+  /** Returns the receiptHash of a receipt. By default that of the document as stored. */
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
-  /** Does what is to be committed with the end of a rehearsal. */
+  /** Writes what must be committed with the end of an approval dry run. */
   readonly onRehearsed?: OnRehearsed | undefined;
-  /** For tests: comes to a fault point. */
+  /** For tests: called at a fault point. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
 
 /** The job engine of one node. */
 export type JobEngine = {
-  /** Begins to claim due tasks. */
+  /** Starts to claim due tasks. */
   start(): void;
-  /** Looks for due tasks now: told after a commit that made some. */
+  /** Claims due tasks now. Call it after a commit that made some. */
   wake(): void;
   /**
-   * Keeps a place for a job that is about to be stored, which this node then drives without claiming or reading it. Undefined where
-   * the job has to stand in line; then call `wake` after the commit.
+   * Reserves a slot for a job that is about to be stored. This node then runs it without claiming or reading it. Returns undefined if the
+   * job has to queue; then call `wake` after the commit.
    */
   reserve(projectId: ProjectId): Reservation | undefined;
-  /** Tells a driver on this node that its job is to be cancelled, as the store says already. */
+  /** Informs a driver on this node that its job is to be cancelled. The store already says so. */
   cancel(jobId: Id<"job">): void;
   /**
-   * Moves a job as the answer to its ask says, in the transaction that settles it. The job's row is locked by `lockJob` before the
-   * ask is. Makes no call: what remains to be done is due at once. Call `wake` after the commit.
+   * Moves a job as the answer to its ask says, in the transaction that settles it. `lockJob` must lock the job's row before the ask. Makes
+   * no call; the rest of the work is due at once. Call `wake` after the commit.
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**
-   * Parks a job with the reason `administrator`, whichever node drives it and whether or not that node answers: what it still writes of
-   * the job is refused. `chain` says who asked.
+   * Parks a job with the reason `administrator`, on any node, even if that node hangs: its later writes for the job are refused. `chain`:
+   * the cause of the request.
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
-  /** Takes a job that was parked with the reason `administrator` or `poisoned` back to where it stood. `chain` says who asked. */
+  /** Releases a job parked with the reason `administrator` or `poisoned` to its earlier state. `chain`: the cause of the request. */
   release(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
   /**
-   * Asks that a job be paused: parked between two acts of its driver, or at once where it has none. `chain` says who asked. Tells a
-   * driver on this node.
+   * Requests a pause of a job. It is parked between two step actions, or at once if no driver runs it. `chain`: the cause of the request.
+   * Informs a driver on this node.
    */
   pause(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
-  /** Takes a job that is paused, or is to be, back to where it stood. `chain` says who asked. */
+  /** Returns a job that is paused, or is to be, to its earlier state. `chain`: the cause of the request. */
   resume(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
-  /** Takes a job on that ended, as its next attempt. Rejects with what `needsApproval` throws, and nothing is changed. */
+  /** Starts the next attempt of a job that ended. Rejects with the errors of `needsApproval`, and then changes nothing. */
   retry(asked: RetryOfJob): Promise<Retried>;
   /**
-   * Told that a job held this node's event loop for `ms` milliseconds at a stretch. It is counted in the store, over all nodes; at the
-   * second time the job is parked as `poisoned`. Never rejects: a store that is away is told to the observer, and nothing is counted.
+   * Records that a job held this node's event loop for `ms` milliseconds at a stretch. The store counts it over all nodes; the second time,
+   * the job is parked as `poisoned`. Never rejects: if the database is unavailable, the observer is informed and nothing is counted.
    */
   reportHeldLoop(jobId: Id<"job">, ms: number): Promise<void>;
-  /** Claims nothing more, lets calls in flight end for at most `graceMs`, and gives the jobs back. */
+  /** Claims nothing more, waits at most `graceMs` for calls in flight, and gives the jobs back. */
   drain(graceMs: number): Promise<void>;
-  /** Forgets which calls of a project's keys, or of a key, a person confirms, so that a change holds at once. */
+  /** Drops the cached confirmation rules of a project's keys, or of a key, so that a change takes effect at once. */
   forgetConfirmRules(id: ProjectId | KeyId): void;
   stats(): { readonly held: number };
 };
 
-/** Pages of rows that are read and committed at once: the other connections of the node are for whoever waits for an answer. */
+/** Pages of rows that are read and committed at once. The node's other connections are for waiting callers. */
 const rowStatementsMax = 4;
 
-/** Makes the job engine of a node. */
+/** Creates the job engine of a node. */
 export function createJobEngine(options: JobEngineOptions): JobEngine {
   const {
     observer = silentObserver,
@@ -213,7 +213,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   };
 }
 
-/** Makes it. */
+/** Creates the gate for calls that need confirmation. */
 function createConfirmGate({ db, clock }: { readonly db: Executor; readonly clock: Clock }): ConfirmGate {
   const known = new LeastRecentlyUsed<string, Known>(knownMax);
   let changes = 0;
@@ -224,7 +224,7 @@ function createConfirmGate({ db, clock }: { readonly db: Executor; readonly cloc
     if (current !== undefined && readAtMs - current.readAtMs < freshMs) return current.rules;
     const seen = changes;
     const rules = await readConfirmRules(db, projectId, keyIds);
-    // Rules that changed while they were read are not kept.
+    // Rules that changed during their read are not cached.
     if (seen === changes) known.set(name, { rules, readAtMs });
     return rules;
   };
@@ -244,7 +244,7 @@ function createConfirmGate({ db, clock }: { readonly db: Executor; readonly cloc
   };
 }
 
-/** The highest access class among all calls of a program, its undo calls and its skills. */
+/** Returns the highest access class of all calls of a program, including its undo calls and skills. */
 function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
   let worst = worstClasses.get(loaded);
   if (worst === undefined) {
@@ -261,29 +261,29 @@ function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
 }
 
 /**
- * Moves a job as the answer to its ask says, in the transaction that settles it: as far as it goes without a call. The job's row is
- * locked by then.
+ * Moves a job as the answer to its ask says, in the transaction that settles it, as far as possible without a call. The job's row is
+ * locked.
  */
 async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined) return;
   if (job.status === "running") return lookForAnswer(context, tx, job);
   if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
-  // It was held while its other branches were at work: it looks for the answer when it is released.
+  // It was held while its other branches were at work. It reads the answer when it is released.
   if (job.park?.before !== undefined && job.park.judgment === undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
-  // It may be to end, and its children before it, which is its driver's to do.
+  // It may have to end, and its children before it. Its driver does that.
   if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
-  // It was asked for while a person was waited for.
+  // The pause was requested while the job waited for a person.
   if (settled.state.pause !== undefined && isPausable(settled.state))
     await follow(settled, pauseNow(settled.state, startedMs), follower);
   else await port.commit(settled, { task: { dueAtMs: startedMs } });
 }
 
-/** A branch asked while others were at work: who drives the job looks for the answer, also where it was left to its children. */
+/** A branch asked while others were at work. The job's driver reads the answer, even if the job was left to its children. */
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;
   await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);

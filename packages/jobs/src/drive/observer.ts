@@ -2,14 +2,14 @@ import type { Id, ProjectId } from "@svc/core";
 import type { JobStatus, ParkableStatus } from "../state/statuses.ts";
 import type { HoldReason } from "./schedule/park.ts";
 
-/** A job that ended, in the numbers of its receipt: everything that one log line tells of it, and nothing that is data. */
+/** A job that ended, with the numbers of its receipt: everything that its log line contains, and no data. */
 export type EndedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
   readonly status: JobStatus;
   readonly outcome: "complete" | "partial" | "none";
   readonly isSimulated: boolean;
-  /** From its submission to its end. */
+  /** Milliseconds from its submission to its end. */
   readonly durationMs: number;
   readonly steps: number;
   readonly calls: number;
@@ -18,7 +18,7 @@ export type EndedJob = {
   readonly unknown: number;
   readonly rows: number;
   readonly asks: number;
-  /** The code that its last error begins with; empty for none. */
+  /** The code of its last error. Empty if there is none. */
   readonly errorCode: string;
 };
 
@@ -27,27 +27,27 @@ export type ParkedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
   readonly reason: HoldReason;
-  /** The step that it had begun or came to; empty for none. */
+  /** The step that it had begun or was about to begin. Empty if there is none. */
   readonly stepId: string;
-  /** Where it stood before. */
+  /** Its status before. */
   readonly status: ParkableStatus;
-  /** Of `poisoned`: what it did, beginning with a code. Else empty. */
+  /** For `poisoned`: the reason, beginning with a code. Otherwise empty. */
   readonly why: string;
 };
 
-/** Who watches the engine; the node's composition turns it into log lines and metrics. */
+/** Receiver of the engine's observations. The node turns them into log lines and metrics. */
 export type EngineObserver = {
-  /** A job ended; committed. */
+  /** Called after the end of a job is committed. */
   ended(job: EndedJob): void;
-  /** A job was parked by the service or an administrator. */
+  /** Called when svc or an administrator parked a job. */
   parked(job: ParkedJob): void;
-  /** A lease was lost under a driver: it ran out and another node goes on with the job, or a park from outside took it. */
+  /** Called when a driver lost its lease: it expired and another node continues the job, or a park from outside took it. */
   leaseLost(jobId: Id<"job">, cause: "taken-over" | "parked"): void;
-  /** Something failed that is tried again. */
+  /** Called when something failed that will be tried again. */
   failed(what: "claim" | "renew" | "drive" | "park" | "task" | "sweep", error: unknown): void;
 };
 
-/** Watches nothing. */
+/** An observer that ignores everything. */
 export const silentObserver: EngineObserver = {
   ended: () => {},
   parked: () => {},
@@ -55,7 +55,7 @@ export const silentObserver: EngineObserver = {
   failed: () => {},
 };
 
-/** Where a test may end a node: between these two acts something is half done. */
+/** Points where a test may end a node: something is half done there. */
 const faultPoints = [
   "after-claim",
   "before-call",
@@ -66,8 +66,8 @@ const faultPoints = [
   "mid-undo",
 ] as const;
 
-/** One of the places where a test may end a node. */
+/** A point where a test may end a node. */
 export type FaultPoint = (typeof faultPoints)[number];
 
-/** Comes to a fault point. In production nothing happens; a test's may never resolve, or end the process. */
+/** Called at a fault point. In production it does nothing; a test's may never resolve, or end the process. */
 export type OnFaultPoint = (point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void;

@@ -12,43 +12,43 @@ import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effe
 import type { FaultPoint } from "./observer.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 
-/** What becomes of the run task with a commit: the driver keeps it, it ends, or it is given back, to be due then. */
+/** The run task after a commit: the driver keeps it, it ends, or it is given back until it is due. */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
-/** What is committed with work beside what it says. */
+/** Additional parts of a commit of work. */
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
-  /** The call that begins with it, where that must be known should the node end. */
+  /** The call that begins with the commit, if the store must know it in case the node dies. */
   readonly call?: CallRecord | undefined;
-  /** The job is only given back until a time: unless the act did something, it has not got on. */
+  /** True if the job is only given back until a time. It then counts as progress only if the step action did something. */
   readonly isWait?: boolean;
 };
 
-/** A job as it was committed, and whether the call that was to begin with it did. */
+/** A committed job, and whether the call that was to begin with the commit did. */
 export type Committed = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
-/** An undo entry, opened. */
+/** An opened undo entry. */
 export type UndoEntry = {
   readonly entry: number;
   readonly stepId: string;
   readonly toolSlug: string;
   readonly entityId: string;
   readonly args: JsonObject;
-  /** Of an entry that stands for those of a job that this one ran: what is next of them. */
+  /** For the entry of a child job: the next entry inside it. */
   readonly inner?: InnerUndo;
 };
 
 /**
- * What is next in undoing a job that another ran. `call`: one of its calls. `close`: its entry that stands for a job that it ran, of which
- * nothing is left. `over`: nothing is left of it.
+ * The next step of undoing a child job. `call`: one of its calls. `close`: its entry for a child of its own that has nothing left. `over`:
+ * nothing is left of it.
  */
 export type InnerUndo =
   | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }
   | { readonly kind: "close"; readonly jobId: Id<"job">; readonly entry: UndoEntry; readonly hasFailed: boolean }
   | { readonly kind: "over"; readonly hasFailed: boolean };
 
-/** The twin that simulates a job: under way, at its end, or not to be found. */
+/** The simulation run of a job: running, ended, or missing. */
 export type Twin =
   | { readonly kind: "running" | "gone" }
   | {
@@ -59,75 +59,78 @@ export type Twin =
       readonly outcome: ReceiptDocument["outcome"] | "";
     };
 
-/** The asks of a job, none of them pending, and what their end has logged. */
+/** The asks of a job, none of them pending, and the log entries of their end. */
 type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
 
-/** What is done under the lock of the job's row, in one transaction. */
+/** Operations under the lock of the job's row, in one transaction. */
 export type LockedJob = {
-  /** The last entry of the log: nobody else adds to it now. */
+  /** Number of the last log entry. No one else can add one now. */
   readonly lastSeq: number;
-  /** Whether it is to be paused. */
+  /** True if the job is to be paused. */
   readonly isPaused: boolean;
-  /** Withdraws the pending ask, with a chain alone; what is to be logged of that, and all asks of the job. */
+  /** Withdraws the pending ask, only if a chain is given. Returns the log entries of that, and all asks of the job. */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
   commit(work: WorkingJob, parts: CommitParts): Promise<Committed>;
 };
 
-/** A call of a job that is ready to be sent. `send` or `cancel` is to be called, once. */
+/** A call of a job that is ready to be sent. Exactly one of `send` and `cancel` must be called, once. */
 export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
   send(): Promise<{ readonly attempted: Attempted; readonly end: UnrecordedEnd | undefined }>;
 };
 
-/** What a driver does to the world: everything outside of the state of its job. */
+/** Effects of a driver: everything outside its job's state. */
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
-  /** Says that this job is at work from here on, to who watches the event loop. */
+  /** Reports to the observer of the event loop that this job is at work from here on. */
   atWork(): void;
-  /** How long a driver works at a stretch while others wait. Milliseconds. */
+  /** Longest time that a driver works while other jobs wait, in milliseconds. */
   readonly sliceMs: number;
-  /** Leases of a job in a row that may run out before it gets on; then it is parked. */
+  /** Consecutive leases that a job may lose without progress before it is parked. */
   readonly lossesMax: number;
-  /** Tries of an undo call, and the wait before the second, doubled for every further one. */
+  /** Attempts of an undo call, and the wait before the second one, doubled for each further one. */
   readonly undoTries: number;
   readonly undoBackoffMs: number;
   /**
-   * Readies the call that an act makes first, so that it begins with the commit before the act. Undefined for one that has to be made
-   * by `call` alone.
+   * Prepares the first call of a step action, so that it begins with the commit before the action. Returns undefined if the call can only
+   * be made by `call`.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
-  /** The contact who is to confirm the job before it calls a tool of a class; undefined for none. */
+  /** Returns the contact who must confirm the job before it calls a tool of a class, or undefined if none. */
   confirmerOf: ConfirmGate["confirmerOf"];
-  /** Throws LeaseLostError when the lease is another's. */
+  /** Commits the work. Throws LeaseLostError if another driver has the lease. */
   commit(work: WorkingJob, parts: CommitParts): Promise<Committed>;
-  /** The same, unless somebody else has logged since this work was read: then nothing is written. Whether it was committed. */
+  /** Commits the work unless another writer has logged since it was read; then nothing is written. Returns true if it was committed. */
   commitUnlessLogged(work: WorkingJob, parts: CommitParts): Promise<boolean>;
-  /** Runs under the lock of the job's row. */
+  /** Runs a function under the lock of the job's row. */
   locked<T>(run: (job: LockedJob) => Promise<T>): Promise<T>;
-  /** Readies a question. Reads contacts; writes nothing. */
+  /** Prepares a question. Reads contacts and writes nothing. */
   prepareAsk(input: AskInput): Promise<PreparedAsk>;
   findAsk(state: JobState, askId: string): Promise<AnsweredAsk | undefined>;
-  /** The entry to undo next. */
+  /** Returns the next entry to undo. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work and leaves the job until one of its children stands elsewhere than was said, or the question is settled, which make
-   * its task due, it is time, or it expires.
+   * Commits the work and leaves the job until one of these happens: a child changes its state, the question is settled, the time comes, or
+   * the job expires.
    */
   awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
-  /** Asks jobs that this one runs to end. */
+  /** Requests the end of child jobs. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
-  /** Reads the twin that simulates a job. While it runs, the work is committed and its task ended: the twin's end makes it due. */
+  /**
+   * Reads the simulation run of a job. While it runs, the work is committed and the job's task ended; the end of the simulation makes it
+   * due again.
+   */
   waitForTwin(work: WorkingJob): Promise<Twin>;
-  /** Asks the twin to end. */
+  /** Requests the end of the simulation run. */
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
-  /** The receiptHash of a receipt whose receiptHash is empty. */
+  /** Returns the receiptHash of a receipt whose receiptHash is empty. */
   hashReceipt(receipt: ReceiptDocument): string;
-  /** Comes to a fault point; undefined outside of tests. */
+  /** Called at a fault point. Undefined outside tests. */
   readonly onFaultPoint: ((point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void) | undefined;
 };
 
-/** The lease was lost: whatever this driver still holds of the job is old. */
+/** The lease was lost: this driver's state of the job is outdated. */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
-  /** What was called is being recorded: whoever was in a transaction waits for it behind that. */
+  /** Resolves when the driver's calls are recorded. A caller inside a transaction waits for it after the transaction. */
   readonly recorded: Promise<void> | undefined;
 
   constructor(message: string, recorded?: Promise<void>) {
@@ -136,28 +139,28 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** What interrupts a driver from outside, where its worker says so; it is looked at between any two acts. */
+/** Requests from outside to a driver. They are checked between any two step actions. */
 export type Interrupts = {
   readonly isStopping: boolean;
-  /** The job is to be cancelled, as the next commit will find. */
+  /** True if the job is to be cancelled, as the next commit will find. */
   readonly isCancelSeen: boolean;
-  /** The job is to be paused, as the next commit will find, unless it was resumed by then. */
+  /** True if the job is to be paused, as the next commit will find unless it was resumed. */
   isPauseSeen: boolean;
-  /** Whether others wait for this node. */
+  /** True if other jobs wait for this node. */
   hasOthersWaiting(): boolean;
 };
 
-/** Who drives one job under one lease. */
+/** The driver of one job under one lease. */
 export type Driver = {
   readonly port: Port;
   readonly effects: StepEffects;
   readonly interrupts: Interrupts;
   readonly startedMs: number;
-  /** Leases of the job that ran out under those who drove it before, since it last got on. */
+  /** Leases of the job that expired under earlier drivers since its last progress. */
   readonly losses: number;
-  /** Whether it has had its share of time, and others wait for the node. */
+  /** True if its time slice is over and other jobs wait for the node. */
   isSliceOver(): boolean;
 };
 
-/** Who carries out a change, without driving on from it. */
+/** Applies a change without running the job further. */
 export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;

@@ -10,9 +10,9 @@ import { isEnd } from "../state/statuses.ts";
 import type { Child, LoadedSkill } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 
-// The jobs that a job in memory runs. Each writes once, and then reads: where that fails it has failed, and goes on there when it is taken on.
+// The child jobs of a job in memory. Each writes once and then reads. If the read fails, it has failed, and a retry continues there.
 
-/** How a job that runs a skill ends, when it is at work again. */
+/** How a child job ends when it is at work again. */
 export type ChildEnd = "succeeded" | "failed" | "failed before it wrote" | "failed for good";
 
 type MemoryChild = { child: Child; readonly place: string; hasWritten: boolean; isForGood: boolean };
@@ -34,7 +34,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
   );
   const children = new Map<Id<"job">, MemoryChild>();
   const places = new Set<string>();
-  /** How often the job at each place wrote. */
+  /** Number of writes of the job at each place. */
   const written = new Map<string, number>();
 
   const begin = ({ id, place: { stepId, ordinal, callId }, generation, limits }: NewChild) => {
@@ -75,7 +75,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
   const why = (id: Id<"job">) => (children.get(id)?.isForGood === true ? "has begun to undo what it did" : undefined);
   return {
     written,
-    /** What a commit stores. */
+    /** Stores what a commit contains. */
     store({ pending }: WorkingJob): void {
       for (const child of pending.children) begin(child);
       for (const { id, limits } of pending.retried) {
@@ -84,7 +84,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
         if (why(id) === undefined) change(one, { status: "running", limits, isCancelRequested: false });
       }
     },
-    /** All that are under way come to their ends. */
+    /** Ends all running children. */
     end(): void {
       for (const one of children.values()) if (!isEnd(one.child.status)) end(one);
     },
@@ -95,7 +95,7 @@ export function createMemoryChildren(endOf: () => ChildEnd) {
       }
     },
     why,
-    /** Why each of those that ended cannot be taken on. */
+    /** Returns the reason why each ended child cannot be continued. */
     faults: (): ReadonlyMap<Id<"job">, string | undefined> => new Map([...children.keys()].map((id) => [id, why(id)])),
     read: (ids: readonly Id<"job">[]): readonly Child[] =>
       ids.flatMap((id) => {

@@ -17,28 +17,28 @@ import type { CommitParts, Port } from "./port.ts";
 import { type RetryRequest, retryEdits } from "./run/retry.ts";
 import { type ChildEnd, createMemoryChildren, memorySkills } from "./test-children.ts";
 
-// A store, an app and a clock in memory, behind the port of one driver: the engine's acts run on it without a database, and a
-// test decides what every call answers and after which commits the node dies.
+// A store, an app and a clock in memory, behind the port of one driver. The engine's step actions run on it without a database. A test
+// decides the answer of every call and the commits after which the node dies.
 
-/** What an app answers to a call. */
+/** An app's answer to a call. */
 export type Scripted = Pick<Extract<Attempted, { kind: "answered" }>, "outcome" | "value"> & {
   readonly retryable?: boolean;
 };
 
-/** Chooses what becomes of the world's next event. */
+/** Chooses the world's next event. */
 export type Chooser = {
-  /** What the app answers to a call of a tool. */
+  /** Returns the app's answer to a call of a tool. */
   answer(tool: PinnedTool, args: JsonObject): Scripted;
-  /** Whether the node dies now: before a commit, or just after it. */
+  /** True if the node dies now: before a commit, or just after it. */
   dies(where: "before-commit" | "after-commit" | "after-call"): boolean;
-  /** How a job ends that runs a skill; where it is not said, well. */
+  /** Returns how a child job ends. If absent, it succeeds. */
   endOfChild?(): ChildEnd;
 };
 
-/** The node died: what it held is gone, what it committed is there. */
+/** The node died: its memory is lost, its commits are kept. */
 export class NodeDied extends Error {}
 
-/** A logged event, as far as tests look at it. */
+/** The part of a log entry that tests read. */
 export type Logged = { readonly type: string; readonly payload: Record<string, unknown> };
 
 /** A job in memory. */
@@ -46,21 +46,21 @@ export type Memory = {
   readonly port: Port;
   readonly log: Logged[];
   readonly receipts: ReceiptDocument[];
-  /** Keys of writes that were executed, in order: tool, place, generation. */
+  /** Keys of executed writes, in order: tool, place, generation. */
   readonly executed: string[];
-  /** Writes that were executed, or may have been, by their place: what the app answered. */
+  /** The app's answers to writes that were executed, or may have been, by their place. */
   readonly written: Map<string, string[]>;
-  /** How often the jobs that ran skills wrote, by the place that they were run at. */
+  /** Number of writes of child jobs, by the place of the child. */
   readonly writtenBySkills: ReadonlyMap<string, number>;
-  /** Takes a job on that ended: its next attempt is queued. Answers why it is not. */
+  /** Queues the next attempt of an ended job. Returns the reason if it cannot. */
   retry(request: RetryRequest): string | undefined;
-  /** Whether somebody asked to end the job. */
+  /** Set if an end of the job was requested. */
   cancel: JobState["cancel"];
-  /** Whether somebody asked to pause the job. */
+  /** Set if a pause of the job was requested. */
   pause: JobState["pause"];
-  /** The task as the last commit left it: due at a time, held, or over. */
+  /** The task after the last commit: due at a time, held, or ended. */
   task: CommitParts["task"];
-  /** The job as it was last committed. */
+  /** Returns the job as last committed. */
   reopen(): WorkingJob;
   pendingAsk(): AskView | undefined;
   settle(decision: Pick<DecisionDocument, "continuation">): void;
@@ -68,7 +68,7 @@ export type Memory = {
 
 const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 
-/** The tools of the desk, as programs are pinned to them. */
+/** Returns the tools of the desk in the form that programs are pinned to. */
 export function deskTools(): ReadonlyMap<string, PinnedTool> {
   const tools = new Map<string, PinnedTool>();
   for (const toolkit of catalogOf({ toolkits: [desk] }).toolkits.values()) {
@@ -77,7 +77,7 @@ export function deskTools(): ReadonlyMap<string, PinnedTool> {
   return tools;
 }
 
-/** A queued job of a program, and the world it runs in. */
+/** Returns a queued job of a program, and the world it runs in. */
 export function createMemory(program: object, chooser: Chooser, tools: ReadonlyMap<string, PinnedTool>): Memory {
   const parsed = parseCheckedProgram(JSON.stringify({ version: 1, title: "Test", ...program }));
   let stored = firstState(parsed, tools);
@@ -199,7 +199,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         const key = [generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
         const known = isRead ? undefined : ledger.get(key);
         if (known !== undefined) return { ...known, isReplay: true } as Attempted;
-        // A call limit is full now and then, and of any call.
+        // A call limit is reached now and then, for any call.
         asked++;
         if (asked % 5 === 0) return { kind: "limited", waitMs: asked % 2 === 0 ? 100 : 5_000 };
         const { outcome, value, retryable = false } = chooser.answer(tool, args);
@@ -314,7 +314,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
   return memory;
 }
 
-/** A state as it comes back from a store that knows JSON. */
+/** Returns a state as it comes back from a store of JSON. */
 function structuredStore({ loaded, steps, ...state }: JobState): JobState {
   return { ...structuredClone(state), loaded, steps: new Map(structuredClone([...steps])) };
 }
@@ -344,13 +344,13 @@ function prepared(input: AskInput, asks: Map<string, AskView>): PreparedAsk {
   };
 }
 
-/** Waits are over at once, and time has passed. */
+/** Creates a clock whose waits end at once, with the time moved. */
 function createClock(): Clock {
   let now = nowMs;
   return {
     now: () => now,
     wait: async (ms) => {
-      // What else is at work comes first: an evaluation, say.
+      // Other work comes first, an evaluation for example.
       await new Promise((resolve) => setImmediate(resolve));
       now += ms;
     },

@@ -6,17 +6,17 @@ import type { JobEngine } from "./engine.ts";
 import type { FaultPoint } from "./observer.ts";
 import type { RetryOfJob } from "./start/retry-job.ts";
 
-// What the tests of jobs that are parked from outside, or taken on, share.
+// Shared by the tests of jobs that are parked from outside, or retried.
 
-/** Who parks and releases, as the log names it. */
+/** The cause of parks and releases in the log. */
 export const administrator = ["administrator"];
 
-/** One read. */
+/** A program with one read. */
 export const read = { steps: [{ id: "one", call: "desk.get_item", entity: "ops", args: { id: "x" } }] };
 
 /**
- * A node takes the job over and dies at a point of it, `times` times, each once the lease of the one before has run out. While a node
- * drives it, time passes slowly: on a busy machine it would lose its lease before it comes to the point.
+ * Lets a node take over the job and die at a point of it, `times` times, each after the earlier lease has expired. The clock moves slowly
+ * while a node runs it, because on a busy machine it would lose its lease before the point.
  */
 export async function killDrivers(
   bench: TestBench,
@@ -40,14 +40,14 @@ export async function killDrivers(
   return bench.read(jobId);
 }
 
-/** The node that holds the job's run; null for none. */
+/** Returns the node that holds the job's run, or null. */
 async function ownerOf({ db }: TestBench, jobId: Id<"job">): Promise<string | null> {
   const [task] = await db.sql<{ owner: string | null }[]>`
     select lease_owner as owner from job_tasks where job_id = ${uuidOfId(jobId)}::uuid and kind = 'run'`;
   return task?.owner ?? null;
 }
 
-/** Lets time pass for an engine until the job is as wanted. */
+/** Moves the clock for an engine until the job is as wanted. */
 export async function goOn(
   bench: TestBench,
   engine: JobEngine,
@@ -58,7 +58,7 @@ export async function goOn(
   await untilMoved(async () => {
     reading = await bench.read(jobId);
     if (isWanted(reading)) return true;
-    // Slowly while it drives: on a busy machine it would lose its lease.
+    // Slowly while it runs the job: on a busy machine it would lose its lease.
     bench.clock.advance(engine.stats().held > 0 ? 100 : 1_000);
     engine.wake();
     return false;
@@ -66,20 +66,20 @@ export async function goOn(
   return reading;
 }
 
-/** Whether a job is parked. */
+/** True if a job is parked. */
 export const isParked = ({ job }: JobReading): boolean => job.status === "parked";
 
-/** Whether a job has ended. */
+/** True if a job has ended. */
 export const isOver = ({ job }: JobReading): boolean => job.finishedAt !== null;
 
-/** Every change of a job's status: from, to, why and who caused it. */
+/** Returns every status change of a job: from, to, reason and cause. */
 export function movesOf({ events }: JobReading): unknown[][] {
   return events.flatMap(({ type, payload, chain }) =>
     type === "job-status-changed" ? [[payload["from"], payload["to"], payload["reason"], chain.at(-1)]] : [],
   );
 }
 
-/** Takes a job on that ended, as RetryJob does for who may. */
+/** Retries an ended job as RetryJob does for an allowed key. */
 export function retry(bench: TestBench, engine: JobEngine, jobId: Id<"job">, changes: Partial<RetryOfJob> = {}) {
   return engine.retry({
     jobId,

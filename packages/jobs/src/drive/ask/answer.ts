@@ -14,7 +14,7 @@ import type { Port } from "../port.ts";
 import { askOf, requestConfirmation } from "./put-question.ts";
 
 /**
- * Moves a job that waits for a person as the answer says, or leaves it waiting while there is none. Makes no call: it also runs
+ * Moves a job that waits for a person as the answer says, or leaves it waiting if there is no answer. Makes no call, because it also runs
  * in the transaction that settles an ask.
  */
 export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
@@ -42,7 +42,7 @@ function answeredPlan(
     const edits: Edit[] = [{ kind: "plan", plan: undefined }];
     return { edits, next: { kind: "finish", status: "succeeded", reason: "approved", chain } };
   }
-  // The plan is approved; who confirms what it does is asked next.
+  // The plan is approved. Next comes the person who confirms its calls.
   if (plan?.confirmBy !== undefined) return requestConfirmation(state, port, plan.confirmBy, undefined);
   const left = kind === "confirm" ? confirmed(state) : keptOfPlan(plan);
   return {
@@ -55,7 +55,7 @@ function answeredPlan(
   };
 }
 
-/** A job that was at work when a person was asked to confirm it goes on from where it was, or ends. */
+/** Continues a running job after a person was asked to confirm it, or ends it. */
 function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
   const { park, saga, plan } = state;
   const to = park?.before?.status;
@@ -69,7 +69,7 @@ function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer):
   }
   const left: Edit = { kind: "plan", plan: keptOfPlan(plan) };
   if (to !== "compensating") return { edits: [left], next: { kind: "end", cause: "aborted", chain } };
-  // What is left to undo stays, and is shown.
+  // The rest of the undo remains and is shown.
   return {
     edits: [left, { kind: "saga", saga: { state: "stuck" } }],
     next: { kind: "finish", status: saga.cause ?? "failed", reason: "undo_stuck", chain },
@@ -80,7 +80,7 @@ function confirmed(state: JobState): PlanProgress {
   return { ...keptOfPlan(state.plan), confirmed: confirmationOf(state) };
 }
 
-/** What one continuation changes, where the question was asked. */
+/** Returns the change that a continuation makes at the place of its question. */
 export async function answered(
   state: JobState,
   settled: SettledQuestion,
@@ -95,7 +95,7 @@ export async function answered(
     const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
     return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
   }
-  // A simulated job, which answers itself, was never parked; undoing goes on without the deadline's clock.
+  // A simulated job answers itself and was never parked. Undoing continues without the deadline's clock.
   const resumed: Edit[] =
     state.status === "parked" && kind !== "undo_stuck"
       ? [
@@ -109,7 +109,7 @@ export async function answered(
   return { edits: [...noted, ...resumed, ...edits, ...changedBy(state, edits, decision)], next };
 }
 
-/** Keeps whose answer changed what the job sends: their rules hold for it, too, and they do not confirm it. */
+/** Records the key whose answer changed what the job sends: its rules apply to the job too, and it cannot confirm the job. */
 function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
   const key = parseId("key", keyId);
   const hasChanged = edits.some(({ kind }) => kind === "params" || kind === "stepArgs");
@@ -131,7 +131,7 @@ function answeredStep(
   return answer({ state: { ...state, generation }, step, instruction, progress }, settled, effects);
 }
 
-/** proceed leaves the entry, retry-with tries it again, abort stops undoing. */
+/** `proceed` leaves the entry, `retry-with` tries it again, `abort` stops undoing. */
 function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: SettledQuestion): Change {
   const { continuation } = decision;
   if (continuation === "abort") {

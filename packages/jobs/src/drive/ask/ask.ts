@@ -6,7 +6,7 @@ import type { Port } from "../port.ts";
 import { answered } from "./answer.ts";
 import { askInput, parkOn } from "./put-question.ts";
 
-/** Parks the job on a question: ask, log, park and the end of the run task are one commit. A simulated job answers itself. */
+/** Parks the job on a question. The ask, the log, the park and the end of the run task are one commit. A simulated job answers itself. */
 export async function question(
   state: JobState,
   asked: JobQuestion,
@@ -45,7 +45,7 @@ export async function question(
   };
 }
 
-/** What is under way, and waits for the ask. */
+/** Returns the work in progress that waits for the ask. */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
@@ -53,7 +53,7 @@ function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) 
   return { kind: "progress", progress } as const;
 }
 
-/** What a simulation answers: proceed, else skip; where neither is declared it ends. */
+/** Returns the answer of a simulation: proceed, otherwise skip. If neither is declared, the simulation ends. */
 async function answersItself(
   state: JobState,
   { stepId, pointId, kind, continuations }: JobQuestion,

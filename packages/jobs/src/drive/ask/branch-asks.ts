@@ -4,12 +4,12 @@ import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** The question of a branch that the job asks now. */
+/** Returns the id of the branch question that the job asks now. */
 export function askOf({ positions }: JobState): string | undefined {
   return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** Withdraws the question of a branch that was given up: it is not asked any more. */
+/** Withdraws the question of a branch that was given up. */
 export async function withdrawQuestion(work: WorkingJob, parallel: StepInstruction, port: Port): Promise<WorkingJob> {
   const { state } = work;
   const block = state.blocks[parallel.step.id];
@@ -28,12 +28,12 @@ export async function withdrawQuestion(work: WorkingJob, parallel: StepInstructi
   });
 }
 
-/** How many rows the edits fetch. */
+/** Returns the number of rows that the edits fetch. */
 export function rowsIn(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
 }
 
-/** At most so many calls at one time. */
+/** Limits the number of concurrent calls. */
 export function bounded<Args extends unknown[], T>(max: number, call: (...args: Args) => Promise<T>) {
   let free = max;
   const waiting: (() => void)[] = [];

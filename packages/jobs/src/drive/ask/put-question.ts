@@ -18,7 +18,7 @@ const parkReasons = {
   undo_stuck: "undo_stuck",
 } as const satisfies Readonly<Record<AskInput["kind"], ParkDocument["reason"]>>;
 
-/** The park of a job that waits for an answer. */
+/** Returns the park of a job that waits for an answer. */
 export function parkOn(
   { kind, stepId, pointId, question: text, continuations, answerSchemaJson, counts }: JobQuestion,
   { requestId, nowMs }: { readonly requestId: string; readonly nowMs: number },
@@ -27,7 +27,7 @@ export function parkOn(
   return { reason: parkReasons[kind], stepId, since: nowMs, judgment: { ...raised, ...(counts && { counts }) } };
 }
 
-/** The question as asks take it. */
+/** Returns the question in the form that asks take. */
 export function askInput(
   { id: jobId, projectId, keyId, loaded, standingProgramId, principalChain }: Omit<JobFacts, "input">,
   asked: JobQuestion,
@@ -42,11 +42,11 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** What a job comes from that waits for a person before it begins. */
+/** The state of a job before a person is asked whether it may begin. */
 type Before = "simulated" | "retried";
 
 /**
- * Parks a job that was simulated first, or is taken on, on the approval of its plan. `confirmBy`: the contact who confirms it after that.
+ * Parks a job, after its simulation or before its retry, on the approval of its plan. `confirmBy`: the contact who confirms it afterwards.
  */
 export function requestPlanApproval(
   state: JobState,
@@ -68,8 +68,8 @@ export function requestConfirmation(
 }
 
 /**
- * What a job that is at work does before its next call if a contact is to confirm it first: it is parked on the answer, and goes on from
- * where it was. Undefined if it asks something else at present.
+ * Parks a running job before its next call, if a contact must confirm it first. It continues from the same place. Returns undefined if the
+ * job is asking something else.
  */
 export async function confirmFirst(state: JobState, port: Port, contact: string): Promise<Change | undefined> {
   const { status, lastError } = state;
@@ -98,7 +98,7 @@ async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Pu
   return { edits: [...moved, { kind: "park", park }, ...edits], next: { kind: "leave" } };
 }
 
-/** Readies a question about a plan: the park on it, and what else the job keeps of it. */
+/** Prepares a question about a plan: its park, and what else the job keeps of it. */
 async function asking(state: JobState, port: Port, asked: JobQuestion, confirmBy: string | undefined) {
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));

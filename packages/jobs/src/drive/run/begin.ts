@@ -11,24 +11,26 @@ import type { FirstCall, PartialCommit, StepAt, StepKind } from "../../steps/ste
 import type { Driver, Port, ReadyAttempt } from "../port.ts";
 import { follow } from "./follow.ts";
 
-/** A job at the edge of an act that calls: what is to be committed before it, and the act's first call, where that begins with it. */
+/** A job just before a step action that calls: the work to commit first, and the action's first call, if that begins with the commit. */
 export type Beginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
-/** A step of any kind, as the driver runs it. */
+/** Returns the implementation of a step's kind. */
 export function kindOf(step: Step): StepKind<Step["kind"]> {
   return stepKinds[step.kind] as StepKind<Step["kind"]>;
 }
 
-/** That a job which nobody has driven before begins. */
+/** The first transition of a job that no driver has run before. */
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
-/** Begins a step that calls, unless it has begun, and readies its first call. Nothing is committed. */
+/** Begins a step that calls, unless it has begun, and prepares its first call. Commits nothing. */
 async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<Beginning> {
   const { begun, first } = await firstOf(work, step, port);
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }
 
-/** Begins a step that calls, and commits that. Its call is left out where another holds its key: the act finds that one. */
+/**
+ * Begins a step that calls and commits that. Its call is left out if another driver holds its key; the step action then finds that call.
+ */
 export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<Beginning> {
   const { begun, first } = await firstOf(work, step, port);
   if (first?.turn.tool.action.class === "read") return commitBesideRead(begun, first, port);
@@ -45,7 +47,7 @@ export async function beginCommitted(work: WorkingJob, step: Step, port: Port): 
   }
 }
 
-/** Nothing of a read stands in the store before it ends: it is readied while the beginning of its step is committed. */
+/** A read is not in the store before it ends, so it is prepared while the beginning of its step is committed. */
 async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<Beginning> {
   const [readied, committed] = await Promise.allSettled([
     port.ready(begun.state, invocation, turn),
@@ -59,7 +61,7 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 
 type Begun = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
-/** A step that has begun, and its first call. Where there is nothing to commit, the call commits its own beginning. */
+/** Returns a step that has begun, and its first call. If nothing has to be committed, the call commits its own beginning. */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<Begun> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
@@ -70,19 +72,19 @@ async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<Begun>
   return { begun, first: at && (await kind.firstCall(at, port)) };
 }
 
-/** A job that is to be stored at work: it has started, and so has its first step, as far as that calls. */
+/** Returns a job that is to be stored at work: it has started, and so has its first step if that calls. */
 export async function beginJob(work: WorkingJob, port: Port): Promise<Beginning> {
   const running = apply(work, [started], port.clock.now());
   const step = stepAtHand(running, port.clock.now())?.step;
-  // Whether a condition holds its driver finds out.
+  // The driver evaluates the condition.
   const isCertain = step !== undefined && step.when === undefined;
   if (!isCertain || kindOf(step).needs !== "commit") return { work: running, call: undefined };
   return beginStep(running, step, port);
 }
 
 /**
- * What becomes of a step that has a condition, before it begins: it is skipped where that does not hold, and fails where it has no answer.
- * Undefined where it is to begin, or has begun.
+ * Evaluates the condition of a step before it begins: the step is skipped if it is false, and fails if it has no value. Returns undefined
+ * if the step is to begin, or has begun.
  */
 export async function skipUnlessDue(
   { state, step, instruction, progress }: StepAt,
@@ -99,8 +101,8 @@ export async function skipUnlessDue(
 }
 
 /**
- * The step where a job stands, with what its expressions take for `now`: when it began or, for one that has not begun, `nowMs`, at which
- * it then begins; where several branches are at work, the step of one. Undefined behind the last step, and at a jump.
+ * Returns the step where a job is, with the value of `now` in its expressions: the time it began, or `nowMs` if it has not begun. With
+ * several branches at work, the step of one. Undefined after the last step, and at a jump.
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
@@ -110,13 +112,13 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
   return { state: atTime(state, progress?.now ?? nowMs, branch), step: instruction.step, instruction, progress };
 }
 
-/** A job as the step at hand sees it; in a branch, with the branch's own generation. */
+/** Returns the job as the current step sees it. In a branch it has the branch's generation. */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};
   return { ...state, generation, scope: { ...state.scope, now } };
 }
 
-/** One act of the step at hand, for which all is committed that has to be. */
+/** Runs one step action, for which everything necessary is committed. */
 export async function advance({ work, call }: Beginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
@@ -131,7 +133,7 @@ export async function advance({ work, call }: Beginning, driver: Driver): Promis
   return follow(kept, change, driver);
 }
 
-/** One act of a step. Its first call is the one that is ready, whose end is committed with what follows from it. */
+/** Runs one step action. Its first call is the prepared one, whose result is committed with its consequences. */
 export async function advanceWith(
   at: StepAt,
   { call: ready, keep }: { readonly call: ReadyAttempt | undefined; readonly keep: PartialCommit },
@@ -145,11 +147,14 @@ export async function advanceWith(
     : advanceWithCall(at, { kind, ready, keep }, effects));
   const { now } = at.state.scope;
   if (at.progress !== undefined || now === undefined) return change;
-  // A step that begins in its own act begins at the time that its expressions were evaluated for.
+  // A step that begins in its own action begins at the time that its expressions were evaluated for.
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 
-/** A set that a step reads and that is lost: what there is of it would pass for the whole, and none for an empty one. */
+/**
+ * Returns the first lost set that a step reads. Its remaining rows must not pass for the whole set, and an empty result not for an empty
+ * set.
+ */
 function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined {
   if (!("source" in step)) return undefined;
   const sources = step.kind === "join" ? [step.source, step.right] : [step.source];
@@ -191,7 +196,7 @@ async function advanceWithCall(
   }
 }
 
-/** What follows at the end of a round of a block, as `state` sees it. */
+/** Returns the change at the end of a round of a block, as `state` sees it. */
 export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);
   if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);

@@ -9,10 +9,10 @@ import { askOf } from "../ask/branch-asks.ts";
 import type { Port } from "../port.ts";
 import { endChildren, type OpenChild, openChildren } from "./children.ts";
 
-/** What becomes of a job whose branches were driven: a change that is to be followed; undefined when it was parked and left. */
+/** What follows for a job whose branches were run: a change to apply, or undefined if it was parked and left. */
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
-/** What a branch waits for that time brings; where it waits for children, when it looks at them, and whether anything is due then. */
+/** A branch that waits for a time; if it waits for children, when it reads them, and whether something is due then. */
 export type Blocked = {
   readonly atMs: number;
   readonly isWait: boolean;
@@ -20,7 +20,9 @@ export type Blocked = {
   readonly isForChildren?: boolean;
 };
 
-/** A job of which no branch is at work, and why: `ending` ends them all, `dues` is what those that are not over wait for, the first due first. */
+/**
+ * A job without a branch at work, and the reason: `ending` ends all branches; `dues` is what the unfinished ones wait for, first due first.
+ */
 type Stopped = {
   readonly work: WorkingJob;
   readonly port: Port;
@@ -30,7 +32,7 @@ type Stopped = {
   readonly mustPause: StepEffects["mustPause"];
 };
 
-/** What follows, now that no branch is at work. */
+/** Returns what follows when no branch is at work. */
 export async function endBranches(stopped: Stopped): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;
   const { state } = work;
@@ -55,12 +57,12 @@ export async function endBranches(stopped: Stopped): Promise<BranchesEnd> {
   return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
 }
 
-/** The job is at work while a child of it is, or something is due; it is parked where all that is left waits for people. */
+/** Keeps the job at work while one of its children is, or something is due. Parks it if everything left waits for people. */
 async function leaveToChildren(stopped: Stopped, open: readonly OpenChild[]): Promise<Change> {
   const { port, work } = stopped;
   const { state } = work;
   const running = (await readOpenChildren(state, port)).filter(({ status }) => !isEnd(status));
-  // The branch of one that has ended goes on.
+  // The branch of an ended child continues.
   if (running.length < open.length) return { edits: [], next: { kind: "on" } };
   const askId = askOf(state);
   const dues = stopped.dues.filter(({ isForChildren }) => isForChildren !== true);
@@ -99,7 +101,7 @@ function parkWith(
   ];
 }
 
-/** Parks the job on the question of a branch, unless it was settled meanwhile: its answer then moved nothing. */
+/** Parks the job on a branch's question, unless it was settled meanwhile: that answer moved nothing. */
 function park({ work, port }: Stopped, askId: string, wakeAt: number | undefined): Promise<boolean> {
   return port.locked(async (job) => {
     const { asks } = await job.closeAsks(undefined);
@@ -121,20 +123,23 @@ function park({ work, port }: Stopped, askId: string, wakeAt: number | undefined
   });
 }
 
-/** Whether a branch was given up, or stands at the end of its list. */
+/** True if a branch was given up, or is at the end of its list. */
 export function isOver({ blocks, positions }: JobState, parallel: StepInstruction, branch: number): boolean {
   const block = blocks[parallel.step.id];
   const wasGivenUp = block?.kind === "parallel" && block.over.includes(branch);
   return wasGivenUp || positions[branch]?.index === parallel.branches[branch]?.join;
 }
 
-/** The jobs that the branches run. */
+/** Returns the jobs that the branches run. */
 export async function readOpenChildren(state: JobState, port: Port): Promise<readonly Child[]> {
   const ids = openChildren(state).map(({ id }) => id);
   return ids.length === 0 ? [] : port.readChildren(state, ids);
 }
 
-/** All branches are at their end, or over: the job goes on as one, or the parallel fails as the branch did that failed first. */
+/**
+ * Joins the branches when all are at their end or over: the job continues, or the parallel fails with the error of the branch that failed
+ * first.
+ */
 function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
   const block = state.blocks[step.id];
   const failed = block?.kind === "parallel" ? block.failed : undefined;

@@ -17,8 +17,8 @@ import { afterHandling, failureOf } from "./failure.ts";
 type Driving = { readonly port: Port; readonly effects: StepEffects };
 
 /**
- * Drives the branches of a `parallel`, an act of each at a time, until all have come to their end, none can go on, or the driver is wanted.
- * Their acts run beside each other; what they change is applied and committed one after the other.
+ * Runs the branches of a `parallel`, one step action of each at a time, until all are at their end, none can continue, or the driver is
+ * interrupted. Their actions run concurrently; their changes are applied and committed one after another.
  */
 export function runBranches(work: WorkingJob, driving: Driving): Promise<BranchesEnd> {
   return new BranchesRun(work, driving).run();
@@ -32,7 +32,7 @@ class BranchesRun {
   readonly #shared: SharedLimits;
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, Blocked>();
-  /** Questions that wait until the one that is asked is settled. Nothing of their acts is applied before. */
+  /** Questions that wait until the asked one is settled. Nothing of their actions is applied before. */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ class BranchesRun {
     this.#acting.set(branch, acting);
   }
 
-  /** Waits until a branch stops, one is due, or it is time to look for an answer. */
+  /** Waits until a branch stops, one is due, or it is time to check for an answer. */
   async #untilMoved(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
     const dues = this.#listBlocked().map(({ atMs }) => atMs);
@@ -110,13 +110,13 @@ class BranchesRun {
     return this.#isFree(branch);
   }
 
-  /** What branches wait for that are not over, the first due first. */
+  /** Returns what the unfinished branches wait for, first due first. */
   #listBlocked(): Blocked[] {
     const blocked = [...this.#blocked].filter(([branch]) => !this.#acting.has(branch) && !this.#isOver(branch));
     return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);
   }
 
-  /** Whether a branch waits neither for time nor for a person. */
+  /** True if a branch waits neither for a time nor for a person. */
   #isFree(branch: number): boolean {
     const { state } = this.#work;
     if (this.#questions.has(branch)) return askOf(state) === undefined && !this.#shared.isFullForNow("asks");
@@ -127,7 +127,7 @@ class BranchesRun {
   async #goOn(branch: number): Promise<void> {
     this.#blocked.delete(branch);
     while (!this.#mustStop() && !this.#isOver(branch) && this.#isFree(branch)) await this.#act(branch);
-    // Nothing of it waits until the others have come so far.
+    // This change does not wait until the other branches have come as far.
     await this.#serially(() => this.#commit());
   }
 
@@ -184,7 +184,7 @@ class BranchesRun {
     await this.#settle(branch, await advanceWith(at, { call: undefined, keep }, this.#effects));
   }
 
-  /** As of a job with one position: who calls has begun, and who reads a set reads the store. */
+  /** As for a job with one position: a step that calls has begun, and a step that reads a set reads the store. */
   async #ready(branch: number, step: Step): Promise<void> {
     if (this.#isOver(branch)) return;
     const { needs, beginsWith } = kindOf(step);
@@ -197,7 +197,7 @@ class BranchesRun {
     if (needs === "commit" || (needs === "rows" && hasPlaced)) await this.#commit();
   }
 
-  /** Runs one after the other what changes the job or commits it. After an error the job is read anew: nothing is committed any more. */
+  /** Runs functions that change or commit the job one after another. After an error the job is read again and nothing more is committed. */
   #serially<T>(run: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(() => {
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -216,7 +216,7 @@ class BranchesRun {
 
   #settle(branch: number, change: Change): Promise<void> {
     return this.#serially(async () => {
-      // It was given up meanwhile, and has called nothing.
+      // It was given up meanwhile and has called nothing.
       if (this.#isOver(branch)) return this.#release(change);
       const { state } = this.#work;
       const mayAsk = askOf(state) === undefined && !this.#shared.isFullForNow("asks");
@@ -259,7 +259,7 @@ class BranchesRun {
     }
   }
 
-  /** What a branch runs is committed, and looked at while other branches are at work. */
+  /** The work of a branch is committed, and its children are read while other branches are at work. */
   async #await(branch: number, { atMs }: Extract<Next, { kind: "await" }>): Promise<void> {
     await this.#commit();
     const { clock, busyPollMs } = this.#port;
@@ -268,7 +268,7 @@ class BranchesRun {
     this.#blocked.set(branch, { atMs: Math.min(lookAtMs, atMs ?? lookAtMs), isWait: false, stepId: "", isForChildren });
   }
 
-  /** Puts a question while the other branches go on: the job is parked on it when they cannot. */
+  /** Raises a question while the other branches continue. The job is parked on it when they cannot. */
   async #ask(branch: number, asked: JobQuestion): Promise<void> {
     const change = await question(this.#work.state, asked, this.#port, { isBeside: true });
     for (const edit of change.edits) if (edit.kind === "use") this.#shared.own.asks += edit.used.asks ?? 0;
@@ -276,7 +276,7 @@ class BranchesRun {
     if (askOf(this.#work.state) !== undefined) await this.#port.onFaultPoint?.("after-ask-commit", { stepId: "" });
   }
 
-  /** Whether the question of a branch is settled by now. */
+  /** Checks if the question of a branch is settled. */
   async #lookForAnswer(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
     if (askOf(this.#work.state) === undefined || clock.now() - this.#lookedAtMs < busyPollMs) return;
@@ -290,7 +290,7 @@ class BranchesRun {
   }
 }
 
-/** Rows that other branches fetched meanwhile count as well, and those that their children may fetch. */
+/** Limits rows by those that other branches fetched meanwhile, and those that their children may fetch. */
 function withinRows(change: Change, shared: SharedLimits): Change {
   const first = change.edits.find((edit) => edit.kind === "fetched");
   if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;

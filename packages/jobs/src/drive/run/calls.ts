@@ -11,19 +11,19 @@ import type { OnFaultPoint } from "../observer.ts";
 import type { Port } from "../port.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
 
-/** Calls of tools for jobs: made at once, or readied to begin with a commit of the job. */
+/** Calls of tools for jobs: made at once, or prepared to begin with a commit of the job. */
 export type JobCalls = Pick<Port, "call" | "ready">;
 
 /**
- * What calls tools for jobs, once each. A write goes out under a key of its own for each attempt, which the ledger holds before it
- * is sent: asked for again, it answers what was recorded. `isFirst`: it is not looked for before, since none was made.
+ * Creates the caller of tools for jobs. Each call is made once. A write has its own key for each attempt, which is in the ledger before the
+ * write is sent; a repeated request returns the recorded result. `isFirst`: no earlier call is looked up, because there was none.
  */
 export function createCalls(
   { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): JobCalls {
-  // The driver asks the person between two acts; until then the call is put off.
+  // The driver asks the person between two step actions. Until then the call is postponed.
   const isUnconfirmed = async (state: JobState, { tool }: CallTurn) =>
     !state.isSimulated && (await confirms.confirmerOf(state, classToConfirm(tool.action))) !== undefined;
   return {
@@ -57,7 +57,7 @@ export function createCalls(
   };
 }
 
-/** How soon a call that is not confirmed is looked at again while the job asks something else. Milliseconds. */
+/** Pause before an unconfirmed call is checked again while the job asks something else, in milliseconds. */
 const askingPollMs = 1_000;
 
 function requestOf(
@@ -75,7 +75,7 @@ function requestOf(
     args,
     secretUses,
     entityId: call.entity,
-    // What a person was asked about is made with that account, whichever is the entity's by now.
+    // The call is made with the account that the person was asked about, whichever is the entity's now.
     accountId: binding?.accountId,
     idempotencyKey,
     appKey,
@@ -84,7 +84,7 @@ function requestOf(
       formerKey,
       isFirst,
       restoredFrom: state.restoredFrom ?? undefined,
-      // A write's outcome is kept at once: a map's node that dies leaves no more of them in doubt than were under way.
+      // A write's outcome is recorded at once, so that if a map's node dies, only the writes in flight are in doubt.
       takeRecord: isRead ? takeRecord : undefined,
     },
     pinned: tool,
@@ -100,10 +100,10 @@ type CallKeys = { readonly [Name in "idempotencyKey" | "formerKey" | "appKey"]: 
 const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
 
 /**
- * The keys of one attempt at a call. The ledger's: what it was answered is answered again after a crash; 128 bits, each being a part
- * of an index, and by what it was before it was shortened a call is found that was begun under that. The app's is the same for every
- * attempt of a generation: an app that takes keys does the call once. Its seed is the job's id or, of a run of a standing program,
- * what stays the same where a restored backup starts it again.
+ * Returns the keys of one attempt of a call. The ledger's key makes a call after a crash return its recorded result. It has 128 bits,
+ * because it is part of an index; the earlier, longer form also finds calls begun under it. The app's key is the same for every attempt of
+ * a generation, so that an app with keys runs the call once. Its seed is the job's id or, for a run of a standing program, a value that
+ * stays the same if a restored backup starts it again.
  */
 function keysOf(
   { id, callSeed }: JobState,
@@ -126,12 +126,12 @@ function digest(kind: "call" | "app", of: string, { stepId, ordinal, callId }: C
     .digest();
 }
 
-/** Whether an earlier attempt at the job may have begun the call. */
+/** True if an earlier attempt of the job may have begun the call. */
 function isEarlier(state: JobState, { generation }: Invocation): boolean {
   return generation !== state.generation;
 }
 
-/** What is told of a call that an earlier attempt at the job sent with other params. */
+/** The result of a call that an earlier attempt of the job sent with other params. */
 const inDoubt: Attempted = {
   kind: "answered",
   outcome: "outcome_unknown",
@@ -144,7 +144,7 @@ const inDoubt: Attempted = {
   isReplay: false,
 };
 
-/** A call that reaches beyond what the job is bound to. */
+/** The result of a call outside the job's scope. */
 const notSent: Omit<Extract<Attempted, { kind: "answered" }>, "message"> = {
   kind: "answered",
   outcome: "not_callable",
@@ -177,7 +177,7 @@ async function attemptedOf(
     case "no_such_tool":
       return { kind: "gone" };
     case "key_reused":
-      // The key is made of the call's place: another call under it is a fault of the service.
+      // The key is derived from the call's place. Another call with the same key is an error of svc.
       if (!isEarlier) throw new Error(`the key of ${stepId} was used for another call`);
       return inDoubt;
     default:

@@ -10,11 +10,11 @@ import type { Child, StepEffects } from "../../steps/effects.ts";
 import type { Port } from "../port.ts";
 import type { CommitContext, Commits } from "../store/commit.ts";
 
-/** What a driver does about the jobs that its own runs. */
+/** Operations of a driver on the child jobs of its own job. */
 export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
   Pick<Port, "awaitChildren" | "cancelChildren">;
 
-/** Makes that over the store. */
+/** Creates these operations over the store. */
 export function createChildPort({ context, db }: CommitContext, commit: Commits["commit"]): ChildPort {
   const { clock } = context;
   return {
@@ -42,7 +42,7 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         await commit(work, { task });
         return;
       }
-      // Who ends or waits meanwhile makes the task due after this commit has ended it, or was found to stand elsewhere.
+      // A child that ends or waits meanwhile makes the task due after this commit has ended it, or was found in another state.
       await withTransaction(db, async (tx) => {
         const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
@@ -57,7 +57,7 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
   };
 }
 
-/** Under the lock of the job, which whoever settles the ask holds. */
+/** Under the lock of the job, which the settlement of an ask also holds. */
 async function isPending(
   { asks }: CommitContext["context"],
   tx: Executor,
@@ -92,7 +92,7 @@ function childOf(record: ChildRecord): Child {
   };
 }
 
-/** A child that is under way, and where it stands in its parent. */
+/** A running child and its place in the parent. */
 export type OpenChild = {
   readonly id: Child["id"];
   readonly stepId: string;
@@ -100,11 +100,11 @@ export type OpenChild = {
   readonly name: string;
 };
 
-/** The children that a job has under way. */
+/** Returns the running children of a job. */
 export function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];
-    // What a step that failed ran has ended.
+    // The job of a failed step has ended.
     if (instruction?.kind !== "step" || progress?.hasFailed === true) return [];
     const { step } = instruction;
     if (step.kind === "run" && progress?.kind === "run") {
@@ -121,8 +121,8 @@ export function openChildren({ positions, loaded }: JobState): readonly OpenChil
 }
 
 /**
- * What a job does that is to end while it has children under way: it asks them to end, waits until they have, and takes what they did.
- * Undefined where none is under way.
+ * Ends the running children of a job that is to end: requests their end, waits for it, and takes over their counts. Returns undefined if
+ * none is running.
  */
 export async function endChildren(state: JobState, chain: readonly string[], port: Port): Promise<Change | undefined> {
   const open = openChildren(state);

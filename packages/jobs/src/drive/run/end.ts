@@ -19,7 +19,7 @@ const resultBytesMax = 16_384;
 
 type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
 
-/** A step fails because a limit of the job is reached. */
+/** Fails a step because a limit of the job is reached. */
 export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Change {
   const max = state.loaded.program.limits[limit];
   const message = `the job's limit of ${max} ${limit} is reached`;
@@ -29,7 +29,7 @@ export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Ch
   };
 }
 
-/** A job ends, or begins to undo first, where its program declares that for this cause and there is something to undo. */
+/** Ends a job, or first begins to undo, if its program declares that for this cause and there is something to undo. */
 export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change {
   const undoes = state.loaded.program.sagaOn.includes(cause) && state.saga.entries > 0 && !state.isSimulated;
   if (!undoes) return { edits: [], next: { kind: "finish", status: cause, reason: cause, chain } };
@@ -45,7 +45,7 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
   };
 }
 
-/** Ends a job for good: status, receipt, log and the end of its task and pending ask are one commit. */
+/** Ends a job for good. Status, receipt, log, and the end of its task and pending ask are one commit. */
 export async function finish(work: WorkingJob, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
   const { state } = work;
   const { saga, used, plan, planApprovalId, simulatedFrom } = state;
@@ -59,21 +59,21 @@ export async function finish(work: WorkingJob, { status, reason, chain }: NextOf
     ],
     port.clock.now(),
   );
-  // What it names is there by now, and nothing that may take long is done under a lock.
+  // Everything that it names exists by now, and nothing slow is done under a lock.
   const hasRun = status === "succeeded" && !state.isRehearsal;
   const result = hasRun ? await resultOf(closed.state, port) : { text: "" };
   const end: readonly Edit[] = [
     { kind: "move", to: status, reason, chain },
     { kind: "end" },
-    // One that cannot be given is told in the job's last error.
+    // A result that cannot be given is reported in the job's last error.
     ...("fault" in result ? [{ kind: "lastError", message: result.fault } as const] : []),
   ];
   const resultJson = "text" in result ? result.text : "";
-  // Only a job that has asked has an ask to withdraw.
+  // Only a job that has asked can have an ask to withdraw.
   const hasAsked = used.asks > 0 || plan?.askId !== undefined || planApprovalId !== "" || saga.state === "stuck";
   if (hasAsked) return port.locked((job) => finishLocked(closed, { end, chain, resultJson }, { job, port }));
   const ended = apply(closed, end, port.clock.now());
-  // One statement, as long as nobody else has written to the log since: the receipt names its last entry.
+  // One statement, if no one else has logged since: the receipt names its last log entry.
   const lastSeq = state.lastSeq + ended.pending.events.length;
   const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks: [] }, port);
   if (!(await port.commitUnlessLogged(ended, { task: "end", receipt }))) {
@@ -89,7 +89,7 @@ type JobEnd = {
 };
 type UnderLock = { readonly job: LockedJob; readonly port: Port };
 
-/** Under the job's lock. With a chain, what is still asked is withdrawn by it first. */
+/** Runs under the job's lock. With a chain it first withdraws the pending ask. */
 async function finishLocked(
   work: WorkingJob,
   { end, chain, resultJson }: JobEnd,
@@ -103,7 +103,7 @@ async function finishLocked(
   await job.commit(ended, { task: "end", receipt });
 }
 
-/** A step that was at work when its job ended did not complete. */
+/** Closes the steps that were at work when their job ended: they did not complete. */
 function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
   const open = [...steps].filter(([, { receipt }]) => receipt.state === "");
   if (open.length === 0) return [];
@@ -119,8 +119,8 @@ function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
 }
 
 /**
- * The declared result of a job that succeeded, as JSON text; what has no value is null in it, and what
- * is sensitive is `***`, for its expressions too. Empty when none is declared.
+ * Returns the declared result of a successful job as JSON text. A missing value is null and a sensitive one is `***`, also for its
+ * expressions. Empty if no result is declared.
  */
 async function resultOf(
   state: JobState,
@@ -128,14 +128,14 @@ async function resultOf(
 ): Promise<{ readonly text: string } | { readonly fault: string }> {
   const { result } = state.loaded.program;
   if (result.length === 0) return { text: "" };
-  // Where nothing is sensitive the job is shown as it is.
+  // Without sensitive values the job is shown unchanged.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const { scope } = shown ?? state;
   const templates = result.map(([, template]) => template);
   const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
   const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
   if ("fault" in resolved) return { fault: faultOfResult(resolved.fault) };
-  // A great many long texts have no JSON text at all.
+  // Very many long texts have no JSON text at all.
   const isHuge = holdsMoreThan(resolved.value, argumentBounds);
   const text = isHuge
     ? undefined
@@ -144,15 +144,15 @@ async function resultOf(
   return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
 }
 
-/** Its place says that it is the result which is at fault, and no step. What is computed names it already. */
+/** Its place says that the result is at fault and not a step. A computed value already names it. */
 function faultOfResult({ code, message, pointer }: ResolveFault): string {
   return `${code}: ${message.endsWith(pointer) ? message : `${message}, at ${pointer}`}`;
 }
 
-/** What a receipt tells beside the job's state. `lastSeq`: of the log entry that ends the job. */
+/** Parts of a receipt that are not in the job's state. `lastSeq`: number of the log entry that ends the job. */
 type ReceiptParts = { readonly lastSeq: number; readonly asks: readonly AskView[]; readonly resultJson: string };
 
-/** The account of a job that ends with the pending commit. */
+/** Returns the receipt of a job that ends with the pending commit. */
 function receiptOf(
   state: JobState,
   { lastSeq, asks, resultJson }: ReceiptParts,
@@ -160,7 +160,7 @@ function receiptOf(
 ): ReceiptDocument {
   const steps = [...state.steps.values()].map(({ receipt }) => receipt);
   const calls = sumCalls(steps.flatMap((step) => step.calls ?? []));
-  // Rows taken are those that were fetched; how they ended is what the maps made of them.
+  // `taken` counts fetched rows. The maps count how they ended.
   const ended = sumRows(steps.flatMap((step) => (step.kind === "map" && step.rows) || []));
   const rows = { ...ended, in: state.used.rows };
   const count = (asked: AskView["state"]) => asks.filter((ask) => ask.state === asked).length;
@@ -233,7 +233,7 @@ function limitsDocument({ deadlineMs, ...limits }: Limits): LimitsDocument {
   return { deadlineSeconds: Math.round(deadlineMs / 1000), ...limits };
 }
 
-/** The sum of counts of rows. */
+/** Returns the sum of row counts. */
 function sumRows(counts: readonly RowCounts[]): RowCounts {
   const sum = { ...noRows };
   for (const { in: taken, ok, failed, skipped, unknown } of counts) {

@@ -6,12 +6,12 @@ import type { StepFailure } from "../../state/progress.ts";
 
 type Failing = Extract<Next, { kind: "fail" }>;
 
-/** The most of a message that `lastError` takes. */
+/** Largest part of a message that `lastError` keeps, in characters. */
 const lastErrorMax = 1_000;
 
 /**
- * A step fails. The innermost of it and the blocks it stands in that handles such an error does so; where none does, the job fails. In a
- * branch of a `parallel` the branch fails, and the parallel once the others are over.
+ * Returns the change of a failed step. The innermost of the step and its enclosing blocks that handles such an error handles it; if none
+ * does, the job fails. In a branch of a `parallel` the branch fails, and the parallel when the other branches are over.
  */
 export function failureOf(state: JobState, failing: Failing): Change {
   const { stepId, code, message, plain = message, status = 0, failedIn = stepId } = failing;
@@ -37,13 +37,13 @@ type Ways = { readonly ways: readonly StepInstruction[]; readonly parallel: InBr
 type InBranch = { readonly parallel: StepInstruction; readonly branch: number };
 
 /**
- * Who may handle the error of a step, innermost first: the step itself, unless it has, and the blocks it stands in, up to the branch of a
- * `parallel`.
+ * Returns the handlers that may handle a step's error, innermost first: the step itself, unless it has, and its enclosing blocks, up to the
+ * branch of a `parallel`.
  */
 function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled = false }: Failing): Ways {
   const own = stepOf(flow, stepId);
   const parallel = positions.length > 1 ? branchOf(flow, own.index) : undefined;
-  // Whose error is being handled where the step stands has failed before.
+  // A block whose error is being handled here has already failed.
   const blocks = own.inside.filter(({ handles }) => !handles).map((block) => stepOf(flow, block.stepId));
   const inner = parallel === undefined ? blocks : blocks.slice(blocks.indexOf(parallel.parallel) + 1);
   return { ways: [...(isHandled ? [] : [own]), ...inner.toReversed()], parallel };
@@ -100,7 +100,7 @@ type Handling = {
   readonly failure: StepFailure;
 };
 
-/** The job goes on where the error is handled. What the step made is gone, but for its error. */
+/** Continues the job in the handler. The step's output is dropped, except for its error. */
 function handle(state: JobState, handling: Handling): Edit[] {
   const { handler, stepId, failedIn, failure } = handling;
   const inner = failedIn === handler.step.id ? {} : { failedIn };
@@ -123,7 +123,7 @@ function handle(state: JobState, handling: Handling): Edit[] {
   ];
 }
 
-/** What is at work in a block fails with it. */
+/** Fails the steps at work inside a failing block. */
 function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, stepId, failure }: Handling): Edit[] {
   const { index: from, end } = handler;
   const isInside = (id: string) => {
@@ -143,7 +143,7 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
   ];
 }
 
-/** Behind the steps that handled the error of a step, at `from`: the job goes on at `to`, or the step fails even so. */
+/** Returns the change after the handler of a step, at `from`: the job continues at `to`, or the step fails anyway. */
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];
   const { step } = stepOf(state.loaded.flow, stepId);

@@ -7,8 +7,8 @@ import { endOf, finish, limitOf } from "./end.ts";
 import { failureOf } from "./failure.ts";
 
 /**
- * Carries out a change and what follows from it: makes the job's state anew, puts its question, fails or ends it, commits it where
- * that is due. Undefined when the job is left.
+ * Applies a change and its consequences: computes the new state, raises its question, fails or ends the job, and commits if due. Returns
+ * undefined if the job is left.
  */
 export async function follow(
   before: WorkingJob,
@@ -52,7 +52,7 @@ export async function follow(
   }
 }
 
-/** Nothing of the job goes on before a time. */
+/** Parks the job until a time. */
 function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
   return {
     edits: [
@@ -63,14 +63,14 @@ function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: num
   };
 }
 
-/** Gives the job back until a time, or until it expires; what is pending is committed with it. */
+/** Gives the job back until a time, or until it expires, and commits the pending work. */
 export async function leave(work: WorkingJob, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
   await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
-/** Commits that undoing begins, together with the withdrawal of the pending ask, where the job has ever asked. */
+/** Commits that undoing begins, and withdraws the pending ask if the job ever asked. */
 async function beginUndo(work: WorkingJob, chain: readonly string[], port: Port): Promise<WorkingJob> {
   const { used, plan } = work.state;
   if (used.asks === 0 && plan?.askId === undefined) return work;

@@ -21,7 +21,7 @@ import { afterHandling } from "./failure.ts";
 import { follow, leave } from "./follow.ts";
 import { compensate } from "./undo.ts";
 
-/** A driver that begins now. */
+/** Returns a driver that begins now. */
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
   const driver: Driver = {
     port,
@@ -39,8 +39,8 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
 }
 
 /**
- * Moves a job on, act by act, until it ends, waits, or gives way. What is not committed then is nobody's: after any error the job is
- * read anew. `call` began with the job's last commit, and is sent first. Throws LeaseLostError when the lease is another's.
+ * Runs a job, one step action after another, until it ends, waits or gives way. Uncommitted work is dropped: after any error the job is
+ * read again. `call` began with the job's last commit and is sent first. Throws LeaseLostError if another driver has the lease.
  */
 export async function drive({ work: read, call }: Beginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
@@ -56,13 +56,16 @@ function park(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined>
   return follow(work, holdAfterLosses(work.state, driver.losses, driver.port.clock.now()), driver);
 }
 
-/** One act, and what follows from it at once; undefined when the job is left. `confirmer`: the contact who is to confirm it first. */
+/**
+ * Runs one step action and its immediate consequences. Returns undefined if the job is left. `confirmer`: the contact who must confirm it
+ * first.
+ */
 async function act(work: WorkingJob, confirmer: string | undefined, driver: Driver): Promise<WorkingJob | undefined> {
   const { state } = work;
   const { port, interrupts } = driver;
   port.atWork();
   if (isCancelled(state, driver) && state.status !== "compensating") {
-    // The request may be known from the lease alone; who made it stands in the row.
+    // The lease may already show the request. The row says who made it.
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     const chain = seen.state.cancel?.chain ?? state.principalChain;
     const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
@@ -72,7 +75,7 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   if (interrupts.isStopping || driver.isSliceOver()) return leave(work, driver, port.clock.now());
   const { pause: request, deadline } = state;
   if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
-    // Asked for while its driver came to the wait.
+    // Requested while its driver was about to wait.
     return apply(work, [clockStops(request)], port.clock.now());
   }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
@@ -83,10 +86,10 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   return moveOn(work, confirmer, driver);
 }
 
-/** Parks the job where it stands, unless it turns out to have been resumed. */
+/** Parks the job where it is, unless it was resumed meanwhile. */
 async function pause(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { interrupts, port } = driver;
-  // The request may be known from the lease alone; who made it stands in the row.
+  // The lease may already show the request. The row says who made it.
   const seen = work.state.pause === undefined ? await committed(work, port) : work;
   interrupts.isPauseSeen = false;
   if (seen.state.pause === undefined) return seen;
@@ -129,26 +132,26 @@ async function moveOn(
   }
 }
 
-/** Goes on with a wait whose time has come; one that was woken early goes on waiting. */
+/** Ends a wait whose time has come. A job that was woken early continues to wait. */
 function resumeWait({ park }: JobState, { clock }: Port): Change {
   const wakeAt = park?.wakeAt ?? 0;
   if (clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
   return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
 }
 
-/** A job that was parked from outside waits for its release, or for the answer to whether it may go on. */
+/** Keeps a held job waiting for its release, or for the answer whether it may continue. */
 async function resumeHeld(state: JobState, port: Port): Promise<Change> {
   if (state.park?.judgment === undefined) return waitForRelease;
   const change = await resumeFromAsk(state, port);
   return change.next.kind === "end" ? ((await endChildren(state, change.next.chain, port)) ?? change) : change;
 }
 
-/** Goes on as the answer says; before there is one, with the other branches, where the time or the child of one has come. */
+/** Continues a parked job as the answer says. Without an answer it runs the other branches if their time or a child is due. */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};
   const change = await resumeFromAsk(state, port);
   const { next } = change;
-  // What a person ends waits for the jobs of branches.
+  // If a person ends the job, it first waits for its branches' jobs.
   if (next.kind === "end") return (await endChildren(state, next.chain, port)) ?? change;
   if (next.kind !== "leave") return change;
   if (openChildren(state).length > 0) return { edits: goesOn, next: { kind: "on" } };
@@ -168,7 +171,7 @@ async function driveBranches(work: WorkingJob, driver: Driver): Promise<WorkingJ
   return end && follow(end.work, end.change, driver);
 }
 
-/** One act of the step at hand; behind the last one the job has succeeded. */
+/** Runs one action of the current step. After the last step the job has succeeded. */
 async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { positions, loaded, principalChain: chain } = work.state;
   const [position] = positions;
@@ -179,9 +182,9 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   }
   if (instruction.kind === "join") throw new Error(`${work.state.id} stands alone at the end of a branch`);
   if (instruction.kind === "again") {
-    // What a call came to is in doubt until it is committed: what was made in the round is, before it is looked at.
+    // A call's result is in doubt until it is committed, so the results of this round are committed before they are read.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
-    // Whether it holds by now is decided once, by the commit of this act.
+    // The commit of this action decides once whether it still holds.
     const state = atTime(ready.state, driver.port.clock.now());
     return follow(ready, await endRound(state, instruction, driver.effects), driver);
   }
@@ -198,7 +201,7 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   return advance(await readied(work, instruction.step, driver), driver);
 }
 
-/** Begins the step at hand where its condition holds. What a call came to is committed first: a condition may take long. */
+/** Begins the current step if its condition holds. Results of calls are committed first, because a condition may take long. */
 async function runIfDue(
   work: WorkingJob,
   instruction: StepInstruction,
@@ -216,12 +219,12 @@ async function runIfDue(
   return advance(await readied(ready, instruction.step, driver), driver);
 }
 
-/** Whoever reads a set reads the store, and nobody calls an app for a job that has not begun the step and committed so far. */
+/** A step that reads a set reads the store. No app is called for a job whose step is not begun and committed as far. */
 async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<Beginning> {
   const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
   if (needs === "commit") return beginCommitted(work, step, driver.port);
-  // What a call came to is in doubt until it is committed: nothing that may take long comes before that.
+  // A call's result is in doubt until it is committed, so nothing slow comes before that.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
@@ -248,8 +251,8 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 }
 
 /**
- * Whether a job takes down who drives it. One that somebody asked to end is given as many tries at that again: to end it is less than
- * to go on with it.
+ * True if a job takes down its drivers. A job that was asked to end gets as many more attempts for that, because ending is less work than
+ * running.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
   const isEnding = state.cancel !== undefined && state.status !== "compensating";
@@ -257,8 +260,8 @@ function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
 }
 
 /**
- * What follows for a job that is simulated first, once its twin has ended; undefined while it has not, and then the job is left: the
- * twin's end makes it due.
+ * Returns the change after a job's simulation run has ended. Undefined while it runs; the job is then left, and the end of the simulation
+ * makes it due.
  */
 async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefined> {
   const twin = await port.waitForTwin(work);
@@ -295,7 +298,7 @@ async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefi
   };
 }
 
-/** Between two acts, under the job's lock: it may have been resumed meanwhile. Whether it was parked. */
+/** Parks the job between two step actions, under its lock, because it may have been resumed. Returns true if it was parked. */
 function pauseBetweenActs(work: WorkingJob, port: Port): Promise<boolean> {
   return port.locked(async (job) => {
     if (!job.isPaused) return false;

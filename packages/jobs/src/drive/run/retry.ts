@@ -10,19 +10,22 @@ import { toolOf } from "../../steps/invoke.ts";
 import { overrideEdits } from "../../steps/overrides.ts";
 import type { StepKind } from "../../steps/step-kind.ts";
 
-/** How a job is to be taken on: from which step, empty for where it stopped; with which params; whether writes in doubt are sent again. */
+/**
+ * Request for another attempt of a job: the step to start from (empty for where it stopped), the params, and whether writes in doubt are
+ * sent again.
+ */
 export type RetryRequest = {
   readonly fromStepId: string;
   readonly params: JsonObject;
   readonly resendsUnknown: boolean;
-  /** Who asked. */
+  /** The cause of the request. */
   readonly chain: readonly string[];
 };
 
-/** Why a job cannot be taken on so: the whole of it, or from that step. */
+/** The reason why a job cannot be retried this way: at all, or from that step. */
 export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
 
-/** How the attempt before ended, what is asked, and of the jobs that ran skills where it stopped why they cannot go on where they did. */
+/** The end of the last attempt, the request, and for child jobs the reason why they cannot continue where they stopped. */
 type RetryParts = {
   readonly status: JobStatus;
   readonly request: RetryRequest;
@@ -30,8 +33,8 @@ type RetryParts = {
 };
 
 /**
- * What another attempt at a job changes of how it stands: what ended well stays, and where it stopped it goes on, or goes back to the
- * named step and does anew what is between. Nothing that was written is written again.
+ * Returns the edits for another attempt of a job. Successful steps stay. The job continues where it stopped, or goes back to the named step
+ * and repeats what lies between. No write is repeated.
  */
 export function retryEdits(
   state: JobState,
@@ -59,7 +62,7 @@ export function retryEdits(
   ];
 }
 
-/** The step where a job stopped; undefined behind its last. */
+/** Returns the step where a job stopped, or undefined after its last. */
 export function stepStanding({ positions, loaded: { flow } }: JobState): Step | undefined {
   const [position] = positions;
   const instruction = position && flow.instructions[position.index];
@@ -98,7 +101,8 @@ function resume(
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
   if (progress === undefined) {
-    // Since version 0.2 a first attempt that ends keeps how far its step was; a later one may end before it has begun it anew.
+    // Since version 0.2 a first attempt keeps the progress of its step when it ends. A later one may end before it has begun the step
+    // again.
     const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
     const why = `ended under a version that did not keep where step ${step.id} stood`;
     return isOld ? { outcome: "not_retryable", why } : { edits: [] };
@@ -108,7 +112,7 @@ function resume(
   if (childId !== undefined && children.has(childId) && why === undefined) {
     return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
   }
-  // The rows of a map know their jobs, and take each on that can be.
+  // The rows of a map know their jobs and continue each that can continue.
   if (step.kind === "run" && hasWritten(state, step.id)) {
     const job = childId === undefined ? "" : ` (${childId})`;
     return {
@@ -130,7 +134,7 @@ function resume(
   };
 }
 
-/** The job that ran the skill of a step when the attempt ended; undefined where none did. */
+/** Returns the child job of a step at the end of the attempt, or undefined if there was none. */
 export function endedChildOf(progress: Position["progress"]): Id<"job"> | undefined {
   if (progress?.kind !== "run") return undefined;
   return progress.retriesId ?? progress.endedId ?? progress.childId;
@@ -140,7 +144,7 @@ function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: 
   return { kind: "run", stepId, retriesId, ...(resendsUnknown && { resendsUnknown }) };
 }
 
-/** Its error was handled, and it failed even so: it begins anew, unless what it did would be done twice. */
+/** The step's error was handled and it failed anyway. It begins again, unless that would repeat a write. */
 function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): Standing {
   const { steps, loaded } = state;
   const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
@@ -160,7 +164,7 @@ function redoHandled(state: JobState, { index, step }: Extract<Instruction, { ki
   };
 }
 
-/** Branches that failed, or were given up for that, go on where they stand. What one asked is withdrawn. */
+/** Branches that failed, or were given up for that, continue where they are. Their questions are withdrawn. */
 function reopenBranches({ blocks }: JobState): Edit[] {
   return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
     if (block.kind === "asked") return [{ kind: "block", stepId, block: undefined }];
@@ -169,9 +173,9 @@ function reopenBranches({ blocks }: JobState): Edit[] {
   });
 }
 
-/** Blocks that were at work go on with their steps. */
+/** Blocks that were at work continue with their steps. */
 function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
-  // A step whose error is being handled has failed, and does not go on.
+  // A step whose error is being handled has failed and does not continue.
   const blocks = instruction.inside.flatMap(({ stepId, handles }) => (handles ? [] : [stepId]));
   if (instruction.kind === "again") blocks.push(instruction.step.id);
   return [...new Set(blocks)].flatMap((stepId) => {
@@ -179,7 +183,7 @@ function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
   });
 }
 
-/** From an earlier step, as long as nothing was written since. */
+/** Starts from an earlier step, if nothing was written since. */
 function goBack(state: JobState, fromStepId: string): Standing {
   const { steps, positions, loaded } = state;
   const standing = stepStanding(state);
@@ -218,7 +222,7 @@ function goBack(state: JobState, fromStepId: string): Standing {
   };
 }
 
-/** Whether a step was cut short that may have a write under way, which nobody has counted. */
+/** True if a step was interrupted that may have an uncounted write in flight. */
 function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
   if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
   const calls = "calls" in step ? step.calls.filter(isCall) : "tool" in step ? [step] : [];
@@ -230,7 +234,7 @@ function unknownStep(stepId: string, why: string): RetryFault {
   return { outcome: "step_unknown", why: `${JSON.stringify(stepId)} ${why}` };
 }
 
-/** Whether a step has sent writes, but for a call that failed, and was not carried out. */
+/** True if a step has sent writes, except for a failed call that was not executed. */
 function hasWritten({ steps, lastError }: JobState, stepId: string): boolean {
   const { calls, kind, state } = steps.get(stepId)?.receipt ?? {};
   if (calls === undefined || calls.write + calls.destructive === 0) return false;

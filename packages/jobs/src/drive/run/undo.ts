@@ -6,7 +6,7 @@ import { type Invoked, invoke, newTally } from "../../steps/invoke.ts";
 import { systemQuestion } from "../../steps/questions.ts";
 import type { InnerUndo, Port, UndoEntry } from "../port.ts";
 
-/** Undoes the latest entry, or, when none is left, ends the job. */
+/** Undoes the latest entry, or ends the job if none is left. */
 export async function compensate(state: JobState, effects: StepEffects, port: Port): Promise<Change> {
   const entry = await port.nextUndo(state);
   if (entry === undefined) return conclude(state);
@@ -36,14 +36,14 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
   return takeAnswer(state, { entry, undo, invoked, nowMs: port.clock.now() });
 }
 
-/** The call that an entry is undone by: its own, or that of the job that it stands for. */
+/** Returns the call that undoes an entry: its own, or that of the child job it represents. */
 function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
   const { inner } = entry;
   if (inner?.kind !== "call") return { of: entry, callId: "undo" };
   return { of: inner.entry, callId: `undo/${inner.jobId}/${inner.entry.entry}` };
 }
 
-/** Nothing is left to undo of a job that stands in an entry. */
+/** Closes the entry of a child job that has nothing left to undo. */
 function closeInner(state: JobState, entry: UndoEntry, inner: Exclude<InnerUndo, { kind: "call" }>): Change {
   const ended = inner.hasFailed ? "failed" : "done";
   if (inner.kind === "over") return settle(state, entry, ended);
@@ -78,7 +78,7 @@ function takeAnswer(state: JobState, { entry, undo, invoked, nowMs }: Undone): C
   }
 }
 
-/** Of an entry that stands for another job: one of that one's entries is settled, and the next is looked for. */
+/** For an entry of a child job: settles one of the child's entries and looks for the next. */
 function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Change {
   const { inner } = entry;
   if (inner?.kind === "call") {
@@ -100,7 +100,7 @@ function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Chan
   };
 }
 
-/** An undo that cannot finish is a person's to decide on. */
+/** Asks a person about an undo that cannot finish. */
 function stick({ stepId, toolSlug }: UndoEntry, undo: UndoProgress, code: string): Change {
   const question = `Undoing step ${stepId} by ${toolSlug} did not work (${code}). Leave it and go on, try again, or stop?`;
   return {

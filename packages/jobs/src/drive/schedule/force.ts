@@ -15,19 +15,19 @@ import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts
 /** A job of a project. */
 export type JobOfProject = { readonly jobId: Id<"job">; readonly projectId: ProjectId };
 
-/** What came of parking or releasing a job: done, no such job of the project, or why it stands where that cannot be done. */
+/** Result of parking or releasing a job: done, no such job in the project, or the state that prevents it. */
 export type Forced =
   | { readonly outcome: "done" | "missing" }
   | {
       readonly outcome: "refused";
       readonly status: JobStatus;
-      /** What it waits for; undefined where it does not. */
+      /** The reason of its park. Undefined if it is not parked. */
       readonly parkReason: ParkDocument["reason"] | undefined;
     };
 
 /**
- * Parks a job, whichever node drives it and whether or not that one answers: its lease is taken, and what it still writes is refused. A
- * call that it has under way ends in the ledger, as one of a node that died does.
+ * Parks a job, on any node and even if that node hangs: takes its lease, so that its later writes are refused. A call in progress ends in
+ * the ledger, as after a node's death.
  */
 export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<Forced> {
   return withTransaction(context.db, async (tx) => {
@@ -37,7 +37,7 @@ export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProje
   });
 }
 
-/** Takes a job that was parked from outside back to where it stood. What was counted against it begins anew. */
+/** Returns a job that was parked from outside to its earlier state. The counts against it start again. */
 export function releaseJob(
   context: EngineContext,
   { jobId, projectId }: JobOfProject,
@@ -52,7 +52,7 @@ export function releaseJob(
   });
 }
 
-/** Counts that a job held its node's event loop, and parks it at the last time it may. Whether it was parked. */
+/** Counts that a job held its node's event loop, and parks it at the last allowed time. Returns true if it was parked. */
 export function countLoopHold(context: EngineContext, jobId: Id<"job">, ms: number): Promise<boolean> {
   return withTransaction(context.db, async (tx) => {
     const holds = await countJobLoopHold(tx, jobId);

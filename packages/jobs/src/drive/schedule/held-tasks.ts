@@ -6,18 +6,18 @@ import type { JobTaskLease } from "@svc/db/job-tasks/task";
 import type { EngineContext } from "../context.ts";
 import type { Interrupts } from "../port.ts";
 
-/** A task under way on this node, and what interrupts its driver. */
+/** A running task of this node, with the requests to its driver. */
 export type Held = {
   readonly task: ClaimedJobTask;
-  /** The next lease that it loses would be the last. */
+  /** True if one more lost lease would be its last. */
   isSuspect: boolean;
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };
 
-/** Until a lease whose task is locked is tried again: commits take milliseconds. */
+/** Pause before a lease with a locked task is tried again, in milliseconds. Commits take milliseconds. */
 const lockedMs = 50;
 
-/** What a node has under way. The leases of all of it are renewed in one statement. */
+/** The running tasks of a node. One statement renews all their leases. */
 export class HeldTasks {
   readonly #context: Pick<EngineContext, "db" | "clock" | "limits" | "observer">;
   readonly #held = new Map<string, Held>();
@@ -34,7 +34,7 @@ export class HeldTasks {
     this.#held.set(keyOf(held.task), held);
   }
 
-  /** Forgets it, unless the same task has been claimed anew since. */
+  /** Removes a task, unless it has been claimed again since. */
   delete(held: Held): void {
     const key = keyOf(held.task);
     if (this.#held.get(key) === held) this.#held.delete(key);
@@ -44,22 +44,22 @@ export class HeldTasks {
     return [...this.#held.values()].some(({ isSuspect }) => isSuspect);
   }
 
-  /** Tells every driver to begin nothing more. */
+  /** Asks every driver to begin nothing more. */
   stopAll(): void {
     for (const { interrupts } of this.#held.values()) interrupts.isStopping = true;
   }
 
-  /** Tells the driver of a job that it is to be cancelled. */
+  /** Informs the driver of a job that it is to be cancelled. */
   cancel(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isCancelSeen");
   }
 
-  /** Tells the driver of a job that it is to be paused. */
+  /** Informs the driver of a job that it is to be paused. */
   pause(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isPauseSeen");
   }
 
-  /** Tells the driver of a job that it was taken from this node: it begins nothing more. */
+  /** Informs the driver of a job that it was taken from this node. It begins nothing more. */
   stop(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isStopping");
   }
@@ -71,8 +71,8 @@ export class HeldTasks {
   }
 
   /**
-   * Gives back what did not end in time, so that nobody waits for its lease to run out, nor counts it as lost. A driver that comes to a
-   * commit after this finds its lease gone; what it called is in the ledger.
+   * Gives back the tasks that did not end in time, so that no one waits for their leases, and none counts as lost. A driver that commits
+   * after this finds its lease gone; its calls are in the ledger.
    */
   async release(): Promise<void> {
     const { db, clock, observer } = this.#context;
@@ -84,7 +84,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews the leases of all of it, three times in each, until `stopped`. */
+  /** Renews all leases, three times in each, until `stopped`. */
   async renewUntil(stopped: AbortSignal): Promise<void> {
     const { clock, limits } = this.#context;
     for (;;) {
@@ -94,7 +94,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews what is held. What somebody has locked at the moment is tried again, until the next renewal is due. */
+  /** Renews the held leases. Those of locked tasks are tried again until the next renewal is due. */
   async #renew(stopped: AbortSignal): Promise<void> {
     const { clock, limits, observer } = this.#context;
     const endMs = clock.now() + limits.leaseMs / 3;
@@ -112,7 +112,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews leases; answers those whose tasks are locked. */
+  /** Renews leases. Returns the tasks that are locked. */
   async #renewed(all: readonly Held[]): Promise<Held[]> {
     const { db, clock, limits } = this.#context;
     const leases = all.map(({ task }) => task);
@@ -122,7 +122,7 @@ export class HeldTasks {
       const lease = renewed.get(keyOf(task));
       if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
       if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
-      // Lost: what it would still do is another node's to do, and its next commit will be refused.
+      // Lost: another node does the remaining work, and the next commit here is refused.
       if (lease === undefined) interrupts.isStopping = true;
       return lease?.isRenewed === false;
     });
@@ -134,8 +134,8 @@ function keyOf({ jobId, kind, subject }: JobTaskLease): string {
 }
 
 /**
- * The places of a node for work that is under way, and which project has how many. With n projects at work the (n + 1)th part is each
- * one's share, at least one place; a lone project gets everything but one place, which a newcomer finds free.
+ * The slots of a node for running tasks, and their number for each project. With n active projects, each may have the (n + 1)th part, at
+ * least one slot. A single project gets all slots but one, which a newcomer finds free.
  */
 export class Places {
   readonly #max: number;
@@ -154,19 +154,19 @@ export class Places {
     return this.#max - this.#taken;
   }
 
-  /** How many a project may have now. */
+  /** Number of slots that a project may have now. */
   get share(): number {
     const projects = this.#used.size;
     return Math.max(1, projects <= 1 ? this.#max - 1 : Math.floor(this.#max / (projects + 1)));
   }
 
-  /** Projects that have their share. */
+  /** Returns the projects that have their share. */
   fullProjects(): ReadonlySet<ProjectId> {
     const { share } = this;
     return new Set([...this.#used].filter(([, count]) => count >= share).map(([id]) => id));
   }
 
-  /** Whether a project may have one more. */
+  /** True if a project may have one more slot. */
   hasRoomFor(project: ProjectId): boolean {
     return this.free > 0 && (this.#used.get(project) ?? 0) < this.share;
   }

@@ -4,31 +4,31 @@ import { stepAt } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
 
-/** Why a job is parked from outside its program: the service found that it does harm, or an administrator holds it. */
+/** Why a job is parked from outside its program: it harmed the service, or an administrator holds it. */
 export type HoldReason = Extract<ParkDocument["reason"], "poisoned" | "administrator">;
 
-/** Whether a job is parked from outside for such a reason. */
+/** True if the reason is one of a park from outside. */
 export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason is HoldReason {
   return reason === "poisoned" || reason === "administrator";
 }
 
-/** A park from outside: why, by whom, and what `lastError` says of it; undefined leaves that as it is. */
+/** A park from outside: its reason and cause, and the text for `lastError`; undefined leaves that unchanged. */
 export type Hold = {
   readonly reason: HoldReason | "paused";
   readonly chain: readonly string[];
   readonly lastError?: string;
 };
 
-/** Who parks what does harm. */
+/** The cause of a park by the service itself. */
 const byService: readonly string[] = ["service"];
 
-/** When a task is due that only somebody's request makes due. */
+/** Due time of a task that only a request makes due. */
 export const never = Date.UTC(9999, 0);
 
 /**
- * Parks a job until it is released, cancelled or expired: its deadline's clock runs on, since it does not wait for an answer that its
- * program asked for. The run task stays, due at that deadline, so that its lease tokens go on growing: none that a hung driver holds
- * is ever given out again. Throws an Error for a status that is not parked from outside.
+ * Parks a job until it is released, cancelled or expired. Its deadline's clock continues, because the program did not ask for this wait.
+ * The run task stays, due at that deadline, so that its lease tokens keep growing and a token of a hung driver is never issued again.
+ * Throws an Error for a status that cannot be parked from outside.
  */
 export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs: number): Change {
   const { status } = state;
@@ -44,10 +44,10 @@ export function hold(state: JobState, { reason, chain, lastError }: Hold, nowMs:
   };
 }
 
-/** A held job that is looked at goes on being held. */
+/** A held job that is read stays held. */
 export const waitForRelease: Change = { edits: [], next: { kind: "until", atMs: never } };
 
-/** Takes a held job back to where it stood, due at once. Throws an Error for a job that is not held. */
+/** Returns a held job to its earlier state, due at once. Throws an Error for a job that is not held. */
 export function release(
   { park }: JobState,
   { chain, reason }: { readonly chain: readonly string[]; readonly reason: "released" | "resumed" },
@@ -64,19 +64,19 @@ export function release(
   };
 }
 
-/** Holds a job that took down, or stalled, whoever drove it. */
+/** Holds a job that took down or stalled its drivers. */
 export function holdAfterLosses(state: JobState, losses: number, nowMs: number): Change {
   const lastError = `JOB_POISONED: ${losses} nodes in a row lost their lease of the job before it got on`;
   return hold(state, { reason: "poisoned", chain: byService, lastError }, nowMs);
 }
 
-/** The park of a job that held the event loop of its node again. */
+/** Returns the park of a job that held its node's event loop again. */
 export function afterLoopHold(holds: number, ms: number): Hold {
   const lastError = `JOB_POISONED: the job held the event loop of its node ${holds} times, at last for ${Math.round(ms)} ms`;
   return { reason: "poisoned", chain: byService, lastError };
 }
 
-/** The step that a job has begun, else the one it comes to; empty at its end. */
+/** Returns the step that a job has begun, or the next one. Empty at its end. */
 function stepAtHand({ undo, positions, loaded }: JobState): string {
   if (undo !== undefined) return undo.stepId;
   const [position] = positions;

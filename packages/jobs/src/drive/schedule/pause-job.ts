@@ -14,7 +14,7 @@ import { leaseOf, takeJob } from "../store/open.ts";
 import type { JobOfProject } from "./force.ts";
 import { pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 
-/** What came of pausing or resuming a job: done, no such job of the project, or why it stands where that cannot be done. */
+/** Result of pausing or resuming a job: done, no such job in the project, or the state that prevents it. */
 export type Paused =
   | { readonly outcome: "done" | "missing" }
   | { readonly outcome: "ended" | "not_paused"; readonly status: JobStatus };
@@ -22,8 +22,8 @@ export type Paused =
 type Asked = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
 
 /**
- * Asks that a job be paused. One that nobody drives is parked at once, one that is driven between two acts of its driver; one that
- * waits keeps its park, and is parked when that ends. One that is to be paused already stays as it is.
+ * Requests a pause of a job. A job without a driver is parked at once, a driven one between two step actions. A waiting one keeps its park
+ * and is parked when that ends. A job that is to be paused already is unchanged.
  */
 export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<Paused> {
   return withJob(context, job, async (found, asked) => {
@@ -33,14 +33,14 @@ export function pauseJob(context: EngineContext, job: JobOfProject, chain: reado
   });
 }
 
-/** Ends the pause of a job: it goes on as it stood, its deadline's clock too. */
+/** Ends the pause of a job. It continues in its earlier state, with its deadline's clock. */
 export function resumeJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<Paused> {
   return withJob(context, job, async (found, asked) => {
     if (found.finishedAt !== null) return { outcome: "ended", status: found.status };
     if (found.pausedAt === null) return { outcome: "not_paused", status: found.status };
     await setJobPause(asked.tx, found.id, undefined);
     await log(asked, found, "job-resumed", chain);
-    // A person is waited for without a clock, and a driver that has not come to the pause finds that it is over.
+    // A wait for a person has no clock. A driver that has not reached the pause finds that it is over.
     if (found.status === "parked" && found.park?.judgment === undefined) {
       await change(asked, (state, nowMs) => resumeNow(state, chain, nowMs), found);
     }

@@ -2,7 +2,7 @@ import type { Id, Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { sweepEndedJobs, sweepJobRows } from "@svc/db/jobs/sweep";
 
-/** What the sweep of rows is made of; times in milliseconds. */
+/** Settings of the sweep of rows, times in milliseconds. */
 export type JobRowSweepOptions = {
   readonly db: Executor;
   /** How long the rows of a job are kept after its end (SVC_JOB_ROW_RETENTION). */
@@ -13,7 +13,7 @@ export type JobRowSweepOptions = {
 
 const everyMs = 600_000;
 
-/** Every 10 minutes, what jobs processed that ended longer ago than their rows are kept. */
+/** Returns the sweep that deletes, every 10 minutes, the rows of jobs whose retention is over. */
 export function jobRowSweep({ db, rowRetentionMs, batchMax = 2_000 }: JobRowSweepOptions): Sweep {
   return {
     what: "job rows",
@@ -28,19 +28,19 @@ export function jobRowSweep({ db, rowRetentionMs, batchMax = 2_000 }: JobRowSwee
   };
 }
 
-/** What the sweep of jobs is made of; times in milliseconds. */
+/** Settings of the sweep of jobs, times in milliseconds. */
 export type JobSweepOptions = {
   readonly db: Executor;
-  /** How long a job is kept after its end (SVC_JOB_RETENTION). Its rows must not be kept for longer: it goes after them. */
+  /** How long a job is kept after its end (SVC_JOB_RETENTION). Its rows must not be kept longer, because it is deleted after them. */
   readonly jobRetentionMs: number;
   /** Jobs of one batch. Default 500. */
   readonly batchMax?: number;
 };
 
-/** Of an ordinary job the log has a dozen entries: a batch of long ones ends sooner. */
+/** An ordinary job has a dozen log entries. A batch of long ones ends sooner. */
 const logEntriesMax = 10_000;
 
-/** Every 10 minutes, whole jobs that ended longer ago than they are kept and whose rows are gone. */
+/** Returns the sweep that deletes, every 10 minutes, whole jobs whose retention is over and whose rows are gone. */
 export function jobSweep({ db, jobRetentionMs, batchMax = 500 }: JobSweepOptions): Sweep {
   return {
     what: "jobs",

@@ -14,53 +14,51 @@ import { jobSeals } from "../store/seals.ts";
 import type { CheckedRecord } from "../store/stored-program.ts";
 import { type Held, HeldTasks, Places } from "./held-tasks.ts";
 
-/** Does the work of one task of another kind than `run`, and settles it under its lease. */
+/** Does the work of one task that is not a `run`, and settles it under its lease. */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
-/** Who does the tasks that are not runs. */
+/** Handlers of the tasks that are not runs. */
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
 
-/** A place that is kept for a job, and the lease that it is to be stored under. `begin` or `cancel` is to be called, once. */
+/** A slot reserved for a job, and the lease to store it under. Exactly one of `begin` and `cancel` must be called, once. */
 export type Reservation = {
   readonly lease: FirstLease;
-  /** How the job begins: what is stored with it. Its first call is ready then, and is to be sent or cancelled. */
+  /** Returns how the job begins, to be stored with it. Its first call is ready and must be sent or cancelled. */
   plan(job: JobRecord, program: CheckedRecord): Promise<PlannedJob>;
-  /** The job is stored under the lease, as it was planned, if it was: drives it. */
+  /** Runs the job after it was stored under the lease, as planned if it was. */
   begin(job: JobRecord, planned?: PlannedJob): void;
-  /** The job was not stored under the lease. */
+  /** Releases the slot, because the job was not stored under the lease. */
   cancel(): void;
 };
 
-/** A job as its submission has just stored it, and how it was planned. */
+/** A job just stored by its submission, and its plan. */
 type StoredJob = { readonly job: JobRecord; readonly planned: PlannedJob | undefined };
 
-/** Tasks that are due within so much are looked for together. */
+/** Tasks that are due within this many milliseconds are claimed together. */
 const dueStepMs = 10;
-/** Tasks that one look takes at most. */
+/** Largest number of tasks in one claim. */
 const claimMax = 200;
-/** Tasks of a project that may be locked by a stopped process, beyond its share, before the project waits for them. */
+/** Tasks of a project beyond its share that a stopped process may have locked before the project waits for them. */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/**
- * Claims due tasks and does them, `runsMax` at a time, of one project at most its share.
- */
+/** Claims due tasks and runs them, `runsMax` at a time, each project up to its share. */
 export class Worker {
-  /** What its drivers work with. */
+  /** Dependencies of its drivers. */
   readonly context: EngineContext;
-  /** What it has under way. */
+  /** The running tasks. */
   readonly held: HeldTasks;
   readonly #handlers: TaskHandlers;
-  /** When tasks that this node gave back are due, as far as that is before its next look. */
+  /** Due times of tasks that this node gave back, if before its next claim. */
   readonly #dues = new Set<number>();
   readonly #stopped = new AbortController();
   #pause = new AbortController();
   #isStopping = false;
-  /** The last look found as much as there was room for: others wait. */
+  /** True if the last claim found as many tasks as it had room for: others wait. */
   #isFull = false;
   /** See `JobClaimRequest`. */
   #spare = 0;
-  /** The last look may have left something: for want of room, or because a project has its share. */
+  /** True if the last claim may have left tasks, for lack of room or because a project has its share. */
   #hasLeft = false;
   #running: Promise<unknown> = Promise.resolve();
   #whenEmpty: (() => void)[] = [];
@@ -79,17 +77,17 @@ export class Worker {
     this.#running = Promise.all([this.#claimLoop(), this.held.renewUntil(this.#stopped.signal)]);
   }
 
-  /** Looks now. */
+  /** Claims now. */
   readonly wake = (): void => this.#pause.abort("woken");
 
-  /** Looks when something is due. What is due later than the next look is found by that. */
+  /** Claims when something is due. What is due after the next claim is found by that one. */
   readonly #noteDue = (atMs = 0): void => {
     const { clock, limits } = this.context;
     if (atMs > 0 && atMs - clock.now() < limits.pollMs) this.#dues.add(Math.ceil(atMs / dueStepMs) * dueStepMs);
     this.wake();
   };
 
-  /** How long until something is due that the look at `lookedAtMs` was too early for, or until it looks anyhow. */
+  /** Returns the milliseconds until something is due that the claim at `lookedAtMs` was too early for, or until the next regular claim. */
   #pauseMs(lookedAtMs: number): number {
     const { clock, limits } = this.context;
     let dueMs = lookedAtMs + limits.pollMs;
@@ -100,7 +98,7 @@ export class Worker {
     return Math.max(0, dueMs - clock.now());
   }
 
-  /** Claims nothing more, lets calls in flight end for at most `graceMs`, and gives the jobs back. */
+  /** Claims nothing more, waits at most `graceMs` for calls in flight, and gives the jobs back. */
   async drain(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.wake();
@@ -113,7 +111,7 @@ export class Worker {
     await this.#running;
   }
 
-  /** How many tasks are under way. */
+  /** Returns the number of running tasks. */
   stats(): { readonly held: number } {
     return { held: this.held.count };
   }
@@ -134,7 +132,7 @@ export class Worker {
     }
   }
 
-  /** One look; whether another is due at once. */
+  /** Makes one claim. Returns true if another is due at once. */
   async #look(): Promise<boolean> {
     const { db, clock, nodeId, limits, observer } = this.context;
     const room = this.#places.free;
@@ -152,7 +150,7 @@ export class Worker {
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
       await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
-      // Only what nothing came of may have met locks: to look past them each time would lock what is not taken.
+      // Only an empty claim may have met locks. Looking past them each time would lock tasks that are not taken.
       this.#spare = tasks.length === 0 || tasks.some(({ place }) => place > share) ? sparePlaces : 0;
       this.#isFull = tasks.length === limit && limit === room;
       this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
@@ -168,9 +166,8 @@ export class Worker {
   }
 
   /**
-   * Leaves out, and gives back, suspects beyond one: jobs whose next lost lease would be the last. When a job takes its node down, what
-   * the node held beside it loses a lease with it; so that only the job itself is parked for that, suspects are driven one at a time,
-   * and the others are given back before the one begins.
+   * Keeps one suspect and gives the others back. A suspect is a job whose next lost lease would be the last. When a job takes its node
+   * down, every task on that node loses a lease. So that only the guilty job is parked, suspects are run one at a time.
    */
   async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
     const { db, clock, limits, observer } = this.context;
@@ -190,9 +187,8 @@ export class Worker {
   }
 
   /**
-   * Keeps a place for a job of a project that is about to be stored: under the lease it is this node's from the beginning, so that
-   * nobody claims or reads it. Undefined where it has to stand in line: while the engine does not run, others wait, or the project has
-   * its share.
+   * Reserves a slot for a job that is about to be stored. Under the lease it belongs to this node from the beginning, so that no node
+   * claims or reads it. Returns undefined if the job has to queue: the engine is not running, others wait, or the project has its share.
    */
   reserve(projectId: ProjectId): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;
@@ -212,7 +208,7 @@ export class Worker {
     if (this.#hasLeft) this.wake();
   }
 
-  /** Does a task that has its place; `stored`: the job that its submission has just stored. */
+  /** Runs a task that has its slot. `stored`: the job that its submission has just stored. */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const interrupts = {
       isStopping: this.#isStopping,
@@ -253,7 +249,7 @@ export class Worker {
     return stored.planned === undefined ? openNewJob(this.context, stored.job) : openPlannedJob(stored.planned);
   }
 
-  /** Something went wrong that is tried again, later each time: the store was away, or the engine has a fault. */
+  /** Gives a task back after an error, to be tried again, later each time: the database was unavailable, or the engine has an error. */
   async #giveBack(task: ClaimedJobTask, error: unknown): Promise<void> {
     const { db, clock, observer } = this.context;
     observer.failed(task.kind === "run" ? "drive" : "task", error);
@@ -261,18 +257,18 @@ export class Worker {
     try {
       await releaseJobTasks(db, [task], clock.now() + waitMs);
     } catch (releaseError) {
-      // The lease runs out by itself.
+      // The lease expires by itself.
       if (!isUnavailable(releaseError)) observer.failed("task", releaseError);
     }
   }
 }
 
-/** Whether a project has its share with these tasks alone. */
+/** True if a project has its share with these tasks alone. */
 function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
 }
 
-/** The run of a job that was stored leased. */
+/** Returns the run task of a job that was stored with a lease. */
 function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobTask {
   return {
     jobId,
@@ -287,7 +283,7 @@ function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobT
   };
 }
 
-/** Takes a job that is about to be stored as far as its first commit. */
+/** Runs a job that is about to be stored up to its first commit. */
 async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
   // The store does not have it yet.
   context.programs.put(job.projectId, job.programDigest, program);

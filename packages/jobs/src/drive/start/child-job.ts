@@ -10,7 +10,7 @@ import { noProgress } from "../../state/progress.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 
-/** A job that runs a skill, as it is stored with the commit of the one that runs it. */
+/** Returns a job that runs a skill, to be stored with its parent's commit. */
 export function childJob(
   parent: JobState,
   child: NewChild,
@@ -23,7 +23,7 @@ export function childJob(
   const skillSlug = skillToolSlug(skill.slug);
   const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
   const seals = jobSeals(context.sealer, projectId, id);
-  // Whose answers changed the one that runs it is a cause of what it is given.
+  // The keys whose answers changed the parent are also causes of the child's input.
   const changedBy = (plan?.changedBy ?? []).map((key) => `key:${key}`);
   const payload = JSON.stringify({ mode, status: "queued", skillSlug, parentJobId: parent.id });
   return {
@@ -59,7 +59,7 @@ export function childJob(
   };
 }
 
-/** The confirmation of a job is of the skills in it, too. */
+/** The confirmation of a job also covers its skills. */
 function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   if (!isConfirmed(parent)) return null;
   const plan = { confirmed: unchangedConfirmation };
@@ -67,7 +67,7 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   return progress === undefined ? null : Buffer.from(seal("progress", progress));
 }
 
-/** Where the keys of a job's calls at apps stay the same though a restored backup starts it again, those of its children do, too. */
+/** If a job's keys at apps stay the same after a restored backup starts it again, those of its children do too. */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
   if (callSeed === id) return null;
   return createHash("sha256")

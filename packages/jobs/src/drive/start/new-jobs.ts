@@ -31,10 +31,10 @@ import { sealProgram } from "../store/stored-program.ts";
 export type JobSubmission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** What it reaches of its project; null for all of it. */
+  /** The job's access scope in its project. Null: the whole project. */
   readonly binding: JobBinding | null;
   readonly principalChain: readonly string[];
-  /** As it was submitted. */
+  /** The text as submitted. */
   readonly programJson: string;
   readonly programHash: string;
   readonly program: Program;
@@ -45,62 +45,63 @@ export type JobSubmission = {
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
-  /** The contact who confirms it before it begins, after its approval; by default nobody. */
+  /** The contact who confirms it before it begins, after its approval. Default: none. */
   readonly confirmBy?: string | undefined;
-  /** What that contact is asked; by default what the plan does at most. */
+  /** The question for that contact. Default: the largest effect of the plan. */
   readonly confirmText?: string | undefined;
   readonly estimate: EstimateDocument;
-  /** What a skill's caller gave; undefined for the program's own. */
+  /** The input from a skill's caller. Undefined for the program's own. */
   readonly input: JsonObject | undefined;
-  /** Values of params that are not the program's own; by default none. */
+  /** Values of params that differ from the program's. Default: none. */
   readonly params?: JsonObject | undefined;
   readonly skillSlug: string;
-  /** Of a job that a standing program starts: the program and its run. */
+  /** For a job of a standing program: the program and its run. */
   readonly standing?: StandingOrigin | undefined;
   readonly idempotencyKey: string | undefined;
-  /** SHA-256 of what the idempotency key is bound to. */
+  /** SHA-256 of the content that the idempotency key is bound to. */
   readonly contentDigest: Buffer;
 };
 
 /**
- * What started a job by itself; a rehearsal is no run. `callSeed`: what the keys of its calls at apps are made of in place of its id.
+ * The standing program's run that started a job. An approval dry run has none. `callSeed`: replaces the job's id as the seed of its keys at
+ * apps.
  */
 export type StandingOrigin = {
   readonly programId: StandingProgramId;
   readonly runId: StandingRunId | null;
   readonly callSeed: Buffer | null;
-  /** As of a job: see `JobFacts`. */
+  /** As in `JobFacts`. */
   readonly restoredFrom: number | null;
 };
 
-/** The program of a skill that a job runs, and what it is pinned to. */
+/** The program of a skill that a job runs, and its pinned definitions. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
 
-/** What new jobs are made with. */
+/** Dependencies of creating jobs. */
 export type NewJobsContext = {
   readonly db: Executor;
   readonly sealer: Sealer;
   readonly asks: AskPort;
-  /** Whether an emulator answers in place of the apps, which the log tells. Default false. */
+  /** True if the sandbox answers in place of the apps; the log says so. Default false. */
   readonly isSandbox?: boolean | undefined;
 };
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-/** What a job is made of, where its program is in the store. */
+/** Parts of a job whose program is already stored. */
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   Identified & {
     readonly mode: JobMode;
-    /** Of a run of a standing program: the approval of its version. */
+    /** For a run of a standing program: the approval of its version. */
     readonly grantedId?: string | undefined;
-    /** When it is to begin at the earliest; by default at once. */
+    /** Earliest start. Default: at once. */
     readonly beginAtMs?: number | undefined;
   };
 
-/** The pins of a program as JSON text; asked for where a person is to be told what it does. */
+/** Returns the pins of a program as JSON text. Called if a person is to be shown what it does. */
 export type PinsReader = () => Promise<string>;
 
-/** Makes a job of a checked program; nothing is stored. */
+/** Creates a job from a checked program. Stores nothing. */
 export async function newJob(context: NewJobsContext, submission: NewJobFacts, readPins: PinsReader): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, confirmBy, mode, beginAtMs = nowMs } = submission;
   const asksNow = (needsApproval || confirmBy !== undefined) && !simulateFirst && mode !== "simulate";
@@ -131,7 +132,7 @@ export async function newJob(context: NewJobsContext, submission: NewJobFacts, r
   };
 }
 
-/** What is kept of a plan that is simulated, or that a person is asked about, first. */
+/** Returns the plan record of a job that is simulated, or that a person is asked about, first. */
 function planOf(
   { simulateFirst, needsApproval, confirmBy }: NewJobFacts,
   prepared: PreparedAsk | undefined,
@@ -141,7 +142,7 @@ function planOf(
   return simulateFirst ? { needsApproval, ...confirmed } : undefined;
 }
 
-/** What is stored beside a job: its ask, and the programs of the skills that it runs. */
+/** Returns what is stored in addition to a job: its ask, and the programs of its skills. */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,
   { projectId, skills }: Pick<JobSubmission, "projectId" | "skills">,
@@ -167,7 +168,7 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
   return Buffer.from(seal("overrides", changed));
 }
 
-/** Makes the simulation of a job that is simulated first; nothing is stored. */
+/** Creates the simulation run of a job with `simulateFirst`. Stores nothing. */
 export function newTwin(
   context: Pick<NewJobsContext, "sealer" | "isSandbox">,
   submission: Omit<NewJobFacts, keyof Identified>,
@@ -204,7 +205,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     keyId: submission.keyId,
     binding: submission.binding,
     principalChain: [...submission.principalChain],
-    // Nobody asks for it where no key does.
+    // Without a key no one asks for it.
     contentDigest: submission.idempotencyKey === undefined ? Buffer.alloc(0) : submission.contentDigest,
     estimate: submission.estimate,
     used: noUse,
@@ -243,7 +244,7 @@ function preparePlanAsk(
   });
 }
 
-/** The log's first entry. Whoever reads it is told the program's hash as well, which stands with the program. */
+/** Returns the first log entry. Readers also get the program's hash, which is stored with the program. */
 function submitted(
   { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
   { mode, skillSlug }: Pick<NewJobFacts, "mode" | "skillSlug">,
@@ -257,13 +258,13 @@ function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
 }
 
-/** The tools and skills of a program that destroy, by the pins that it is stored with. Undo calls are not among them. */
+/** Returns the destructive tools and skills of a program, by its stored pins. Undo calls are left out. */
 function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
   const { pins, skills } = readPins(pinsJson);
   return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });
 }
 
-/** Whether a tool destroys, by the definitions that a program is pinned to. */
+/** True if a tool is destructive, by the pinned definitions of a program. */
 function isDestructivePin(pins: Pins, slug: string): boolean {
   const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
   return actions.some((action) => action.slug === slug && action.class === "destructive");

@@ -25,39 +25,42 @@ import { endedChildOf, type RetryFault, type RetryRequest, retryEdits, stepStand
 import type { JobOfProject } from "../schedule/force.ts";
 import { readState, takeJob } from "../store/open.ts";
 
-/** Attempts that a job may have: each keeps its receipt, and answers about the job show them all. */
+/** Largest number of attempts of a job: each keeps its receipt, and answers about the job show them all. */
 const attemptsMax = 20;
 
 /** A plan that may need approval. */
 export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
-  /** Whether it needs one whatever the program says of itself. */
+  /** True if it needs approval whatever the program declares. */
   readonly demandsApproval: boolean;
 };
 
-/** Another attempt at a job, as it is asked for. */
+/** A request for another attempt of a job. */
 export type RetryOfJob = JobOfProject &
   RetryRequest & {
     readonly keyId: KeyId;
     readonly idempotencyKey: string | undefined;
-    /** SHA-256 of what the idempotency key is bound to. */
+    /** SHA-256 of the content that the idempotency key is bound to. */
     readonly contentDigest: Buffer;
-    /** Why params cannot be changed so; undefined where they can. */
+    /** Returns why params cannot be changed this way, or undefined if they can. */
     checkParams(program: Program, params: JobState["params"]): string | undefined;
-    /** Whether a plan needs approval that the key may be asked for. Throws what refuses a plan that could never be approved. */
+    /** True if a plan needs approval that the key may request. Throws if the plan could never be approved. */
     needsApproval(tx: Executor, plan: RetryPlan): Promise<boolean>;
-    /** Who confirms the attempt before it begins; undefined for nobody. */
+    /** Returns the contact who confirms the attempt before it begins, or undefined. */
     confirmBy(tx: Executor, estimate: EstimateDocument): Promise<string | undefined>;
   };
 
-/** What came of it: begun, begun before under the same name, no such job of the project, or why not. Nothing is changed then. */
+/**
+ * Result of a retry: begun, begun before under the same key, no such job in the project, or the reason why not. In all cases but the first
+ * nothing changed.
+ */
 export type Retried =
   | { readonly outcome: "done" | "earlier" | "missing" | "key_reused" }
   | { readonly outcome: "not_retryable" | "step_unknown" | "params_invalid"; readonly why: string }
   | { readonly outcome: "quota"; readonly reached: QuotaReached };
 
-/** Ends the transaction, so that nothing of it is done. */
+/** Rolls back the transaction. */
 class Refused extends Error {
   readonly retried: Retried;
 
@@ -67,7 +70,7 @@ class Refused extends Error {
   }
 }
 
-/** Takes a job on that ended: its next attempt begins, or waits for the approval of what it changes. */
+/** Starts the next attempt of a job that ended, or parks it for the approval of its changes. */
 export async function retryJob(context: EngineContext, asked: RetryOfJob): Promise<Retried> {
   try {
     return await withTransaction(context.db, (tx) => retryLocked(context, tx, asked));
@@ -99,7 +102,7 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
   return { outcome: "done" };
 }
 
-/** Why no attempt may follow the one that ended; undefined where one may. */
+/** Returns why no attempt may follow the last one, or undefined if one may. */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { parentJobId } = job;
   if (isRetryable(job.status) && parentJobId !== null) {
@@ -108,7 +111,7 @@ async function findReason(tx: Executor, job: JobRecord): Promise<string | undefi
   return findOwnReason(tx, job);
 }
 
-/** The same, whoever runs it. */
+/** Returns the same, whatever job runs it. */
 async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { status, saga, attempt, lastError, mode, id } = job;
   if (!isRetryable(status)) return `is ${status}`;
@@ -133,7 +136,7 @@ type Beginning = {
   readonly asked: RetryOfJob;
 };
 
-/** What begins the attempt: it is queued, or parked on the approval of its plan. */
+/** Returns the change that begins the attempt: it is queued, or parked for the approval of its plan. */
 async function changeOf(
   context: EngineContext,
   tx: Executor,
@@ -147,7 +150,7 @@ async function changeOf(
   const { program } = state.loaded;
   const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
   const began: Edit = { kind: "plan", plan };
-  // What a skill in it demanded before, it demands again.
+  // What a skill in it required before, it requires again.
   const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
   const confirmBy = await asked.confirmBy(tx, state.estimate);
   const asking = { ...state, plan };
@@ -162,13 +165,13 @@ async function changeOf(
   return queued([...edits, began], port.clock.now());
 }
 
-/** Whoever tries a job again with other params is a cause of what it sends. */
+/** A key that retries a job with other params is a cause of what it sends. */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};
   return { changedBy: [...new Set([...(plan?.changedBy ?? []), keyId])] };
 }
 
-/** Whether people approved the plan, and what the attempt may write beside what was written is no more than they approved. */
+/** True if people approved the plan, and the attempt can add no more writes than they approved. */
 async function isApproved(
   { asks }: EngineContext,
   tx: Executor,
@@ -180,12 +183,12 @@ async function isApproved(
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
-  // A run of a standing program has the approval of its version, which people were asked for by another job.
+  // A run of a standing program has the approval of its version, which another job asked for.
   const isGranted = ask === undefined && state.standingRunId !== null;
   return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }
 
-/** What children wrote that go on where they stopped stands in what the step that runs them may write. */
+/** Writes of children that continue where they stopped count in the limit of the step that runs them. */
 function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   const { estimate, loaded } = state;
   const goOn = [...children.values()].filter(({ fault }) => fault === undefined);
@@ -197,11 +200,11 @@ function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   return Math.min(writes + left, loaded.program.limits.writes) > estimate.writesMax;
 }
 
-/** A job that ran a skill where another stopped: why it cannot go on where it did, what it wrote, whether it may write more than it should. */
+/** A child job where another job stopped: why it cannot continue, what it wrote, and whether it may write more than allowed. */
 type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
 type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
 
-/** The jobs that ran skills where a job stopped, and those that these ran. */
+/** Returns the children of a job where it stopped, and their children. */
 async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
   const found = new Map<Id<"job">, EndedChild>();
   for (const { progress } of state.positions) {

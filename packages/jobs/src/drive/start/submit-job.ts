@@ -10,22 +10,22 @@ import type { PlannedJob } from "../store/open.ts";
 import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
 
-/** What storing new jobs works with. */
+/** Dependencies of storing new jobs. */
 type SubmitContext = NewJobsContext & {
   readonly clock: Clock;
-  /** Keeps the program ready for the driver, which is likely to be this node's. */
+  /** Keeps the program ready for the driver, which is probably on this node. */
   readonly programs: Pick<ProgramCache, "put">;
-  /** The engine of this node, where jobs may be driven right after they are stored. */
+  /** The engine of this node, if jobs may run right after they are stored. */
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
-/** A job as it was stored, and whether it was stored whole: with nothing beside it, such as an ask. */
+/** A stored job, and whether it was stored alone, without an ask for example. */
 export type SubmittedJob = { readonly job: JobRecord; readonly programHash: string; readonly isAlone: boolean };
 
 /**
- * Stores a job, its program, the beginning of its log and its first work in one transaction: with simulateFirst also its twin, and
- * for a plan that needs approval the ask. Sees to it that the engine drives it. Answers the job, or the one that holds the idempotency
- * key, or the quota that is reached.
+ * Stores a job, its program, the beginning of its log and its first task in one transaction, with `simulateFirst` also its simulation run,
+ * and for a plan that needs approval the ask. Then makes the engine run it. Returns the job, or the one with the same idempotency key, or
+ * the quota that is reached.
  */
 export async function submitJob(
   context: SubmitContext,
@@ -55,14 +55,14 @@ type NewJobs = {
   readonly checked: CheckedRecord;
 };
 
-/** A job that can begin at once is this node's from the moment that it is stored, where the engine keeps a place for it. */
+/** A job that can begin at once belongs to this node from the moment it is stored, if the engine has reserved a slot. */
 async function storeAndDrive(
   { db, engine }: SubmitContext,
   { program, main, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | undefined> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
   const record = recordOfNewJob(main);
-  // Whatever keeps a job from being planned its driver meets again, and tells.
+  // The driver meets and reports again whatever prevents a job from being planned.
   const planned = await kept?.plan(record, checked).catch(() => undefined);
   let isStored = false;
   try {
@@ -79,7 +79,7 @@ async function storeAndDrive(
   }
 }
 
-/** A job that is stored at work, and not in line. */
+/** Returns a job that is stored at work instead of queued. */
 function begun(main: NewJob, { change }: PlannedJob): NewJob {
   const { job, events, steps, begunCall } = change;
   const { status, progress } = job;

@@ -2,12 +2,12 @@ import type { Change } from "../../state/change.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** Ends a job that somebody asked to end. What its calls did so far is undone first, where the program says so. */
+/** Ends a cancelled job. Its calls are first undone if the program declares that. */
 export async function cancel(state: JobState, port: Port): Promise<Change> {
   const { status, saga, park, principalChain } = state;
   const chain = state.cancel?.chain ?? principalChain;
   if (status === "simulating") await port.cancelTwin(state, chain);
-  // Undoing was stopped from outside, and a request to end does not begin it again: what is left of it is told.
+  // Undoing was stopped from outside, and a request to end does not start it again. The rest is reported.
   if (park?.before?.status === "compensating") {
     const left = { kind: "saga", saga: { state: "stuck" } } as const;
     return { edits: [left], next: { kind: "finish", status: "cancelled", reason: "cancelled", chain } };

@@ -21,22 +21,22 @@ import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
-/** What commits are made with. */
+/** Dependencies of commits. */
 export type CommitContext = {
   readonly context: EngineContext;
   readonly lease: RunLease;
   readonly seals: JobSeals;
   readonly db: Executor;
-  /** Told of each commit. */
+  /** Called after each commit. */
   readonly onCommitted?: (() => void) | undefined;
 };
 
-/** What commits the work of a job under its driver's lease, on its own or in a transaction. See `Port`. */
+/** Commits a job's work under its driver's lease, alone or in a transaction. See `Port`. */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<Committed>;
 };
 
-/** Makes what commits for one driver. */
+/** Creates the commits of one driver. */
 export function createCommit({ context, lease, seals, db, onCommitted }: CommitContext): Commits {
   const { clock, observer, onFaultPoint, onDue, onMoved } = context;
   const write = async (work: WorkingJob, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
@@ -51,8 +51,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       seesPause: state.pause !== undefined,
       expectedSeq,
     }).catch(async (error: unknown) => {
-      // Nobody will try this commit again. Within a transaction nobody waits for another connection: as many as there are could wait for
-      // each other.
+      // No one repeats this commit. Inside a transaction nothing waits for another connection, because all connections could wait for each
+      // other.
       const recorded = keepCalls(context, pending);
       if (tx === context.db) await recorded;
       throw error;
@@ -85,7 +85,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       const commitNow = () => write(work, parts, tx, undefined);
       const { records, placed, rows, runs } = work.pending;
       const isLarge = records.length + placed.length + rows.length + runs.length > 1;
-      // Within a transaction nobody waits for another connection.
+      // Inside a transaction nothing waits for another connection.
       const isInLine = tx === context.db && isLarge;
       const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
       if (committed === undefined) throw new Error("a commit that expects nothing was not made");
@@ -96,8 +96,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
 }
 
 /**
- * What was called was called, also where its job goes on elsewhere: its outcome is written on its own. Never rejects: what cannot be
- * written is told to the observer.
+ * Records the outcomes of calls in separate statements, even if the job continues elsewhere. Never rejects: the observer is informed of
+ * what cannot be written.
  */
 async function keepCalls({ db, observer }: EngineContext, { records, made }: WorkingJob["pending"]): Promise<void> {
   try {
@@ -116,8 +116,8 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 }
 
 /**
- * Whether a job got on by a commit. What only gives it back until a time, such as a call that may still run on a lost node, is none:
- * it could go on for ever. The log of a step's progress goes by the clock, and says nothing.
+ * True if a commit made progress. Giving a job back until a time, for example for a call that may still run on a lost node, is not
+ * progress, because it could repeat forever. The progress log depends on the clock and does not count.
  */
 function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
@@ -150,10 +150,10 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
   };
 }
 
-/** What the writes of a commit are made with. */
+/** Dependencies of a commit's writes. */
 type WrittenWith = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
-/** What a commit of work writes: rows, outputs and what is under way are sealed, each for its own place. */
+/** Returns the writes of a commit. Rows, outputs and work in progress are sealed, each for its own place. */
 export function changeOf(
   work: WorkingJob,
   parts: CommitParts,
@@ -175,7 +175,7 @@ export function changeOf(
       ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
     },
     events: pending.events,
-    // Steps are values: one that is another than at the last commit has changed.
+    // Steps are immutable values: one that differs from the last commit has changed.
     steps: [...state.steps]
       .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
       .map(([stepId, { ordinal, receipt: step, value }]) => {
@@ -222,7 +222,7 @@ function hasNewOverrides({ state, committed }: WorkingJob): boolean {
   return state.params !== committed.params || state.stepArgs !== committed.stepArgs;
 }
 
-/** What is written by statements of its own in the same transaction. */
+/** Returns the writes that are separate statements in the same transaction. */
 function otherWrites(
   { state, committed, pending: { turned, asks, children, retried, childUndone } }: WorkingJob,
   context: WrittenWith,
@@ -240,7 +240,7 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
-    // In one order, whoever else locks some of them.
+    // In a fixed order, because others may lock some of them.
     const inOrder = retried.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const child of inOrder) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
@@ -249,7 +249,7 @@ function otherWrites(
   };
 }
 
-/** A rehearsal that ends; undefined for one that goes on, and for any other job. */
+/** Returns the end of an approval dry run, or undefined if it continues, or the job is another kind. */
 function endedRehearsal(state: JobState): EndedRehearsal | undefined {
   const { id: jobId, isRehearsal, finishedAt, status, planApprovalId, lastError } = state;
   const programId = parseId("stp", state.standingProgramId);
@@ -257,7 +257,7 @@ function endedRehearsal(state: JobState): EndedRehearsal | undefined {
   return { jobId, programId, status, planApprovalId, lastError };
 }
 
-/** The run of a standing program that ends with its job; undefined for a job that goes on, or that none started. */
+/** Returns the run of a standing program that ends with its job, or undefined if the job continues or has no such run. */
 function endedRun(state: JobState): EndedStandingRun | undefined {
   const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
   const programId = parseId("stp", state.standingProgramId);
@@ -266,7 +266,7 @@ function endedRun(state: JobState): EndedStandingRun | undefined {
   return { runId, programId, projectId, status, toolCalls, writes, pauseText: pauseAskedBy(state) ?? "", nowMs };
 }
 
-/** Returns why a job that has ended asks that its standing program be paused; undefined if it does not. */
+/** Returns why an ended job asks to pause its standing program, or undefined if it does not. */
 function pauseAskedBy({ status, lastError, loaded }: JobState): string | undefined {
   const [, stepId = "", text] = /^FAIL_STEP: step (\w+): (.*)$/s.exec(lastError) ?? [];
   if (status !== "failed" || text === undefined || !loaded.flow.indexOf.has(stepId)) return undefined;

@@ -7,11 +7,11 @@ import type { OpenedRows } from "../../steps/effects.ts";
 import { openBlock, openedFactor } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** Sealed bytes of the blocks that are read at once, and runs of rows that are looked for in them. */
+/** Sealed bytes of blocks that are read at once, and runs of rows that are looked for in them. */
 const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
-/** Where rows of a job are opened from, by one driver. */
+/** Source of a job's stored rows for one driver. */
 export type StoredRowSource = {
   readonly db: Executor;
   readonly seals: JobSeals;
@@ -20,8 +20,8 @@ export type StoredRowSource = {
 };
 
 /**
- * Opens rows by their numbers, each block once: all of them or, where they take more than `bytesMax` in memory, as many of those that
- * come first as there is room for. Rejects with an Error for a row that stands in no block.
+ * Opens rows by their numbers, each block once: all of them, or as many of the first ones as fit into `bytesMax` of memory. Rejects with an
+ * Error for a row that is in no block.
  */
 export async function openRows(
   source: StoredRowSource,
@@ -32,14 +32,14 @@ export async function openRows(
   if (isWhole) return { rows: rowNumbers.length, fields, bytes };
   const missing = rowNumbers.findIndex((number) => !fields.has(number));
   if (missing > 0) return { rows: missing, fields, bytes };
-  // They stand in another order than their blocks: as many as there was room for, of those that come first.
+  // Their order differs from that of their blocks: returns as many of the first ones as fit.
   return openRows(source, rowNumbers.slice(0, Math.ceil(fields.size / 2)), bytesMax);
 }
 
-/** Of fewer a sort takes no time; of many it would hold the loop, and their range is marked and gone through. */
+/** Few are sorted in no time. Many would hold the event loop, so they are marked in their range, which is walked through. */
 const sortedMax = 1_000;
 
-/** The same numbers from the least on, each once where they are many. */
+/** Returns the same numbers in ascending order; a long list without duplicates. */
 function ascending(numbers: readonly number[]): readonly number[] {
   if (numbers.length <= sortedMax) return [...numbers].sort((a, b) => a - b);
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
@@ -54,7 +54,7 @@ function ascending(numbers: readonly number[]): readonly number[] {
   return found;
 }
 
-/** Opens rows in the order of their numbers, up to the one with which they take so many bytes. */
+/** Opens rows in the order of their numbers, up to the one that reaches so many bytes. */
 async function openSorted(
   { db, jobId, seals, work }: StoredRowSource,
   sorted: readonly number[],
@@ -80,10 +80,10 @@ async function openSorted(
   return wanted;
 }
 
-/** Rows that are to be opened, in the order of their numbers, and what was found of them. */
+/** The rows to open, in the order of their numbers, and those found so far. */
 class WantedRows {
   readonly fields = new Map<number, JsonObject>();
-  /** What they take in memory, about. */
+  /** Approximate memory of the found rows, in bytes. */
   bytes = 0;
   readonly #numbers: readonly number[];
   #next = 0;
@@ -96,7 +96,7 @@ class WantedRows {
     return this.#next >= this.#numbers.length;
   }
 
-  /** Takes what is wanted of a block: blocks come in the order of their numbers. */
+  /** Takes the wanted rows of a block. Blocks come in the order of their numbers. */
   take(number: number, block: readonly JsonObject[], sealedBytes: number): void {
     const before = this.#next;
     for (; this.#next < this.#numbers.length; this.#next++) {
@@ -108,7 +108,7 @@ class WantedRows {
     this.bytes += (openedFactor * sealedBytes * (this.#next - before)) / block.length;
   }
 
-  /** The first runs of numbers that are still wanted. */
+  /** Returns the first runs of numbers that are still missing. */
   runs(): { readonly firsts: number[]; readonly lasts: number[] } {
     const firsts: number[] = [];
     const lasts: number[] = [];

@@ -14,10 +14,10 @@ import type { Beginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
-/** A job read under a lease, and what drives it. */
+/** A job read under a lease, with its driver's port. */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
-/** A job that is to be stored at work, how it begins, and what its row, log and ledger have of that. */
+/** A job that is to be stored at work: how it begins, and the parts of that for its row, log and ledger. */
 export type PlannedJob = {
   readonly port: Port;
   readonly beginning: Beginning;
@@ -25,8 +25,8 @@ export type PlannedJob = {
 };
 
 /**
- * Reads a job for the driver that holds its run task; undefined when there is nothing to drive any more. `onCommitted` is told of
- * each commit of the driver.
+ * Reads a job for the driver that holds its run task. Returns undefined if there is nothing left to run. `onCommitted` is called after each
+ * commit of the driver.
  */
 export async function openJob(
   context: EngineContext,
@@ -41,23 +41,23 @@ export async function openJob(
   return open(context, context.db, found, { leaseToken: task.leaseToken, onCommitted });
 }
 
-/** Opens a job that its submission has just stored, or is about to, leased to this node: nobody else has ever driven it. */
+/** Opens a job that its submission has just stored, or is about to store, with a lease of this node: no driver has run it. */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
 }
 
-/** The planned job, once it is stored as it was planned. */
+/** Returns the planned job after it was stored as planned. */
 export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob): Beginning & { readonly port: Port } {
   const lastSeq = work.state.lastSeq + work.pending.events.length;
   return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
 }
 
-/** The token of a lease that a job is stored with. */
+/** The token of the lease that a new job is stored with. */
 const firstToken = 1;
 
 /**
- * Takes a job from whoever drives it, for a change that is committed in the same transaction. The job's row is locked by then. What
- * an earlier driver still writes is refused by the lease's token, which is that of `leaseToken` where the run was leased before.
+ * Takes a job from its driver, for a change that is committed in the same transaction. The job's row is locked. The new lease token, which
+ * is `leaseToken`'s if the run was leased before, makes later writes of the old driver fail.
  */
 export async function takeJob(
   context: EngineContext,
@@ -72,7 +72,7 @@ export async function takeJob(
   return { work, follower: { port, startedMs: nowMs, isSliceOver: () => false } };
 }
 
-/** The lease of a job's run for this node. */
+/** Returns the lease of a job's run for this node. */
 export function leaseOf(
   { limits, nodeId: owner }: EngineContext,
   { id: jobId, projectId }: JobRecord,
@@ -106,13 +106,13 @@ async function readWork(
   return { work: workOf(openState(job, steps, { loaded, ...seals })), seals };
 }
 
-/** A job as it was read, for whoever looks at it and changes nothing. */
+/** Returns a job's state for a reader that changes nothing. */
 export async function readState(context: EngineContext, db: Executor, job: JobRecord): Promise<JobState> {
   const { work } = await readWork(context, db, { job, steps: await loadJobSteps(db, job.id) });
   return work.state;
 }
 
-/** A program as a job runs it for another: within what that one leaves it. */
+/** Returns a program as a child runs it: within the limits that the parent leaves it. */
 function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
   const { program } = loaded;
   return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };

@@ -3,18 +3,18 @@ import type { NewJobRow } from "@svc/db/jobs/rows";
 import type { FetchedRow } from "../../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** What a row takes in memory for each of its sealed bytes, about. */
+/** Approximate bytes of memory for each sealed byte of a row. */
 export const openedFactor = 3;
 
-/** Rows that are sealed together, at most. */
+/** Largest number of rows that are sealed together. */
 const blockRowsMax = 50;
 
-/** Text of a block after which another begins. */
+/** Text size of a block after which the next one begins. */
 const blockCharsMax = 65_536;
 
 /**
- * Seals the fields of rows, block by block: a seal costs as much for many small rows as for one. A block has the number of its first row,
- * and holds a list; a row alone is sealed as an object, as version 0.1 sealed every row.
+ * Seals the fields of rows in blocks, because sealing many small rows costs as much as sealing one. A block has the number of its first row
+ * and holds a list. A single row is sealed as an object, as version 0.1 sealed every row.
  */
 export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealText"]): NewJobRow[] {
   return blocksOf(rows).map(({ rowNumber, texts }) => {
@@ -23,10 +23,10 @@ export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealTe
   });
 }
 
-/** The number of the first row, and the JSON texts of all. */
+/** The number of the first row, and the JSON texts of all rows. */
 type Block = { readonly rowNumber: number; readonly texts: string[] };
 
-/** Runs of numbers that follow each other. */
+/** Returns runs of consecutive numbers. */
 function blocksOf(rows: readonly FetchedRow[]): Block[] {
   const blocks: Block[] = [];
   let chars = 0;
@@ -45,7 +45,7 @@ function blocksOf(rows: readonly FetchedRow[]): Block[] {
   return blocks;
 }
 
-/** Opens a block: the fields of its rows, from its number on. Throws an Error for what holds no rows. */
+/** Opens a block. Returns the fields of its rows, from its number on. Throws an Error for a value without rows. */
 export function openBlock(number: number, sealed: Uint8Array, { open }: Pick<JobSeals, "open">): readonly JsonObject[] {
   const value = open(placeOf(number), sealed);
   const rows = Array.isArray(value) ? value : [value];

@@ -23,7 +23,7 @@ export async function readSetRows(
 
 const noFields: JsonObject = {};
 
-/** Fields and answers of rows, opened in slices; fields alone where they are wanted. */
+/** Returns the fields and answers of rows, opened in slices, or only the fields if no more is needed. */
 async function openRows(
   rows: readonly JobSetRow[],
   { setId, withData = true }: RowRange,

@@ -8,22 +8,22 @@ import {
   type Sealer,
 } from "@svc/core";
 
-/** Seals what a job keeps of its data, each value for its own place: no other job, row or column opens it. */
+/** Seals a job's data, each value for its own place. It cannot be opened for another job, row or column. */
 export type JobSeals = {
   seal(this: void, place: string, value: unknown): Buffer;
-  /** The same of a value that is JSON text already. */
+  /** Seals a value that is already JSON text. */
   sealText(this: void, place: string, json: string): Buffer;
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
-  /** Opens what was sealed as an object: a row's fields, an input, arguments. Throws an Error for anything else. */
+  /** Opens a value that was sealed as an object: a row's fields, an input, arguments. Throws an Error for anything else. */
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
 };
 
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** The seals of one job. `place` names column and row, such as `rows/17`. Opening throws SealError. */
+/** Returns the seals of one job. `place` names column and row, for example `rows/17`. Opening throws SealError. */
 export function jobSeals(sealer: Sealer, projectId: ProjectId, jobId: Id<"job">): JobSeals {
   const contextOf = (place: string) => `${projectId}/jobs/${jobId}/${place}`;
-  // As a call's answer holds it. What was sealed was written by JSON.stringify: its depth is bounded already.
+  // In the form of a call's answer. JSON.stringify wrote the sealed text, so its depth is limited already.
   const open = (place: string, sealed: Uint8Array) =>
     parseExactJson(sealer.open(sealed, contextOf(place)).toString("utf8"), unbounded) as JsonValue;
   const sealText = (place: string, json: string) => sealer.seal(Buffer.from(json, "utf8"), contextOf(place));

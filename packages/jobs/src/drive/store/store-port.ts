@@ -21,15 +21,15 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
 /**
- * Rows of a chunk at most. Where they stand anywhere in the job, as those of a sorted set do, a chunk of few would open a block for each
- * of its rows: one of many opens each block once.
+ * Largest number of rows in a chunk. If they are spread over the job, as after a sort, small chunks would open a block for each row, and a
+ * large one opens each block once.
  */
 const rowsMax = 2_000;
 const scatteredRowsMax = 20_000;
-/** What the rows of a chunk take in memory, about. */
+/** Approximate memory of a chunk's rows, in bytes. */
 const chunkBytesMax = openedFactor * 2_097_152;
 
-/** What chunks are read with by one driver. `roomOf`: by set, how many rows a chunk is likely to have room for, as far as it is known. */
+/** State of one driver for reading chunks. `roomOf`: for each set, the number of rows that a chunk probably holds, if known. */
 type ChunkReading = {
   readonly db: Executor;
   readonly seals: JobSeals;
@@ -85,10 +85,10 @@ function chunkOf(
   };
 }
 
-/** How long the rows of one act are evaluated before what is known of them is committed. Milliseconds. */
+/** Longest time that one step action evaluates rows before its results are committed, in milliseconds. */
 const evaluatingMs = 1_000;
 
-/** The port of a driver over the store and the apps, under one lease. */
+/** Creates the port of a driver over the store and the apps, under one lease. */
 export function createStorePort(committing: CommitContext, work: Work): Port {
   const { context, lease, seals, db } = committing;
   const { clock, limits, asks, evaluator, onFaultPoint } = context;
@@ -108,7 +108,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     confirmerOf: context.confirms.confirmerOf,
     saveRecords: (records) => saveRecords(context.db, records),
     async test({ scope }, condition, at) {
-      // Conditions of rows follow each other without a call between them, where they do not hold.
+      // Conditions of rows that are false follow one another without a call between them.
       if (work.isSliceOver()) await work.turn();
       return evaluator.test(condition, { ...scope, calls: at?.calls }, work, at?.row);
     },
@@ -174,7 +174,7 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
   }
 }
 
-/** Under the twin's lock: one that ends meanwhile makes the task due after this commit has removed it. */
+/** Under the simulation's lock: if it ends meanwhile, it makes the task due after this commit has removed it. */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<Twin> {
   const id = await findSimulationRun(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
@@ -191,7 +191,7 @@ async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"
   });
 }
 
-/** Reads undo entries, those of the jobs that a job ran among them. */
+/** Creates a reader of undo entries, including those of child jobs. */
 function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"> {
   const next = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<UndoEntry | undefined> => {
     const [found] = await nextJobUndoEntries(db, jobId, 1);
@@ -200,7 +200,7 @@ function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"
     const seals = jobSeals(context.sealer, projectId, jobId);
     return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
   };
-  /** What is next within a job that another ran, however deep it stands. */
+  /** Returns the next entry within a child job, at any depth. */
   const within = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<InnerUndo> => {
     const entry = await next(projectId, jobId);
     if (entry === undefined) return { kind: "over", hasFailed: await hasFailedUndo(db, jobId) };
@@ -218,7 +218,7 @@ function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"
   };
 }
 
-/** The job whose entries an entry stands for. */
+/** Returns the child job that an entry represents. */
 function childOfEntry({ toolSlug, args }: UndoEntry): Child["id"] | undefined {
   return readSkillName(toolSlug) === undefined ? undefined : requireId("job", undoneJob, String(args[undoneJob]));
 }

@@ -8,7 +8,7 @@ import type { LoadedProgram } from "../../state/job.ts";
 import { hasSensitive } from "../../state/shown.ts";
 import { stepKinds } from "../../steps/index.ts";
 
-/** Which program: jobs of a project that were submitted with the same text and definitions share one. */
+/** Identity of a program: jobs of a project with the same text and definitions share one. */
 type ProgramPlace = { readonly projectId: ProjectId; readonly programDigest: Uint8Array };
 
 /** Seals the text of a program for its row. */
@@ -16,7 +16,7 @@ export function sealProgram(sealer: Sealer, place: ProgramPlace, programJson: st
   return sealer.seal(Buffer.from(programJson, "utf8"), contextOf(place));
 }
 
-/** The text of a program as it was submitted; of versions before 0.2 it stands unsealed. Throws SealError. */
+/** Returns the text of a program as submitted. Versions before 0.2 stored it unsealed. Throws SealError. */
 export function openProgram(
   sealer: Sealer,
   place: ProgramPlace,
@@ -27,12 +27,12 @@ export function openProgram(
   return program;
 }
 
-/** Whether a version before 0.2 stored a program. */
+/** True if a version before 0.2 stored the program. */
 function isOld({ sealedProgram }: Pick<JobProgramRecord, "sealedProgram">): boolean {
   return sealedProgram === null;
 }
 
-/** The text of a program as it is read today: what a version before 0.2 stored says what it said then. Throws SealError. */
+/** Returns the text of a program in today's form. A program stored before version 0.2 keeps its meaning of that time. Throws SealError. */
 export function openReadable(
   sealer: Sealer,
   place: ProgramPlace,
@@ -46,24 +46,24 @@ function contextOf({ projectId, programDigest }: ProgramPlace): string {
   return `${projectId}/job_programs/${Buffer.from(programDigest).toString("hex")}`;
 }
 
-/** A program that was just checked, with what it is stored as. */
+/** A program that was just checked, with the values it is stored with. */
 export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { readonly program: Program };
 
-/** One from the store, which version 0.1 may have put there. */
+/** A program from the store, possibly stored by version 0.1. */
 type StoredRecord = CheckedRecord & Partial<Pick<LoadedProgram, "isOld">>;
 
-/** Programs of this node by project and content. */
+/** Programs cached on this node, by project and content. */
 export type ProgramCache = {
-  /** A program ready to run, read from the store where this node does not have it. */
+  /** Returns a program ready to run, read from the store if it is not cached. */
   get(db: Executor, projectId: ProjectId, digest: Uint8Array): Promise<LoadedProgram>;
-  /** Keeps one that was just checked, so that it is not read a second time. */
+  /** Caches a program that was just checked, so that it is not read again. */
   put(projectId: ProjectId, digest: Uint8Array, checked: CheckedRecord): void;
 };
 
-/** Programs a node keeps; the one unused for longest goes first. */
+/** Programs that a node caches. The least recently used one is removed first. */
 const programsMax = 500;
 
-/** Makes a cache. The sealer opens what it reads from the store. */
+/** Creates a cache. The sealer opens what it reads from the store. */
 export function createProgramCache(sealer: Sealer): ProgramCache {
   const known = new LeastRecentlyUsed<string, CheckedRecord | LoadedProgram>(programsMax);
   const pinned = createPinReader();
@@ -100,14 +100,14 @@ async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<
 }
 
 /**
- * Writes rows of the ledger whose commit was not made. Where that fails as well, reads leave no trace, and writes that are in the ledger as
- * begun read as doubtful in time: they are never sent again in silence.
+ * Writes ledger rows whose commit failed. If that fails too, reads leave no trace, and writes that the ledger has as begun become in doubt
+ * after a time. They are never repeated silently.
  */
 export async function saveRecords(db: Database, records: readonly CallRecord[]): Promise<void> {
   if (records.length === 0) return;
   try {
     await putToolCalls(db, records);
   } catch {
-    // Whoever holds the commit's own failure tells of it.
+    // The holder of the commit's own error reports it.
   }
 }

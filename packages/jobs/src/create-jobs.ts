@@ -64,12 +64,12 @@ import { findSkillTool, skillToolSlug } from "./skills/toolkit.ts";
 import { createJobStarter, type JobStarter } from "./starts/starter.ts";
 import { isEnd } from "./state/statuses.ts";
 
-/** What they work with. */
+/** Dependencies of the administration of jobs. */
 type JobAdministrationContext = Pick<JobsContext, "db" | "sealer"> & {
   readonly engine: Pick<JobEngine, "park" | "release">;
 };
 
-/** Who asked, as the log names it: the deployment has one administrator. */
+/** The cause in the log: a deployment has one administrator. */
 const byAdministrator: readonly string[] = ["administrator"];
 
 const listed: ListedTool = {
@@ -86,7 +86,7 @@ const listed: ListedTool = {
   annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
 };
 
-/** Checks programs, and teaches how they are written. */
+/** Creates the tool that checks programs and explains how to write them. */
 function createCheckProgramTool(context: AgentJobsContext): AgentTool {
   return {
     group: "programs",
@@ -119,7 +119,7 @@ function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }
   return withNotes(answered({ faults: [], ...most }, text), notes);
 }
 
-/** What the jobs of a node are made of. */
+/** Dependencies and settings of a node's jobs. */
 export type JobsOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -128,56 +128,56 @@ export type JobsOptions = {
   readonly views: CatalogViews;
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly caller: ToolCaller;
-  /** Judges the addresses of ask endpoints, as of subscriptions. */
+  /** Checks the addresses of ask endpoints, as of subscriptions. */
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
-  /** Meters what drivers do, by job. */
+  /** Meters the work of drivers, by job. */
   readonly meter: WorkMeter;
-  /** Threads whose entry is `evaluationThread` of the program's package: what is expensive to evaluate runs there. */
+  /** Threads whose entry is `evaluationThread` of the program's package. Expensive evaluations run there. */
   readonly threads: ThreadPool;
   readonly observer?: EngineObserver | undefined;
   readonly askObserver?: AskObserver | undefined;
-  /** Bounds of the engine that differ from the defaults. */
+  /** Limits of the engine that differ from the defaults. */
   readonly limits?: Partial<EngineLimits> | undefined;
-  /** The address of the console, with a slash at its end; undefined where none is served. */
+  /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** Whether an emulator answers in place of the apps, which the logs of jobs tell. Default false. */
+  /** True if the sandbox answers in place of the apps; the logs of jobs say so. Default false. */
   readonly isSandbox?: boolean | undefined;
-  /** How long jobs that have ended are kept, milliseconds; undefined: for good. */
+  /** Milliseconds that ended jobs are kept. Undefined: forever. */
   readonly jobRetentionMs?: number | undefined;
-  /** Longest pause between two looks at a log that is watched, milliseconds. Default 500. */
+  /** Longest pause between two reads of a watched log, in milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
-  /** Does what is to be committed with the end of a rehearsal, which a standing program is asked about by. */
+  /** Writes what must be committed with the end of a standing program's approval dry run. */
   readonly onRehearsed?: OnRehearsed | undefined;
-  /** For tests: comes to a fault point of the engine. */
+  /** For tests: called at a fault point of the engine. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
 
-/** What runs and serves jobs on a node. */
+/** The parts of a node that run and serve jobs. */
 export type Jobs = {
   readonly engine: JobEngine;
   readonly hints: JobHints;
-  /** Calls a promoted program; tools of kind CODE lead here. */
+  /** Calls a promoted program. Tools of kind CODE lead here. */
   readonly callSkill: CodeCaller;
-  /** Finds the tool of a version of a skill that is not the newest. */
+  /** Finds the tool of an older version of a skill. */
   readonly findSkill: CodeFinder;
-  /** Asks a person about a call that one confirms, by a job that then makes it. */
+  /** Asks a person to confirm a call, through a job that then makes it. */
   readonly askPerson: PersonAsker;
-  /** Starts jobs of programs that stand. */
+  /** Starts jobs of standing programs. */
   readonly starter: JobStarter;
   readonly jobsService: ReturnType<typeof createJobsService>;
   readonly contactsService: ReturnType<typeof createContactsService>;
-  /** The methods of AdminService about jobs, of every project. */
+  /** The methods of AdminService about jobs of every project. */
   readonly administration: JobAdministration;
-  /** Links by which contacts without a key answer. */
+  /** Links through which contacts without a key answer. */
   readonly answerLinks: AnswerLinks;
-  /** What agents check and run programs with. */
+  /** Tools with which agents check and run programs. */
   readonly agentTools: readonly AgentTool[];
-  /** Jobs as tasks of agents' protocol. */
+  /** Jobs as tasks of the agents' protocol. */
   readonly tasksOffer: McpOffer;
 };
 
-/** Makes what runs and serves jobs on a node. The engine is not started. */
+/** Creates the parts of a node that run and serve jobs. The engine is not started. */
 export function createJobs({ observer = silentObserver, askObserver, ...options }: JobsOptions): Jobs {
   const { limits, onFaultPoint, watchPollMs } = options;
   const hints = createJobHints();
@@ -229,8 +229,8 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
 }
 
 /**
- * Makes the caller of skills: a call submits a job of the skill's program, with the arguments as its input and on the definitions
- * of today, and answers the job's id. A plan that cannot be submitted now is not callable, and its faults are told.
+ * Creates the caller of skills. A call submits a job of the skill's program, with the arguments as its input and today's definitions, and
+ * returns the job's id. If the plan cannot be submitted, the outcome is `not_callable` with its faults.
  */
 function createSkillCaller(context: SkillContext): CodeCaller {
   return (call) => callSkill(context, call);
@@ -266,14 +266,14 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
   return { outcome: "ok", value: { job_id: submitted.id } };
 }
 
-/** What SubmitJob would refuse is an outcome of the call: nothing was begun. */
+/** A refusal of SubmitJob is an outcome of the call: nothing was begun. */
 function refused({ tool }: CodeCall, { details, message }: Fault): CodeAnswer {
   const lacksAccounts = details.every(({ reason }) => reason === "PROGRAM_ACCOUNT_MISSING");
   const outcome = lacksAccounts ? "no_account" : "not_callable";
   return { outcome, message: `${tool.slug} cannot be begun now: ${message}` };
 }
 
-/** Makes the methods of AdminService about jobs. Whoever reaches them is the administrator. */
+/** Returns the methods of AdminService about jobs. Their caller is always the administrator. */
 function createJobAdministration(context: JobAdministrationContext): JobAdministration {
   const { engine } = context;
   return {

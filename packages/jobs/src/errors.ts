@@ -4,7 +4,7 @@ import { fieldOf, listedFaults, listedMax } from "./faulty-program.ts";
 
 /** Refusals of jobs and skills. */
 export const jobFaults = defineFaults({
-  /** Lists no more than makes as long a text as the program, which had `characters`, and a little more. */
+  /** Lists only as many faults as fit into a text a little longer than the program, which had `characters`. */
   PROGRAM_FAULTY: {
     code: "invalid_argument",
     reason: "PROGRAM_MALFORMED",
@@ -15,7 +15,7 @@ export const jobFaults = defineFaults({
         return { reason: code, field: fieldOf(pointer), help: text`${message}: ${hint}.` };
       }),
   },
-  /** The program of a job was accepted before rules that it breaks, which what becomes a tool has to keep. */
+  /** The job's program was accepted before the rules that it breaks. A program must keep them to become a tool. */
   PROMOTED_PROGRAM_FAULTY: {
     code: "invalid_argument",
     reason: "PROGRAM_MALFORMED",
@@ -24,7 +24,7 @@ export const jobFaults = defineFaults({
     each: (_jobId: string, found: readonly ProgramFault[]) =>
       found.slice(0, listedMax).map((one) => ({ reason: one.code, field: "jobId", help: resubmitted(one) })),
   },
-  /** `mode` is none there is. */
+  /** `mode` is not a known mode. */
   MODE_INVALID: {
     code: "invalid_argument",
     field: "mode",
@@ -49,7 +49,7 @@ export const jobFaults = defineFaults({
       text`${field("idempotencyKey")} ${formatValue(key)} was used with another program, mode or ${field("simulateFirst")}`,
     help: "Use a new key for every submission that differs.",
   },
-  /** The plan needs approval that the submitting key could not give. `cause`: what asks for it. */
+  /** The plan needs approval that the submitting key could not give. `cause`: the rule that requires it. */
   APPROVER_ROLE_REQUIRED: {
     code: "permission_denied",
     field: "programJson/approval",
@@ -57,7 +57,10 @@ export const jobFaults = defineFaults({
     help: (cause: keyof typeof approvalCauses) =>
       `Submit with a key of the role approver; or ${approvalCauses[cause]}.`,
   },
-  /** A point of the program is an approval, which the submitting key could not give. `place`: such as `points/sure`, or the skill that has it. */
+  /**
+   * A point of the program is an approval that the submitting key could not give. `place`: for example `points/sure`, or the skill that
+   * contains it.
+   */
   GATE_FOR_APPROVERS: {
     code: "permission_denied",
     reason: "APPROVER_ROLE_REQUIRED",
@@ -71,7 +74,7 @@ export const jobFaults = defineFaults({
     says: "the plan needs approval, and none of the contacts it would be asked of is an approver",
     help: text`Mark a contact as approver with ${call("PutContact")}, and name one in approval.escalation if you name any.`,
   },
-  /** A job that has ended cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
+  /** An ended job cannot be cancelled, paused, resumed, parked or released. `field` names it in the request. */
   JOB_FINISHED: {
     code: "failed_precondition",
     field: (path: "id" | "jobId") => path,
@@ -153,7 +156,7 @@ export const jobFaults = defineFaults({
     says: (slug: string) => `slug ${formatValue(slug)} is taken by another skill of this project`,
     help: "Choose another name, or send newVersion true to make its next version.",
   },
-  /** The project has no skill of that name, or no such version of it; of version 0 any is meant. */
+  /** The project has no skill of that name, or not that version of it. Version 0 means any. */
   SKILL_NOT_FOUND: {
     code: "not_found",
     field: "slug",
@@ -176,7 +179,7 @@ export const jobFaults = defineFaults({
   },
 });
 
-/** What asks for the approval of a plan, and what other than an approver's key would help. */
+/** The rule that requires approval of a plan, and what helps besides an approver's key. */
 const approvalCauses = {
   program:
     'set "approval": {"plan": "never"} and put a question of your own to a contact before what destroys; or leave out destructive calls and "plan": "always"',
@@ -184,7 +187,7 @@ const approvalCauses = {
   policy: "leave out destructive calls: the project's policy has plans with them approved, whatever a program says",
 } as const;
 
-/** Ends that a job comes to; the others are made by somebody. */
+/** Ends that a job reaches by itself. The others are caused by a request. */
 const byItself: ReadonlySet<string> = new Set(["succeeded", "failed", "expired"]);
 
 /** Differences that a message names. */

@@ -7,8 +7,8 @@ import { spoken, type ToolAnswer } from "@svc/tools";
 import type { AgentJobsContext } from "./task-ask.ts";
 
 /**
- * A job that whoever asks may follow as a task: of its project, within what it is bound to, and for a grant one that the grant itself
- * began. Undefined for any other.
+ * Returns a job that the caller may follow as a task: of its project and in its scope, and for a grant only a job that the grant began.
+ * Undefined for any other.
  */
 export async function findFollowed(
   { db }: Pick<AgentJobsContext, "db">,
@@ -20,7 +20,7 @@ export async function findFollowed(
   return isGrant && job.keyId !== keyId ? undefined : job;
 }
 
-/** Asks a job to end; one that has ended stays as it is. */
+/** Requests the end of a job. A job that has ended is unchanged. */
 export async function cancelJob(
   { db, clock, engine }: Pick<AgentJobsContext, "db" | "clock" | "engine">,
   { id }: ListedJob,
@@ -31,7 +31,7 @@ export async function cancelJob(
   engine.wake();
 }
 
-/** What a job that has ended came to, as the tool that ran it answers: its declared result, what it counted, and what failed. */
+/** Returns the result of an ended job in the form of the tool that ran it: its declared result, its counts and its errors. */
 export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: ListedJob): Promise<ToolAnswer> {
   const steps = (await jobsForProject(db, job.projectId).listSteps([job.id])).get(job.id) ?? [];
   const { id, status, receipt, lastError, mode } = job;
@@ -72,7 +72,7 @@ function countsText({ receipt, id }: ListedJob): string {
   return `Calls: ${made.join(", ") || "none"}. Rows: ${rows.in}${failed}. ${id}`;
 }
 
-/** The newest entry of a job's log. */
+/** Returns the newest entry of a job's log. */
 export async function lastLogged(
   { db }: Pick<AgentJobsContext, "db">,
   { id, projectId, lastSeq }: ListedJob,
@@ -81,7 +81,7 @@ export async function lastLogged(
   return event;
 }
 
-/** What an entry of the log says, in a line for people: its step, what happened, and how many rows are done. */
+/** Returns a log entry as one line for people: the step, what happened, and how many rows are done. */
 export function loggedText({ stepId, type, payload }: Pick<JobEventRecord, "stepId" | "type" | "payload">): string {
   const what = type.replaceAll("-", " ");
   const rows = /"in":(\d+)/.exec(payload)?.[1];

@@ -1,4 +1,4 @@
-/** What check_program tells a model that has no program yet: the language, in as few tokens as do. Its examples are checked by the tests. */
+/** Text of check_program for a model that has no program yet: the language, in few tokens. Tests check its examples. */
 export const guide = `A program is JSON: what is done in order, on the server, over as many rows as there are.
 
 ${JSON.stringify({

@@ -17,16 +17,16 @@ type JobWait = {
   readonly jobId: Id<"job">;
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** Hears of what is new in its log. */
+  /** Called with new log entries. */
   readonly onLogged?: ((event: JobEventRecord) => void) | undefined;
 };
 
-/** Pause between two looks at a job while no hint comes: from the first, doubled up to the second, milliseconds. */
+/** Shortest and longest pause between two reads of a job while no hint comes, in milliseconds. Each pause is twice the last. */
 const pollMsMin = 25;
 
 const pollMsMax = 500;
 
-/** Longest that an agent's call waits for a job, seconds: less than clients wait for an answer. */
+/** Longest time that an agent's call waits for a job, in seconds: less than clients wait for an answer. */
 const waitSecondsMax = 25;
 
 const listed: ListedTool = {
@@ -56,7 +56,7 @@ const listed: ListedTool = {
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-/** Arguments of run_program, as its schema lets them through. */
+/** Arguments of run_program after its schema was checked. */
 type RunArguments = {
   readonly program?: object;
   readonly idempotency_key?: string;
@@ -67,8 +67,8 @@ type RunArguments = {
 };
 
 /**
- * Runs programs as jobs. A job that does not end within the time becomes a task, where the client knows those; else its id is answered.
- * Whatever becomes of the exchange, the job goes on.
+ * Creates the tool that runs programs as jobs. A job that does not end in time becomes a task if the client supports tasks; otherwise its
+ * id is returned. The job continues even if the exchange ends.
  */
 export function createRunProgramTool(context: AgentJobsContext): AgentTool {
   return {
@@ -89,7 +89,7 @@ export function createRunProgramTool(context: AgentJobsContext): AgentTool {
   };
 }
 
-/** Throws JOB_NOT_FOUND, and RUN_ARGUMENTS_UNCLEAR for a job that is named beside what only a new one takes. */
+/** Throws JOB_NOT_FOUND, and RUN_ARGUMENTS_UNCLEAR if a job is named together with arguments of a new one. */
 function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArguments) {
   if (program !== undefined || idempotency_key !== undefined || simulate !== undefined)
     throw jobFaults.RUN_ARGUMENTS_UNCLEAR();
@@ -98,7 +98,7 @@ function idOf({ job_id: text = "", program, idempotency_key, simulate }: RunArgu
   return { id, notes: [] };
 }
 
-/** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR where there is none. */
+/** Submits the program. Throws the refusals of SubmitJob, and RUN_ARGUMENTS_UNCLEAR if there is no program. */
 async function begin(context: AgentJobsContext, args: RunArguments, { principal }: McpContext) {
   const { program, idempotency_key: key = "", simulate = false, cancel = false } = args;
   if (program === undefined || cancel) throw jobFaults.RUN_ARGUMENTS_UNCLEAR();
@@ -117,14 +117,14 @@ async function begin(context: AgentJobsContext, args: RunArguments, { principal 
   return { id: submitted.id, notes: toNotes(submitted.notes, "program") };
 }
 
-/** Asks a job to end, as CancelJob does. Throws JOB_NOT_FOUND for one that the client may not follow. */
+/** Requests the end of a job, as CancelJob does. Throws JOB_NOT_FOUND for a job that the client may not follow. */
 async function end(context: AgentJobsContext, jobId: Id<"job">, { principal, enter }: McpContext): Promise<void> {
   const job = await findFollowed(context, principal, jobId);
   if (job === undefined) throw askFaults.JOB_NOT_FOUND("job_id", jobId);
   await enter({ action: "JobsService.CancelJob", subject: jobId }, () => cancelJob(context, job, principal));
 }
 
-/** Tells a client how far the job is, where it asked for that and reads a stream. */
+/** Reports a job's progress to a client that asked for it and reads a stream. */
 function progressOf({ progressToken, notify }: McpContext) {
   if (progressToken === undefined) return undefined;
   return (event: JobEventRecord) => {
@@ -133,7 +133,7 @@ function progressOf({ progressToken, notify }: McpContext) {
   };
 }
 
-/** What a client is told that knows no tasks. To look again at a job that waits for a person is of no use. */
+/** Returns the answer for a client without tasks. Reading a job again that waits for a person is of no use. */
 async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<ToolAnswer> {
   const asked = await findTaskAsk(context, job);
   const progress = await stateText(context, job, asked);
@@ -155,8 +155,8 @@ async function openAnswer(context: AgentJobsContext, job: ListedJob): Promise<To
 }
 
 /**
- * The job once it has ended, or waits for what does not come within the time, or when the time is up; undefined for one that the caller
- * may not follow. Rejects with the signal's reason.
+ * Returns the job when it has ended, when it waits for something that cannot come in time, or when the time is up. Returns undefined for a
+ * job that the caller may not follow. Rejects with the signal's reason.
  */
 async function waitForJob(
   context: AgentJobsContext,
@@ -171,7 +171,7 @@ async function waitForJob(
   const unsubscribe = hints.subscribe(jobId, () => grown.abort());
   try {
     for (;;) {
-      // Made before the job is read: what is committed meanwhile is not waited for.
+      // Created before the job is read, so that commits in between are noticed.
       grown = new AbortController();
       const job = await findFollowed(context, principal, jobId);
       if (job === undefined) return undefined;
@@ -191,7 +191,7 @@ async function waitForJob(
   }
 }
 
-/** Whether nothing comes of waiting for a job until then: it has ended, or waits for a person or a later time. */
+/** True if waiting until then brings nothing: the job has ended, or waits for a person or a later time. */
 function isAtRest({ finishedAt, status, park, cancelRequestedAt }: ListedJob, untilMs: number): boolean {
   if (finishedAt !== null) return true;
   // It is about to end.

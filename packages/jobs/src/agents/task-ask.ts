@@ -7,20 +7,20 @@ import type { AskContinuation } from "@svc/db/schema/words";
 import type { Params } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 
-/** What agents' tools about programs, and tasks, work with. */
+/** Dependencies of agents' tools about programs, and of tasks. */
 export type AgentJobsContext = JobsContext &
   AskContext & {
-    /** How long jobs that have ended are kept, milliseconds; undefined: for good. */
+    /** Milliseconds that ended jobs are kept. Undefined: forever. */
     readonly jobRetentionMs?: number | undefined;
   };
 
-/** A question that a task waits with, and the job that asks it: a program runs skills, which may ask themselves. */
+/** A question that a task waits for, and the job that asks it. A program runs skills, which may ask too. */
 export type TaskAsk = { readonly ask: AskRecord; readonly job: JobRecord };
 
-/** How deep programs run each other. */
+/** Deepest nesting of programs that run skills. */
 const depthMax = 4;
 
-/** The question that a job waits with, or a job that it runs; undefined for none. */
+/** Returns the question that a job or one of its children waits for, or undefined. */
 export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: JobRecord): Promise<TaskAsk | undefined> {
   if (job.finishedAt !== null) return undefined;
   let asking: JobRecord | undefined = job;
@@ -33,7 +33,7 @@ export async function findTaskAsk({ db }: Pick<AgentJobsContext, "db">, job: Job
   return undefined;
 }
 
-/** True if the user of a client may be asked: approvals are decided by their key, and the hand that made a call does not confirm it. */
+/** True if the client's user may be asked. Their key decides approvals, and the person who made a call cannot confirm it. */
 export async function isAskedOfUser(
   { db }: Pick<AgentJobsContext, "db">,
   asked: TaskAsk,
@@ -42,7 +42,7 @@ export async function isAskedOfUser(
   return asked.ask.approvalId === "" && !(await isOwnConfirmation(db, asked, keyId));
 }
 
-// An ask of a job as the protocol asks a client's user: a form of plain fields, of which the first picks what becomes of the job.
+// An ask of a job in the form that the protocol asks a client's user: a form of plain fields. The first field chooses the continuation.
 
 const words: Readonly<Record<AskContinuation, string>> = {
   proceed: "go on",
@@ -53,7 +53,7 @@ const words: Readonly<Record<AskContinuation, string>> = {
 
 const plainTypes: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** The request that a client is to put to its user. */
+/** Returns the request that a client puts to its user. */
 export function askRequest(ask: AskRecord): Params {
   const { continuations, question, defaultContinuation } = ask;
   const continuation = {
@@ -77,7 +77,7 @@ export function askRequest(ask: AskRecord): Params {
   return { method: "elicitation/create", params: { mode: "form", message: question, requestedSchema } };
 }
 
-/** The values that an answer may change, as far as a form can hold them: those of plain types, by names that the form has not itself. */
+/** Returns the values that an answer may change, as far as a form can hold them: those of plain types whose names the form does not use. */
 function changeFields({ answerSchema, continuations }: AskRecord): Params {
   if (answerSchema === "" || !continuations.includes("retry-with")) return {};
   const schema = parseExactJson(answerSchema);
@@ -89,7 +89,7 @@ function changeFields({ answerSchema, continuations }: AskRecord): Params {
   );
 }
 
-/** What a user said to an ask, as AnswerAsk takes it; undefined where they said nothing that counts, or wanted not to. */
+/** Returns a user's answer in the form of AnswerAsk. Undefined if the user declined or gave no valid answer. */
 export function readAskAnswer(
   ask: AskRecord,
   response: unknown,

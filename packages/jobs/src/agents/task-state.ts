@@ -4,7 +4,7 @@ import { canAskUser, type McpContext, type Params, toolResult } from "@svc/tools
 import { endedAnswer, lastLogged, loggedText } from "./find-job.ts";
 import { type AgentJobsContext, askRequest, findTaskAsk, isAskedOfUser, type TaskAsk } from "./task-ask.ts";
 
-/** What a job that has not ended does, or waits for, in a line for people. `asked`: the question that it waits with. */
+/** Returns one line for people about the state of a running job. `asked`: the question it waits for. */
 export async function stateText(
   context: Pick<AgentJobsContext, "db" | "consoleUrl">,
   job: ListedJob,
@@ -20,7 +20,7 @@ export async function stateText(
   return last === undefined ? status : loggedText(last);
 }
 
-/** Whom a job waits for, what they are asked, and where they answer. */
+/** Returns whom a job waits for, the question, and where to answer. */
 function askedText({ consoleUrl }: Pick<AgentJobsContext, "consoleUrl">, { ask, job }: TaskAsk): string {
   const who = ask.approvalId === "" ? ask.principalId : `${ask.principalId}, an approver,`;
   const place = consoleUrl === undefined ? "where their application shows it" : consolePlace(consoleUrl(), job, ask.id);
@@ -31,17 +31,17 @@ function consolePlace(url: string, { id, projectId }: TaskAsk["job"], askId: str
   return `in the console, ${url}p/${projectId}/asks/${id}/${askId}, or where the question was sent`;
 }
 
-/** Who follows a task, and what its client can be asked. */
+/** The caller that follows a task, and what its client can be asked. */
 type Follower = { readonly principal: ProjectPrincipal } & Pick<McpContext, "client">;
 
-/** How soon a client may look again, milliseconds: at a job that is at work, and at one that waits. */
+/** Pause that a client should make between two reads, in milliseconds: of a job at work, and of a waiting one. */
 const busyPollMs = 1_000;
 const idlePollMs = 5_000;
 
 /**
- * A job as a task of the protocol's extension. One that failed is `completed` with a result that says so, since the protocol's `failed`
- * is for errors of its own. A question that the follower's user may answer makes it `input_required`; with any other it is `working`,
- * and says whom it waits for.
+ * Returns a job as a task of the protocol's extension. A failed job is `completed` with a result that says so, because the protocol's
+ * `failed` is for its own errors. A question that the caller's user may answer makes it `input_required`. With any other question it is
+ * `working`, and says whom it waits for.
  */
 export async function taskOf(context: AgentJobsContext, job: ListedJob, follower: Follower): Promise<Params> {
   if (job.status === "cancelled") return { ...seedOf(context, job), status: "cancelled", statusMessage: job.lastError };
@@ -58,13 +58,13 @@ export async function taskOf(context: AgentJobsContext, job: ListedJob, follower
   return { ...seedOf(context, job), status: "working", statusMessage: await stateText(context, job, asked) };
 }
 
-/** The task that a call becomes: without what a client asks for by its id. */
+/** Returns the task that a call becomes, without what a client requests by its id. */
 export async function newTaskOf(context: AgentJobsContext, job: ListedJob): Promise<Params> {
   const asked = await findTaskAsk(context, job);
   return { ...seedOf(context, job), status: "working", statusMessage: await stateText(context, job, asked) };
 }
 
-/** What a task is at any time. A job's id is its task's. */
+/** Returns the parts of a task that never change. A job's id is its task's. */
 function seedOf({ jobRetentionMs }: AgentJobsContext, { id, status, createdAt, updatedAt, finishedAt }: ListedJob) {
   const isKept = finishedAt === null || jobRetentionMs === undefined;
   return {

@@ -15,19 +15,19 @@ import { cancelJob, findFollowed } from "./find-job.ts";
 import { type AgentJobsContext, findTaskAsk, isAskedOfUser, readAskAnswer } from "./task-ask.ts";
 import { taskOf } from "./task-state.ts";
 
-/** The protocol's extension by which what takes long is followed. */
+/** The protocol's extension for following long work. */
 const tasksExtension = "io.modelcontextprotocol/tasks";
 
-/** The code of a client that did not say it knows what a request needs. */
+/** The error code for a client that did not declare a capability that the request needs. */
 const missingCapabilityCode = -32_021;
 
-/** Whether a client says with its request that it knows tasks. */
+/** True if a client declares with its request that it supports tasks. */
 export function knowsTasks({ client }: Pick<McpContext, "client">): boolean {
   const extensions = client?.["extensions"];
   return isObject(extensions) && isObject(extensions[tasksExtension]);
 }
 
-/** Jobs as tasks: looked at, answered and cancelled by their ids. What a node answers is in the store, so that any may be asked. */
+/** Creates the offer of jobs as tasks: read, answered and cancelled by their ids. All state is in the store, so any node can answer. */
 export function createTasksOffer(context: AgentJobsContext): McpOffer {
   const followed =
     (answer: (job: ListedJob, params: Params, asking: McpContext) => Promise<McpOutcome>) =>
@@ -70,7 +70,7 @@ function missingCapability() {
   return { code: missingCapabilityCode, message: "Missing required client capability", data };
 }
 
-/** Settles the question of a task with what the client's user said. What is said to another question is passed over, as the protocol has it. */
+/** Settles the question of a task with the user's answer. An answer to another question is ignored, as the protocol requires. */
 async function update(
   context: AgentJobsContext,
   job: ListedJob,
@@ -92,7 +92,7 @@ async function update(
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const [{ reason } = { reason: "INTERNAL" }] = error.details;
-    // Another was quicker.
+    // Another answer was faster.
     if (reason === "ASK_SETTLED" || reason === "ASK_STALE") return complete({});
     return refused(
       invalidParams(`${spokenText(error.says)}. ${spokenText(partedOf(error.advice[0] ?? ""))}`, { reason }),

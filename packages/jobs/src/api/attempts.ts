@@ -101,7 +101,7 @@ function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: Retried): 
   }
 }
 
-/** Values for params of a program, as they are given. Throws OVERRIDES_INVALID for a text that is no JSON object. */
+/** Returns values for the params of a program as given. Throws OVERRIDES_INVALID if the text is not a JSON object. */
 function readParams(paramsJson: string): JsonObject {
   if (paramsJson === "") return {};
   if (paramsJson.length > charactersMax)

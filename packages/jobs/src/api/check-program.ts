@@ -9,7 +9,7 @@ import { toEstimate } from "./convert-receipts.ts";
 import { toNotes } from "./notes.ts";
 import { hashOf } from "./submit.ts";
 
-/** Checks a program as SubmitJob does for a live run, and answers what it would say. Nothing is stored. */
+/** Checks a program as SubmitJob does for a live run and returns the findings. Stores nothing. */
 export async function describeProgram(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, role, binding }: ProjectPrincipal,

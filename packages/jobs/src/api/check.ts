@@ -15,20 +15,20 @@ import {
 import { openReadable } from "../drive/store/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
-/** A program of a project; `isStored` where it was accepted before, as that of a skill. */
+/** A program of a project. `isStored`: it was accepted before, as a skill's was. */
 type Checked = {
   readonly projectId: ProjectId;
   readonly programJson: string;
   readonly isStored: boolean;
-  /** What whoever runs it is bound to; null for nothing. */
+  /** The access scope of the caller who runs it. Null: not limited. */
   readonly binding: Binding | null;
-  /** Of a skill: its version, as `slug@version`. */
+  /** For a skill: its version, as `slug@version`. */
   readonly within?: readonly string[];
-  /** Whether whoever starts it makes what it takes. */
+  /** True if the caller that starts it creates its input. */
   readonly isInputMade?: boolean;
 };
 
-/** Checks a program against what the project sees, holds and knows now. */
+/** Checks a program against the project's present tools, accounts and contacts. */
 export async function checkForProject(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson, isStored, binding, within = [], isInputMade = false }: Checked,
@@ -40,7 +40,7 @@ export async function checkForProject(
   return faults.length === 0 ? checked : { faults, omitted: 0 };
 }
 
-/** What a program that was accepted before is refused for by rules that are younger than it. */
+/** Returns the faults that a program accepted earlier has under newer rules. */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson }: Pick<Checked, "projectId" | "programJson">,
@@ -70,7 +70,7 @@ function checkContext(
     hasAccounts: (questions) =>
       Promise.all(
         questions.map(async ({ toolkit, entity }) => {
-          // Whoever is bound is not told what another entity has: that it is named is the fault.
+          // A scoped caller must not learn what another entity has: naming the entity is the fault.
           if (bound !== "" && entity !== bound) return true;
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
         }),
@@ -89,7 +89,7 @@ function checkContext(
   };
 }
 
-/** A program that was accepted, as its faults point into it. */
+/** Returns an accepted program as the document that its faults point into. */
 function documentOf(programJson: string): unknown {
   const read = readProgram(programJson);
   return "document" in read ? read.document : undefined;

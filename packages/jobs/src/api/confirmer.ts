@@ -6,7 +6,7 @@ import { readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/** Whose plan it is: the keys that had a hand in it, and by which rules a person confirms their calls, as far as that is known. */
+/** The origin of a plan: the keys involved, and the rules by which a person confirms their calls, if known. */
 type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
@@ -14,8 +14,8 @@ type Planner = {
 };
 
 /**
- * Returns the contact who confirms a plan before it begins, by the project's policy or the rule of one of its keys; undefined if no rule
- * covers its calls. The driver looks again before the job sends anything (`ConfirmGate`).
+ * Returns the contact who confirms a plan before it begins, by the project's policy or the rule of one of its keys. Undefined if no rule
+ * covers its calls. The driver checks again before the job sends anything (`ConfirmGate`).
  */
 export async function confirmerOf(
   db: Executor,
@@ -30,15 +30,15 @@ export async function confirmerOf(
 type Plan = {
   readonly program: Program;
   readonly estimate: ProgramEstimate;
-  /** Whether a skill in it would need one by its own rule. */
+  /** True if one of its skills would need an approval by its own rule. */
   readonly demandsApproval: boolean;
-  /** Where a skill in it asks for an approval in mid-run, such as `skills/tidy`. */
+  /** Place of a skill that asks for an approval during the run, for example `skills/tidy`. */
   readonly skillGate?: string | undefined;
 };
 
 /**
- * Whether a live run of a plan needs approval, by the program's own rule and the project's policy. A fault, APPROVER_ROLE_REQUIRED or
- * APPROVER_MISSING, when it does and could never get it, and where one of its points is an approval that it could never get.
+ * Returns true if a live run of a plan needs approval, by the program's own rule or the project's policy. Returns the fault
+ * APPROVER_ROLE_REQUIRED or APPROVER_MISSING if it needs an approval that it could never get, at its start or at one of its points.
  */
 export async function checkApproval(
   db: Executor,

@@ -7,29 +7,29 @@ import type { JobEngine } from "../drive/engine.ts";
 import type { ProgramCache } from "../drive/store/stored-program.ts";
 import type { JobHints } from "./notes.ts";
 
-/** What the methods of JobsService share. */
+/** Dependencies of the methods of JobsService. */
 export type JobsContext = {
   readonly db: Database;
   readonly clock: Clock;
-  /** Seals page tokens and what jobs keep of their data. */
+  /** Seals page tokens and the data of jobs. */
   readonly sealer: Sealer;
   readonly views: CatalogViews;
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
-  /** The engine of this node; its `wake`, `cancel` and `reserve` save the wait for the next poll. */
+  /** The engine of this node. Its `wake`, `cancel` and `reserve` save the wait for the next poll. */
   readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume" | "retry">;
-  /** Programs that were checked on this node are kept ready for its drivers. */
+  /** Programs that were checked on this node, cached for its drivers. */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
-  /** Whether an emulator answers in place of the apps, which the logs of jobs tell. Default false. */
+  /** True if the sandbox answers in place of the apps; the logs of jobs say so. Default false. */
   readonly isSandbox?: boolean | undefined;
-  /** Longest pause between two looks for new log entries while no hint comes, milliseconds. Default 500. */
+  /** Longest pause between two reads of a log while no hint comes, in milliseconds. Default 500. */
   readonly watchPollMs?: number;
 };
 
 const charactersMax = 255;
 
-/** The caller's own name for a call; undefined for none. Throws IDEMPOTENCY_KEY_INVALID. */
+/** Returns the caller's idempotency key, or undefined if there is none. Throws IDEMPOTENCY_KEY_INVALID. */
 export function readIdempotencyKey(key: string): string | undefined {
   if ([...key].length > charactersMax) throw coreFaults.IDEMPOTENCY_KEY_INVALID(key.length);
   return key === "" ? undefined : key;

@@ -21,20 +21,20 @@ import {
 } from "@svc/gen/jobs";
 import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
-/** A job with what is read beside its row: its program, its steps in the order they began, and its pending ask. */
+/** A job with the data that is not in its row: its program, its steps in the order they began, and its pending ask. */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
-  /** The program as it is shown; empty in a summary. */
+  /** The program for display. Empty in a summary. */
   readonly programJson: string;
-  /** The program's title; empty where it has none. */
+  /** The program's title. Empty if it has none. */
   readonly title: string;
   readonly steps: readonly JobStepRecord[];
   readonly pendingAsk: AskRecord | undefined;
-  /** Its attempts before the present one. */
+  /** Its earlier attempts. */
   readonly attempts: readonly JobAttemptRecord[];
 };
 
-/** A job as callers read it. What it keeps of its data (rows, outputs, input, progress) is in no field. */
+/** Returns a job for callers. No field contains its data (rows, outputs, input, progress). */
 export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: JobParts): JobMessage {
   const { park, receipt, finishedAt } = job;
   return create(JobSchema, {
@@ -97,7 +97,7 @@ const statusNumbers: Readonly<Record<JobStatus, JobStatusMessage>> = {
 
 const statusTexts = new Map(Object.entries(statusNumbers).map(([text, number]) => [number, text as JobStatus]));
 
-/** The status of a list's filter; undefined for UNSPECIFIED. */
+/** Returns the status of a list filter, or undefined for UNSPECIFIED. */
 export function statusOfFilter(status: JobStatusMessage): JobStatus | undefined {
   return statusTexts.get(status);
 }
@@ -134,7 +134,7 @@ function toSaga({ state, entries, done, failed }: SagaDocument): MessageInitShap
   return { state, entries, done, failed };
 }
 
-/** The account of one step. */
+/** Returns the receipt of one step. */
 function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
   const { stepId, kind, toolSlug, toolVersion, state, attempts, startedAt, finishedAt, decision } = receipt;
   const { rows, calls, errors, undo } = receipt;

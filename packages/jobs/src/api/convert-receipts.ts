@@ -5,7 +5,7 @@ import type { EstimateDocument } from "@svc/db/documents/programs";
 import { type Estimate, EstimateSchema, type Receipt, ReceiptSchema } from "@svc/gen/jobs";
 import { canonicalHash } from "@svc/program";
 
-/** The bounds of a program. */
+/** Returns the limits of a program. */
 export function toEstimate(estimate: EstimateDocument): Estimate {
   return create(EstimateSchema, {
     ...estimate,
@@ -16,7 +16,7 @@ export function toEstimate(estimate: EstimateDocument): Estimate {
   });
 }
 
-/** The account of a whole job. */
+/** Returns the receipt of a whole job. */
 export function toReceipt(receipt: ReceiptDocument): Receipt {
   const { approvals, estimate, limits, ...rest } = receipt;
   return create(ReceiptSchema, {
@@ -30,8 +30,8 @@ export function toReceipt(receipt: ReceiptDocument): Receipt {
 }
 
 /**
- * The receiptHash of a receipt: SHA-256, in hex, of the canonical JSON (RFC 8785) of the receipt as the API answers it, with
- * an empty text for receiptHash. Whoever was answered a receipt can compute it.
+ * Returns the receiptHash of a receipt: SHA-256, in hex, of the canonical JSON (RFC 8785) of the receipt as the API returns it, with an
+ * empty receiptHash. A caller that has the receipt can compute it.
  */
 export function hashReceipt(receipt: ReceiptDocument): string {
   const message = create(ReceiptSchema, { ...toReceipt(receipt), receiptHash: "" });

@@ -3,7 +3,7 @@ import { isObject, parseExactJson } from "@svc/core";
 import { canonicalJson, type PinnedTools } from "@svc/program";
 import { mask } from "@svc/tools";
 
-/** What of a tool is another now than when a program was pinned to it. */
+/** A difference between a tool now and the definition that a program was pinned to. */
 export type Drift = {
   readonly toolSlug: string;
   /** `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
@@ -12,10 +12,10 @@ export type Drift = {
   readonly after: string;
 };
 
-/** Characters of a schema that are told. */
+/** Characters of a schema that are shown. */
 const shownMax = 2_000;
 
-/** How the tools of a program differ today from what it is pinned to, by their slugs. */
+/** Returns the differences of a program's tools today from its pinned definitions, by slug. */
 export function driftOf(pinned: PinnedTools, view: CatalogView): Drift[] {
   const slugs = [...pinned.keys()].toSorted();
   return slugs.flatMap((toolSlug) => {
@@ -52,11 +52,11 @@ function shown(text: string): string {
 }
 
 /**
- * The text of a program as its job shows it: what the inputSchema marks as sensitive is `***` in its input. Any other program is as it
- * was submitted, to the byte.
+ * Returns the text of a program as its job shows it: input that the inputSchema marks as sensitive is `***`. Any other program is returned
+ * byte for byte as submitted.
  */
 export function shownProgram(programJson: string): string {
-  // Any name may be written with escapes.
+  // A name may be written with escapes.
   if (!programJson.includes("x-sensitive") && !programJson.includes("\\u")) return programJson;
   const document = parseExactJson(programJson) as Readonly<Record<string, unknown>>;
   const { input, inputSchema } = document;

@@ -26,14 +26,14 @@ import { toNotes } from "./notes.ts";
 import { type ReadContext, readJob, titleOfListed, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
-/** Jobs read at once: a program may take 256 KiB. */
+/** Jobs that are read at once. A program may have 256 KiB. */
 const chunkSize = 50;
-/** A page ends early once its programs take this much. */
+/** A page ends early when its programs reach this many bytes. */
 const pageBytesMax = 8_388_608;
 
 /**
- * Reads the rows of one page and, where more follow, one beyond it. However many are asked for, no more programs are held than fit
- * an answer: such a page is shorter, and its token goes on from there.
+ * Reads the rows of one page, and one more if the list continues. It holds no more programs than fit into an answer: such a page is
+ * shorter, and its token continues from there.
  */
 export async function readPage(
   repository: Pick<JobRepository, "list">,
@@ -45,7 +45,7 @@ export async function readPage(
     const limit = Math.min(chunkSize, size + 1 - rows.length);
     const chunk = await repository.list(filter, { after: rows.at(-1)?.id ?? after, limit });
     for (const row of chunk) {
-      // One job is always shown, and the one that does not fit any more tells that there are more.
+      // At least one job is shown. The first one that does not fit shows that there are more.
       bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
       rows.push(row);
       if (bytes > pageBytesMax && rows.length > 1) return { rows, size: rows.length - 1 };
@@ -55,14 +55,14 @@ export async function readPage(
   return { rows, size };
 }
 
-/** What a page looks at where a title is looked for: so many jobs at most, and no more once their programs take this much. */
+/** Largest number of jobs, and of program bytes, that one page reads when it searches a title. */
 const walkedMax = 2_000;
 const walkedBytesMax = 33_554_432;
 const walkChunkSize = 200;
 
 /**
- * Reads the rows of one page that `fits`, and where more follow one beyond it. `walkedTo`: the last that was looked at, where it ends
- * before the list does.
+ * Reads the rows of one page that `fits`, and one more if the list continues. `walkedTo`: the last row read, if the page ends before the
+ * list.
  */
 async function walkPage(
   repository: Pick<JobRepository, "list">,
@@ -91,7 +91,7 @@ type Methods = Pick<
   "submitJob" | "checkProgram" | "getJob" | "listJobs" | "cancelJob"
 >;
 
-/** The methods about jobs as a whole. */
+/** Returns the methods about jobs as a whole. */
 export function jobMethods(context: JobsContext): Methods {
   const { db, clock, sealer, engine } = context;
   return {
@@ -154,7 +154,7 @@ export function jobMethods(context: JobsContext): Methods {
   };
 }
 
-/** Which jobs a list is about. Throws MODE_INVALID, TIME_RANGE_INVALID, ID_MALFORMED. */
+/** Returns the filter of a list. Throws MODE_INVALID, TIME_RANGE_INVALID, ID_MALFORMED. */
 function readFilter(request: ListJobsRequest): JobFilter {
   const { status, skillSlug } = request;
   const asked = [status, ...request.statuses].flatMap((one) => statusOfFilter(one) ?? []);
@@ -179,14 +179,14 @@ function readListedMode(mode: string): JobMode {
   return mode === "rehearse" ? mode : readMode(mode);
 }
 
-/** Throws MODE_INVALID, also for `rehearse`: only a standing program is rehearsed. */
+/** Throws MODE_INVALID, also for `rehearse`, which only a standing program uses. */
 function readMode(mode: string): "live" | "simulate" {
   if (mode === "" || mode === "live") return "live";
   if (mode === "simulate") return mode;
   throw jobFaults.MODE_INVALID(mode);
 }
 
-/** Jobs as lists show them that are looked through: without their programs, and what is read beside their rows. */
+/** Returns jobs for lists that are searched: without their programs and other data that is not in their rows. */
 function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
   return rows.map((row) => {
     const shown = { programJson: "", title: titleOfListed(context, row) };
@@ -194,7 +194,7 @@ function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly Lis
   });
 }
 
-/** The simulation that was made for a job by simulateFirst. */
+/** Returns the simulation run of a job with simulateFirst. */
 async function readTwin(context: ReadContext, projectId: ProjectId, id: Id<"job">): Promise<Job | undefined> {
   const row = await jobsForProject(context.db, projectId).findTwin(id);
   return row === undefined ? undefined : (await toJobs(context, projectId, [row]))[0];

@@ -18,23 +18,23 @@ import type { JobsContext } from "./context.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listJobEvents" | "watchJob">;
 
-/** What reading logs works with. */
+/** Dependencies of reading logs. */
 export type LogContext = Pick<JobsContext, "db" | "clock" | "sealer" | "hints" | "watchPollMs">;
 
-/** Entries read at once. */
+/** Entries that are read at once. */
 const chunkSize = 1000;
-/** Pause between two looks at a log: from the first, doubled up to the second while nothing comes. */
+/** Shortest and longest pause between two reads of a log. Each pause without news is twice the last. */
 const watchPollMsMin = 25;
 const watchPollMsDefault = 500;
 
-/** The methods about a job's log. */
+/** Returns the methods about a job's log. */
 export function logMethods(context: LogContext): Methods {
   const { sealer } = context;
   return {
     listJobEvents: projectList(sealer, {
       call: "ListJobEvents",
       order: { placeOf: ({ seq }: JobEventRecord) => String(seq), read: Number },
-      // Without a size, the whole log.
+      // Without a page size, the whole log.
       sizes: { fallback: 0, max: chunkSize },
       filter: ({ jobId }) => ({ jobId: requireId("job", "jobId", jobId) }),
       async rows({ filter: { jobId }, page: { after: afterSeq = 0, size, limit }, caller: { projectId } }) {
@@ -48,7 +48,7 @@ export function logMethods(context: LogContext): Methods {
   };
 }
 
-/** A job of the project. Throws JOB_NOT_FOUND, naming `jobId`. */
+/** Returns a job of the project. Throws JOB_NOT_FOUND, naming `jobId`. */
 export async function findJob(
   { db }: Pick<LogContext, "db">,
   projectId: ProjectId,
@@ -61,7 +61,7 @@ export async function findJob(
 
 type LogRange = { projectId: ProjectId; jobId: Id<"job">; afterSeq: number; limit: number | undefined };
 
-/** Up to `limit` entries of a log; without one all of it, in chunks. */
+/** Returns up to `limit` entries of a log, or all of it in chunks. */
 async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }: LogRange): Promise<JobEventRecord[]> {
   const repository = jobsForProject(db, projectId);
   if (limit !== undefined) return repository.listEvents(jobId, { afterSeq, limit });
@@ -74,8 +74,8 @@ async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }
 }
 
 /**
- * Streams a log from the store, the one truth: hints of this node only say when to look. A stream that shutdown or its caller ends
- * rejects with the signal's reason, so that nobody takes it for the log's end.
+ * Streams a log from the store. Hints of this node only say when to read. A stream ended by shutdown or by its caller rejects with the
+ * signal's reason, so that it is not mistaken for the log's end.
  */
 async function* watch(
   context: LogContext,
@@ -91,11 +91,11 @@ async function* watch(
   const unsubscribe = context.hints.subscribe(jobId, () => grown.abort("grown"));
   try {
     for (;;) {
-      // Made before the log is read: what is committed meanwhile is not waited for.
+      // Created before the log is read, so that commits in between are noticed.
       grown = new AbortController();
-      // Of a job that has ended by now, the log that is read from here on holds all there is.
+      // If the job has ended by now, a read after this returns the complete log.
       const read = () => readLog(context, { projectId, jobId, afterSeq: seq, limit: chunkSize });
-      // Where it is likely to have grown, both at once: it is read again only where it has not all that the job tells of.
+      // If the log has probably grown, job and log are read at once. The log is read again only if the job has newer entries.
       const [job, early] = await Promise.all([findJob(context, projectId, jobId), isExpected ? read() : undefined]);
       const isWhole = early !== undefined && (early.length === chunkSize || (early.at(-1)?.seq ?? seq) >= job.lastSeq);
       const rows = isWhole ? early : job.lastSeq > seq ? await read() : [];
@@ -110,7 +110,7 @@ async function* watch(
       }
       signal.throwIfAborted();
       isExpected = grown.signal.aborted;
-      // A log that grew is likely to grow again soon, and a hint may come a moment before its commit.
+      // A log that grew will probably grow again soon, and a hint may come just before its commit.
       pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
     }
   } finally {
@@ -122,7 +122,7 @@ function pollMsOf({ watchPollMs = watchPollMsDefault }: LogContext): number {
   return watchPollMs;
 }
 
-/** An entry of a job's log as callers read it. */
+/** Returns a log entry for callers. */
 function toJobEvent(event: JobEventRecord): JobEvent {
   return create(JobEventSchema, {
     jobId: event.jobId,

@@ -4,14 +4,14 @@ import { type ProgramNote as NoteMessage, ProgramNoteSchema } from "@svc/gen/job
 import type { ProgramNote } from "@svc/program";
 import { spoken, type ToolAnswer } from "@svc/tools";
 
-/** Notes of a document as callers read them. `field` names the document in a request, such as `programJson`. */
+/** Returns the notes of a document for callers. `field` names the document in a request, for example `programJson`. */
 export function toNotes(notes: readonly ProgramNote[], field: string): NoteMessage[] {
   return notes.map(({ code, pointer, message, hint }) => {
     return create(ProgramNoteSchema, { reason: code, field: `${field}${pointer}`, message, help: String(hint) });
   });
 }
 
-/** An answer to an agent with what is noted about its program; the answer itself if nothing is. */
+/** Returns an answer to an agent with the notes on its program, or the answer itself if there are none. */
 export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): ToolAnswer {
   if (notes.length === 0) return answer;
   const noted = notes.map(({ reason, field, message, help }) => ({
@@ -24,14 +24,14 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
   return { ...answer, texts: [...answer.texts, lines.join("\n")], structured: { ...answer.structured, notes: noted } };
 }
 
-/** Tells the watchers of one node that a job's log grew. A hint only: another node's work is found by polling. */
+/** Informs the watchers of one node that a job's log grew. It is only a hint: the work of other nodes is found by polling. */
 export type JobHints = {
   notify(jobId: Id<"job">): void;
   /** Calls `listener` at every hint about the job until the returned function is called. */
   subscribe(jobId: Id<"job">, listener: () => void): () => void;
 };
 
-/** Makes the hints of one node. They hold nothing of jobs that nobody watches. */
+/** Creates the hints of one node. They hold nothing of jobs without watchers. */
 export function createJobHints(): JobHints {
   const listeners = new Map<Id<"job">, Set<() => void>>();
   return {

@@ -12,17 +12,17 @@ import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 
-/** What reading jobs works with; the sealer opens their programs. */
+/** Dependencies of reading jobs. The sealer opens their programs. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
 
-/** Jobs of a project as callers read them, in the order given. */
+/** Returns jobs of a project for callers, in the given order. */
 export async function toJobs(
   { db, sealer }: ReadContext,
   projectId: ProjectId,
   rows: readonly ListedJob[],
 ): Promise<Job[]> {
   if (rows.length === 0) return [];
-  // A job that waits for its first step has none: so a submission is answered by one statement less.
+  // A queued job has no step, so a submission is answered with one statement fewer.
   const begun = rows.filter(({ status, attempt }) => status !== "queued" || attempt > 1).map(({ id }) => id);
   const parked = rows.filter(({ park }) => park !== null).map(({ id }) => id);
   const retried = rows.filter(({ attempt }) => attempt > 1).map(({ id }) => id);
@@ -33,7 +33,7 @@ export async function toJobs(
   ]);
   return rows.map((job) => {
     const requestId = job.park?.judgment?.requestId;
-    // Read a moment later than the job, an ask may be the next one already: the two belong together or are not shown together.
+    // The ask was read a moment after the job and may be the next one. Both are shown only if they belong together.
     const pendingAsk = asks.find(({ id }) => id === requestId);
     const programJson = openProgram(sealer, job, job);
     return toJob({
@@ -47,19 +47,19 @@ export async function toJobs(
   });
 }
 
-/** A job that was just stored with nothing beside it, as callers read it; without reading it. `programJson`: as it was submitted. */
+/** Returns a job that was just stored alone, without reading it. `programJson`: as submitted. */
 export function toNewJob(job: JobRecord, programJson: string, programHash: string): Job {
   const listed = { ...job, programHash };
   const shown = { programJson: shownProgram(programJson), title: titleOf(programJson) };
   return toJob({ job: listed, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
 }
 
-/** The title of a job's program; empty where it has none. */
+/** Returns the title of a job's program, or an empty text. */
 export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: ListedJob): string {
   return titleOf(openProgram(sealer, job, job));
 }
 
-/** One job of a project as callers read it. Throws JOB_NOT_FOUND, naming `field`. */
+/** Returns one job of a project for callers. Throws JOB_NOT_FOUND, naming `field`. */
 export async function readJob(context: ReadContext, projectId: ProjectId, field: string, id: Id<"job">): Promise<Job> {
   const row = await jobsForProject(context.db, projectId).find(id);
   const [job] = row === undefined ? [] : await toJobs(context, projectId, [row]);
@@ -67,15 +67,15 @@ export async function readJob(context: ReadContext, projectId: ProjectId, field:
   return job;
 }
 
-/** The title that a program gives itself; empty where it has none. */
+/** Returns the title that a program declares, or an empty text. */
 function titleOf(programJson: string): string {
   const document = JSON.parse(programJson) as { readonly title?: unknown };
   return typeof document.title === "string" ? document.title : "";
 }
 
 /**
- * Why a program's params cannot be given such values; undefined where they can. What was checked of the program holds for values of
- * the same types alone.
+ * Returns why a program's params cannot have such values, or undefined if they can. The program was checked for values of the same types
+ * only.
  */
 export function faultOfParams({ params: own }: Program, params: JsonObject): string | undefined {
   for (const [name, value] of Object.entries(params)) {
@@ -92,7 +92,7 @@ export function faultOfParams({ params: own }: Program, params: JsonObject): str
 function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  // Exact numbers are objects of their own.
+  // Exact numbers are objects of their own class.
   return typeof value === "string"
     ? "a text"
     : typeof value === "boolean"

@@ -29,28 +29,28 @@ import { type Drift, driftOf } from "./drift.ts";
 import { faultOfParams } from "./read.ts";
 import { skillPrograms } from "./submit.ts";
 
-/** Which job is run again, how, and by whom. */
+/** The job to run again, how, and the caller. */
 export type Rerun = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
-  /** What a person confirms of the key's calls. */
+  /** The calls of the key that a person must confirm. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** JSON text; empty for what the job had. */
+  /** JSON text. Empty for the job's own input. */
   readonly inputJson: string;
   readonly params: JsonObject;
-  /** Whether it runs on the definitions of today, and not on those of the job. */
+  /** True if it runs with today's definitions instead of the job's. */
   readonly repins: boolean;
   readonly idempotencyKey: string | undefined;
 };
 
-/** A new job of the same program, and how its tools differ today from those that the job ran on. */
+/** A new job of the same program, and the differences between today's tools and those of the job. */
 export type Rerunning = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
 
 const isRehearsal = "is a rehearsal: people were asked about a standing program, and nothing of it was run";
 
-/** What a program must still have where it runs on the definitions that it is pinned to. */
+/** Checks that a program on its pinned definitions must still pass. */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",
   "PROGRAM_CONTACT_UNKNOWN",
@@ -60,7 +60,7 @@ const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_TOOL_NOT_GRANTED",
 ]);
 
-/** Submits the program of a job again, under the same rules as SubmitJob. Throws its refusals. */
+/** Submits the program of a job again, under the rules of SubmitJob. Throws its refusals. */
 export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Rerunning> {
   const { db, views } = context;
   const { jobId, projectId, idempotencyKey } = rerun;
@@ -72,7 +72,7 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
   const drift = driftOf(tools, await views.forProject(projectId));
   const contentDigest = digestOf(rerun);
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(db, projectId, idempotencyKey);
-  // Before anything is checked, as SubmitJob has it.
+  // Before any check, as in SubmitJob.
   if (earlier !== undefined) return { id: repeated(earlier, contentDigest, rerun), drift };
   const submitted = await submitJob(
     context,
@@ -91,7 +91,7 @@ function repeated(
   return id;
 }
 
-/** What an idempotency key is bound to. */
+/** Returns the digest that an idempotency key is bound to. */
 function digestOf({ jobId, inputJson, params, repins }: Rerun): Buffer {
   const input = inputJson === "" ? null : readInput(inputJson);
   return createHash("sha256")
@@ -120,7 +120,7 @@ async function submissionOf(
   return {
     projectId,
     keyId,
-    // As bound as the job is, by whomever it is run again.
+    // In the scope of the job, whichever caller runs it again.
     binding: job.binding,
     principalChain: [`key:${keyId}`],
     programJson,
@@ -143,7 +143,7 @@ async function submissionOf(
 
 type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
 
-/** The definitions that it runs on, and its bounds by them. What it needs of the project must be there in any case. */
+/** Returns the definitions that it runs on, and its limits by them. Everything that it needs of the project must exist. */
 async function pinnedFor(
   context: JobsContext,
   job: ListedJob,
@@ -166,7 +166,7 @@ async function pinnedFor(
   return { estimate, pins: record.pins, skills: [], demandsApproval };
 }
 
-/** What the new job works with; undefined for the program's own. */
+/** Returns the input of the new job, or undefined for the program's own. */
 function inputOf(
   { sealer }: JobsContext,
   { id, projectId, input: held }: ListedJob,

@@ -17,10 +17,10 @@ import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
 import { stepMethods } from "./steps.ts";
 
-/** What JobsService works with: what jobs need, and what their asks need. */
+/** Dependencies of JobsService and its asks. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
 
-/** JobsService over one store; every method takes its project from the calling key. */
+/** Returns JobsService over one store. Every method takes its project from the calling key. */
 export function createJobsService(options: JobsServiceOptions): ServiceImpl<typeof JobsService> {
   const context: JobsContext = { ...options, asks: askPort };
   const asks = askMethods({
@@ -42,7 +42,7 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "pauseJob" | "resumeJob">;
 
-/** PauseJob and ResumeJob. */
+/** Returns PauseJob and ResumeJob. */
 function pauseMethods(context: JobsContext): Methods {
   const { engine, hints } = context;
   return {
@@ -81,8 +81,8 @@ function assertDone(id: Id<"job">, paused: Paused): void {
 type Service = ServiceImpl<typeof JobsService>;
 
 /**
- * JobsService as a bound key finds it: a job that reaches more than its caller is bound to reads as missing, by whichever call it is
- * named. Lists leave such jobs out themselves, and what is submitted is checked where it is read.
+ * Returns JobsService for a scoped key: a job beyond its caller's scope reads as missing in every call that names it. Lists leave such jobs
+ * out themselves, and submissions are checked when they are read.
  */
 function narrowJobs(db: Executor, service: Service): Service {
   const named = nameJobs(db);
@@ -102,7 +102,7 @@ function narrowJobs(db: Executor, service: Service): Service {
     async listAsks(request, ctx) {
       const { asks, nextPageToken } = create(ListAsksResponseSchema, await service.listAsks(request, ctx));
       const reached = await reachedJobs(db, requireProject(ctx), idsOf(asks));
-      // A page may be short, and have a token.
+      // A page may be short and still have a token.
       return { nextPageToken, asks: asks.filter(({ jobId }) => reached(jobId as Id<"job">)) };
     },
     async getAsk(request, ctx) {
@@ -121,7 +121,7 @@ function narrowJobs(db: Executor, service: Service): Service {
   };
 }
 
-/** Which of some jobs whoever is bound so reaches. */
+/** Returns those of some jobs that are in the caller's scope. */
 async function reachedJobs(
   db: Executor,
   { projectId, binding }: ReturnType<typeof requireProject>,
@@ -147,7 +147,7 @@ function nameJobs(db: Executor) {
     };
 }
 
-/** Throws JOB_NOT_FOUND. What is no id of a job is the method's to refuse. */
+/** Throws JOB_NOT_FOUND. The method itself refuses a text that is not a job id. */
 async function assertJobReached(db: Executor, ctx: HandlerContext, field: string, text: string): Promise<void> {
   const principal = requireProject(ctx);
   if (principal.binding === undefined) return;
@@ -155,7 +155,7 @@ async function assertJobReached(db: Executor, ctx: HandlerContext, field: string
   if (id !== undefined && !(await reachedJobs(db, principal, [id]))(id)) throw askFaults.JOB_NOT_FOUND(field, text);
 }
 
-/** ListUndoEntries. */
+/** Returns ListUndoEntries. */
 function undoMethods(context: JobsContext): Pick<ServiceImpl<typeof JobsService>, "listUndoEntries"> {
   const { db, sealer } = context;
   return {

@@ -14,7 +14,7 @@ import { shownProgram } from "./drift.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "promoteJob" | "listSkills" | "getSkill" | "deleteSkill">;
 
-/** The methods about skills. */
+/** Returns the methods about skills. */
 export function skillMethods(context: JobsContext): Methods {
   const { db, clock, sealer, hints, views } = context;
   return {
@@ -31,7 +31,7 @@ export function skillMethods(context: JobsContext): Methods {
       call: "ListSkills",
       order: { placeOf: positionOf, read: (text) => text },
       filter: ({ slug }) => ({ slug }),
-      // A project has few: they are read whole, and a page is a part of them.
+      // A project has few skills. They are read as a whole, and a page is a part of them.
       async rows({ filter: { slug }, page: { after }, caller: { projectId } }) {
         const skills = skillsForProject(db, projectId);
         const all = slug === "" ? await skills.list() : isStorable(slug) ? await skills.listVersions(slug) : [];
@@ -59,12 +59,12 @@ export function skillMethods(context: JobsContext): Methods {
   };
 }
 
-/** No skill has a name that the store cannot hold. */
+/** The store cannot hold such a name, so no skill has it. */
 function isStorable(slug: string): boolean {
   return !slug.includes("\0");
 }
 
-/** Where a list goes on: behind a skill, or, of one skill, a version. */
+/** Returns the position of a list: after a skill, or after a version if one skill is listed. */
 function positionOf({ slug, version }: ListedSkill, filter: { readonly slug: string }): string {
   return filter.slug === "" ? slug : String(version);
 }

@@ -17,10 +17,10 @@ import type { JobsContext } from "./context.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps">;
 
-/** Entries at the end of a log that tell the pace of the step at work. */
+/** Entries at the end of a log that show the pace of the current step. */
 const paceEntries = 50;
 
-/** ListSteps. */
+/** Returns ListSteps. */
 export function stepMethods({ db, sealer, programs }: JobsContext): Methods {
   return {
     async listSteps(request, ctx) {
@@ -75,7 +75,7 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
   };
 }
 
-/** Whether a step waits, runs or has ended, and how. An `if` has ended by its receipt once it has chosen. */
+/** Returns the state of a step: waiting, running, or how it ended. An `if` has ended by its receipt when it has chosen. */
 function stateOf(at: StepInstruction, state: JobState): string {
   const receipt = state.steps.get(at.step.id)?.receipt;
   const hasEnded = state.finishedAt !== null;
@@ -84,16 +84,16 @@ function stateOf(at: StepInstruction, state: JobState): string {
   return receipt.state === "" || standingIn(at, state) !== undefined ? "running" : receipt.state;
 }
 
-/** Where the job stands in an `if`; undefined where it does not. */
+/** Returns the place of the job in an `if`, or undefined if it is not in it. */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
-  // What handles the error of an `if` stands behind its branches, and a jump to it.
+  // The handler of an `if` comes after its branches and a jump over it.
   const behind = handler === end ? end : handler - 1;
   return state.positions.find((position) => position.index >= next && position.index > index && position.index < behind)
     ?.index;
 }
 
-/** Whether a step stands in the branch of an `if` that the job did not take. */
+/** True if a step is in the branch of an `if` that the job did not take. */
 function isPassedOver(at: StepInstruction, state: JobState): boolean {
   return at.inside.some(({ stepId, handles }) => {
     const block = stepOf(state.loaded.flow, stepId);
@@ -102,7 +102,10 @@ function isPassedOver(at: StepInstruction, state: JobState): boolean {
   });
 }
 
-/** The branch that an `if` took: by where the job stands, else by what has begun in it. In rounds that may be of an earlier one. */
+/**
+ * Returns the branch that an `if` took, from the job's position or from the steps that have begun in it. In rounds it may be that of an
+ * earlier round.
+ */
 function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | undefined {
   const { step, otherwise } = at;
   if (step.kind !== "if") return undefined;
@@ -115,7 +118,7 @@ function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | un
   return inThen === inElse ? undefined : inThen ? "then" : "else";
 }
 
-/** How many rows a step takes, once the step that makes them has ended; undefined where that is not known. */
+/** Returns the number of rows that a step takes, after the step that makes them has ended. Undefined if it is not known. */
 function rowsOfSource({ step }: StepInstruction, { steps, loaded }: JobState): number | undefined {
   if (!("source" in step) || typeof step.source !== "string") return undefined;
   const source = steps.get(step.source)?.receipt;
@@ -123,7 +126,7 @@ function rowsOfSource({ step }: StepInstruction, { steps, loaded }: JobState): n
   return source === undefined || source.state === "" || set === undefined ? undefined : source.rows?.[set];
 }
 
-/** Rows a second since the log last told of the step; else since it began. */
+/** Returns rows per second since the log's last entry about the step, or since the step began. */
 function paceOf({ stepId, rows, startedAt }: StepReceiptDocument, { job, events }: Reading): number {
   const told = events.findLast(
     (event) => event.type === "step-progress" && event.stepId === stepId && event.at < job.updatedAt,
@@ -140,7 +143,7 @@ function rowsIn(payload: string): number {
   return rows?.in ?? 0;
 }
 
-/** What answers and retries changed of the job, and is in force, as people may see it; empty for nothing. */
+/** Returns what answers and retries have changed in the job, for display. Empty if nothing. */
 function overridesText(state: JobState): string {
   const changed = overridesOf(state);
   const shown = shownOf(state);

@@ -30,22 +30,22 @@ import { checkForProject } from "./check.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 
-/** What is submitted, and by whom. */
+/** A submission and its caller. */
 export type Submission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
-  /** What it is bound to, and the job with it; null for nothing. */
+  /** The access scope of the caller and so of the job. Null: not limited. */
   readonly binding: JobBinding | null;
   readonly programJson: string;
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly idempotencyKey: string | undefined;
-  /** Of the call of a skill: its slug, `skills.` and a name, how the caller named it, and what the caller gave. */
+  /** For the call of a skill: its slug (`skills.` and a name), the slug in the call, and the input. */
   readonly skill?: SubmittedSkill | undefined;
-  /** What a person confirms of its key's calls, beside what the project's policy says. */
+  /** Calls of its key that a person must confirm, in addition to the project's policy. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** Of a call that a person was to confirm: what the person is asked. Its plan is approved by that. */
+  /** For a call that a person was to confirm: the question to the person. The answer approves its plan. */
   readonly confirmText?: string | undefined;
 };
 
@@ -57,27 +57,25 @@ export type SubmittedSkill = {
   readonly input: JsonObject;
 };
 
-/** What submitting works with. */
+/** Dependencies of submitting. */
 export type SubmitContext = Pick<
   JobsContext,
   "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
-/**
- * The job that a submission is, with what was just stored of it and noted about its program; or why it is none: a refusal of SubmitJob.
- */
+/** Result of a submission: its job, with the stored parts and the notes on its program; or a refusal of SubmitJob. */
 export type Submitted =
   | { readonly id: Id<"job">; readonly stored?: SubmittedJob; readonly notes: readonly ProgramNote[] }
   | { readonly refusal: Fault };
 
 /**
- * Checks a program as a whole and stores it as a job, or finds the job that its idempotency key names. Answers with the refusals of
- * SubmitJob but those of single fields.
+ * Checks a program as a whole and stores it as a job, or finds the job of its idempotency key. Returns the refusals of SubmitJob, except
+ * those of single fields.
  */
 export async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
   const { projectId, programJson, idempotencyKey, keyId, binding, skill } = submission;
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
-  // Before anything is checked: the job is answered, whatever became of tools, accounts and contacts since.
+  // Before any check: the job is returned whatever has changed in tools, accounts and contacts since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
   const checked = await checkForProject(context, {
@@ -87,10 +85,10 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("faults" in checked)
     return { refusal: jobFaults.PROGRAM_FAULTY(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate, notes } = checked;
-  // A simulation sends no write: there is nothing to approve, or to confirm.
+  // A simulation sends no write, so there is nothing to approve or confirm.
   const pins = pinsText(checked);
   const isLive = submission.mode === "live";
-  // Asked together, they share a statement.
+  // Requested together, they share a statement.
   const [needsApproval, confirmBy] = await Promise.all([
     approvalOf(context, submission, checked),
     isLive
@@ -126,7 +124,7 @@ async function approvalOf(
   return isAskedOtherwise ? false : checkApproval(db, submission, plan);
 }
 
-/** The programs of the skills that a program runs, however deep they stand: they are stored with its job. */
+/** Returns the programs of all skills that a program runs, at any depth. They are stored with its job. */
 export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgram[] {
   return [...skills.values()].flatMap(({ programJson, accepted }) => {
     const { programHash } = accepted;
@@ -140,13 +138,13 @@ function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission)
   return { refusal: jobFaults.IDEMPOTENCY_KEY_REUSED(submission.idempotencyKey ?? "") };
 }
 
-/** The hash of a program as it stands; undefined for a text that is no program at all. */
+/** Returns the hash of a program as it is, or undefined if the text is not a program. */
 export function hashOf(programJson: string): string | undefined {
   const read = readProgram(programJson);
   return "document" in read ? canonicalHash(read.document) : undefined;
 }
 
-/** What an idempotency key is bound to. */
+/** Returns the digest that an idempotency key is bound to. */
 function contentDigest({ mode, simulateFirst, skill, binding }: Submission, programHash: string): Buffer {
   const called = skill === undefined ? null : [skill.calledAs, skill.input];
   return createHash("sha256")
@@ -156,13 +154,13 @@ function contentDigest({ mode, simulateFirst, skill, binding }: Submission, prog
     .digest();
 }
 
-/** What another was answered under the same key is no bound caller's to repeat. */
+/** A scoped caller cannot repeat the answer to another caller's key. */
 function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: JobBinding): JsonObject {
   const account = accountId === undefined ? {} : { accountId };
   return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], ...account };
 }
 
-/** Returns the classes by which a person confirms a plan: those of its estimate, and what its private tools count as. */
+/** Returns the classes by which a person confirms a plan: those of its estimate, and those that its private tools count as. */
 function classesToConfirm(
   { accessClasses }: Pick<EstimateDocument, "accessClasses">,
   pins: Pins,

@@ -12,8 +12,8 @@ import { isEnd } from "../state/statuses.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The text of the program that makes one call and nothing else, the same for the same call. Arguments stand in it as they are; what a
- * tool marks as sensitive is the program's input, since no program may have it written out.
+ * Returns the text of a program that makes one call and nothing else. It is the same for the same call. Arguments are part of it, but
+ * values that a tool marks as sensitive are the program's input, because no program may contain them.
  */
 function heldProgramText({ action, args, entityId }: PersonalCall): string {
   const schemas = propertiesOf(action);
@@ -55,7 +55,7 @@ function pick(values: Values, names: readonly string[]): Values {
   return Object.fromEntries(names.map((name) => [name, values[name]]));
 }
 
-/** What asking a person about calls works with. */
+/** Dependencies of asking a person about calls. */
 type PersonAskerContext = Pick<
   JobsContext,
   "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs" | "isSandbox"
@@ -63,12 +63,12 @@ type PersonAskerContext = Pick<
 
 type Asked = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 
-/** Of a call that is not named by its caller, so many jobs may ask one after the other within the time that a person has. */
+/** Jobs that may ask one after another for a call without an idempotency key, within a person's time to answer. */
 const repeatsMax = 20;
 
 /**
- * Makes what asks a person about a call: a job of one step, which waits for a contact's answer before it begins. The same call is asked
- * about once at a time; one that its caller named, once at all.
+ * Creates the part that asks a person about a call: a single-step job that waits for a contact's answer before it begins. The same call has
+ * at most one open question; a call with an idempotency key is asked once.
  */
 export function createPersonAsker(context: PersonAskerContext): PersonAsker {
   return (call) => askPerson(context, call);
@@ -81,7 +81,7 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
     const asked = await askOnce(context, call, `:${period}:${repeat}`);
     if ("refusal" in asked) return asked;
     const job = await loadJob(context.db, asked.jobId);
-    // An answer is for one call: what comes after it is asked about anew.
+    // An answer covers one call. A later call is asked about again.
     if (job !== undefined && !isEnd(job.status)) return asked;
   }
   return { refusal: jobFaults.CONFIRM_ASKED_TOO_OFTEN(call.action.slug, repeatsMax) };
@@ -106,12 +106,12 @@ async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: 
   return "refusal" in submitted ? submitted : { jobId: submitted.id };
 }
 
-/** Bounds nothing. */
+/** Limits nothing. */
 const unbound: Binding = { entityId: "", accessClasses: [], toolkitSlugs: [] };
 
 const argumentsMax = 1_500;
 
-/** What the person is asked: tool, account, whose key made the call, and arguments, sensitive ones masked. */
+/** Returns the question for the person: tool, account, the key that made the call, and the arguments with sensitive values masked. */
 function textOf({ action, args, entityId }: PersonalCall, keyName: string): string {
   const json = JSON.stringify(maskArguments(action.inputSchema, args));
   const shown = json.length > argumentsMax ? `${json.slice(0, argumentsMax).toWellFormed()}… (cut)` : json;

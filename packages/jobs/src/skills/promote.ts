@@ -13,17 +13,17 @@ import { jobFaults } from "../errors.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
 /**
- * What of the inputs that one schema takes another may refuse, each difference as a text that names its place; none where it takes
- * them all. Errs on the side of a difference. Both are schemas of programs, whose keywords are few.
+ * Returns the differences by which a new schema may refuse inputs that the old one accepts, each as a text with its place. Empty if it
+ * accepts them all. When in doubt it reports a difference. Both schemas are those of programs, which have few keywords.
  */
 export function inputDifferences(before: JsonSchema, after: JsonSchema): string[] {
   return [...differencesAt(before, after, "input")];
 }
 
-/** Bounds that narrow as they grow, and as they shrink. */
+/** Limits that are stricter when larger, and those that are stricter when smaller. */
 const lowerBounds = ["minItems", "minLength", "minimum", "exclusiveMinimum", "minProperties"];
 const upperBounds = ["maxItems", "maxLength", "maximum", "exclusiveMaximum", "maxProperties"];
-/** What is not compared further: the same, or gone. */
+/** Keywords that are only compared as a whole: equal, or removed. */
 const wholeKeywords = ["pattern", "format", "multipleOf", "dependentRequired", "anyOf", "oneOf", "allOf"];
 
 function* differencesAt(before: JsonSchema, after: JsonSchema, at: string): Generator<string> {
@@ -78,7 +78,7 @@ function* fieldDifferences(before: JsonSchema, after: JsonSchema, at: string): G
     else if (isClosed) yield `${at}.${name} is not taken any more`;
   }
   for (const [name, schema] of is) {
-    // Whoever gave a field of that name that nothing was said of may have given anything.
+    // A caller may have sent anything in a field that the old schema did not mention.
     if (!was.has(name) && before.additionalProperties !== false) yield* differencesAt({}, schema, `${at}.${name}`);
   }
   const needed = new Set(namesOf(before.required));
@@ -92,12 +92,12 @@ function propertiesOf({ properties }: JsonSchema): ReadonlyMap<string, JsonSchem
   return new Map(entries.flatMap(([name, schema]) => (isObject(schema) ? [[name, schema] as const] : [])));
 }
 
-/** The names that a keyword such as `type` or `required` lists. */
+/** Returns the names that a keyword such as `type` or `required` lists. */
 function namesOf(names: unknown): string[] {
   return [names].flat().filter((name) => typeof name === "string");
 }
 
-/** The values that alone are taken, as JSON texts; undefined for any. */
+/** Returns the only values that are accepted, as JSON texts, or undefined for any. */
 function valuesOf({ const: only, enum: some }: JsonSchema): string[] | undefined {
   if (only !== undefined) return [textOf(only)];
   return Array.isArray(some) ? some.map(textOf) : undefined;
@@ -115,7 +115,7 @@ const descriptionMax = 1000;
 /** Every node that serves the project holds the schemas of their newest versions. */
 const most = { skills: 200, versions: 100 };
 
-/** What PromoteJob is asked. */
+/** Request of PromoteJob. */
 export type Promotion = {
   readonly jobId: string;
   readonly slug: string;
@@ -124,8 +124,8 @@ export type Promotion = {
 };
 
 /**
- * Makes a tool of a job's program, or the next version of one, and answers its slug and version; the project's view has it from now on.
- * Throws the refusals of PromoteJob.
+ * Makes a tool of a job's program, or the next version of one. Returns its slug and version. It is part of the project's catalog from now
+ * on. Throws the refusals of PromoteJob.
  */
 export async function promoteJob(
   { db, clock, sealer, views, accounts }: Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts">,
@@ -166,7 +166,7 @@ type Adding = {
   readonly chain: string[];
 };
 
-/** Adds the version that follows the newest there is by then, once it was compared with that one. */
+/** Adds the version after the newest one, after a comparison with that one. */
 async function addSkill(
   skill: Omit<NewSkill, "newest">,
   newVersion: boolean,
@@ -188,14 +188,14 @@ async function addSkill(
   }
 }
 
-/** Throws SKILL_INCOMPATIBLE for a schema that does not take every input that the version before takes. */
+/** Throws SKILL_INCOMPATIBLE if the schema refuses an input that the version before accepts. */
 function checkCompatible(before: { slug: string; version: number; inputSchema: string }, after: JsonSchema): void {
   const schema = readJsonObject(before.inputSchema, "the input schema of a skill");
   const differences = inputDifferences(schema, after);
   if (differences.length > 0) throw jobFaults.SKILL_INCOMPATIBLE(before.slug, before.version, differences);
 }
 
-/** A program that makes no call is a read. */
+/** A program without calls is a read. */
 function worstOf({ accessClasses }: EstimateDocument): StoredAccessClass {
   return accessClasses.at(-1) ?? "read";
 }

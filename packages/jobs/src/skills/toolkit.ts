@@ -4,10 +4,10 @@ import type { Executor } from "@svc/db/connect";
 import { type ListedSkill, skillsForProject } from "@svc/db/skills/repo";
 import { readSkillName } from "@svc/program";
 
-/** The slug of the toolkit that a project's skills make up; no other toolkit may have it. */
+/** The slug of the toolkit of a project's skills. No other toolkit may have it. */
 const skillsToolkitSlug = "skills";
 
-/** What a call of a skill answers. */
+/** The result of a skill's call. */
 const outputSchema: JsonSchema = {
   type: "object",
   additionalProperties: false,
@@ -17,13 +17,13 @@ const outputSchema: JsonSchema = {
   },
 };
 
-/** The toolkit of a project's skills for its view of the catalog; none while it has no skill. */
+/** Returns the toolkit of a project's skills for its catalog, or none if it has no skill. */
 export async function readSkillToolkits(db: Executor, projectId: ProjectId): Promise<readonly Toolkit[]> {
   const skills = await skillsForProject(db, projectId).list();
   return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];
 }
 
-/** The tool of one version of a skill, `skills.<slug>@<version>`; undefined for a slug that names none the project has. */
+/** Returns the tool of one version of a skill, `skills.<slug>@<version>`, or undefined if the project has none of that name. */
 export async function findSkillTool(
   db: Executor,
   projectId: ProjectId,
@@ -36,7 +36,7 @@ export async function findSkillTool(
   return found && { ...skillTool(projectId, found), slug: toolSlug };
 }
 
-/** The slug of a skill's tool, and of one version of it where that is named. */
+/** Returns the slug of a skill's tool, or of one version of it. */
 export function skillToolSlug(slug: string, version?: number): string {
   return `${skillsToolkitSlug}.${slug}${version === undefined ? "" : `@${version}`}`;
 }

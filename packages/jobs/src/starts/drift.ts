@@ -7,21 +7,21 @@ import { type Drift, driftOf } from "../api/drift.ts";
 
 type DriftContext = Pick<JobsContext, "db" | "views">;
 
-/** Tells how the tools of kept programs differ today from what they are pinned to. */
+/** Compares the tools of stored programs with their pinned definitions. */
 export type DriftReader = {
-  /** Of one program. */
+  /** Returns the differences for one program. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Finds it out of several in one statement, so that they are told at once when they are asked about one by one. */
+  /** Reads the differences of several programs in one statement, so that later requests for each are answered at once. */
   look(programs: readonly JobProgramName[]): Promise<void>;
 };
 
-/** Programs that are remembered of a catalog. */
+/** Programs that are cached for a catalog. */
 const keptMax = 50_000;
 
-/** What is known of a catalog: of its programs, and of pins whatever programs they are of. */
+/** Cached differences for a catalog: by program, and by pins of any program. */
 type Known = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
 
-/** Makes what reads drift. Of the same catalog a program is looked at once, and so are equal pins. */
+/** Creates a reader of differences. For one catalog each program is compared once, and so are equal pins. */
 export function createDriftReader({ db, views }: DriftContext): DriftReader {
   const reader = createPinReader();
   const byView = new WeakMap<CatalogView, Known>();
@@ -76,7 +76,7 @@ function readDrift(reader: ReturnType<typeof createPinReader>, view: CatalogView
   const tools = reader.tools(pins);
   const told = driftOf(tools, view);
   if (told.length > 0) return told;
-  // Of what calls are made of, more than what is told may be another: compared by its hash.
+  // A call's definition may differ in more than is reported, so it is compared by its hash.
   const actions = [...tools.keys()].flatMap((slug) => {
     const tool = view.tools.get(slug);
     return tool?.kind === "action" ? [tool] : [];

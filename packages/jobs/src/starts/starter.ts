@@ -32,104 +32,104 @@ import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../driv
 import { sealProgram } from "../drive/store/stored-program.ts";
 import { createDriftReader } from "./drift.ts";
 
-/** A program that was checked to be started again and again. */
+/** A checked program that can be started repeatedly. */
 export type StartableProgram = {
   readonly program: Program;
   readonly programHash: string;
   readonly estimate: EstimateDocument;
-  /** Whether each of its jobs waits for approval first. */
+  /** True if each of its jobs waits for approval first. */
   readonly needsApproval: boolean;
   readonly programJson: string;
   /** The pinned definitions as JSON text. */
   readonly pins: string;
   /** The programs of the skills that it runs. */
   readonly skills: readonly SkillProgram[];
-  /** What it may not mean. */
+  /** Notes on parts that may not do what the author means. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** Whose program is checked: as SubmitJob would, were it submitted. */
+/** The caller for whom a program is checked, as if SubmitJob were called. */
 export type StartCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
   readonly binding: Binding | null;
   readonly programJson: string;
-  /** Whether each start makes what the program takes. */
+  /** True if each start creates the program's input. */
   readonly isInputMade: boolean;
-  /** Whether it was accepted before: what has been refused only since is let pass. Default false. */
+  /** True if it was accepted before: faults of newer rules are ignored. Default false. */
   readonly isStored?: boolean;
 };
 
-/** What a check found: the program, its faults, or that its plan needs an approval that it could never get. */
+/** Result of a check: the program, its faults, or the fact that its plan needs an approval that it could never get. */
 export type CheckedStart =
   | StartableProgram
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
   | { readonly refusal: Fault };
 
-/** One start of a program that is kept. */
+/** One start of a stored program. */
 export type Start = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** What its job reaches of the project; null for all of it. */
+  /** The access scope of its job in the project. Null: the whole project. */
   readonly binding: Binding | null;
   readonly principalChain: readonly string[];
   readonly program: Program;
   readonly programHash: string;
   readonly digest: Buffer;
   readonly estimate: EstimateDocument;
-  /** The approval that the plan has, which people gave for all its starts; empty where it needs none. */
+  /** The approval of its plan that covers all its starts. Empty if it needs none. */
   readonly grantedId: string;
   /** Undefined for the program's own. */
   readonly input: JsonObject | undefined;
   readonly standing: StandingOrigin;
   readonly nowMs: number;
-  /** When it is to begin at the earliest; by default at once. */
+  /** Earliest start. Default: at once. */
   readonly beginAtMs?: number;
 };
 
-/** A question to people whether a program may stand, which is a job of its own. */
+/** An approval dry run: a job that asks people if a standing program may become active. */
 export type Rehearsal = Omit<Start, "grantedId"> & {
-  /** Whether its program is simulated first, on the input that is given. */
+  /** True if its program is first simulated with the given input. */
   readonly simulateFirst: boolean;
 };
 
-/** What a policy judges a plan by. */
+/** A plan as a policy judges it. */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
-/** What starts jobs of programs that stand: it makes them, and who started them stores them in a transaction of its own. */
+/** Creates jobs of standing programs. The caller that starts them stores them in its own transaction. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
-  /** Checks a call that is made beside programs as one of theirs; nothing is wrong with it where nothing is answered. */
+  /** Checks a call outside programs by the rules of programs. Returns its faults, empty if there are none. */
   checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
-  /** Stores a program for its later starts, and answers by which digest they find it. */
+  /** Stores a program for its later starts. Returns the digest that finds it. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
   /**
-   * Whether the policy of a project, which may be another than when a plan was checked, has it wait for approval; asked of plans that
-   * need none by their own rule.
+   * Returns a check that is true if the project's present policy requires approval of a plan. It is used for plans that need none by their
+   * own rule.
    */
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
-  /** How tools that a kept program runs on differ today from what it is pinned to; nothing where they are the same. */
+  /** Returns the differences between the tools of a stored program and its pinned definitions. Empty if there are none. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Finds out `driftOf` of several programs in one statement. */
+  /** Reads `driftOf` of several programs in one statement. */
   lookForDrift(programs: readonly JobProgramName[]): Promise<void>;
-  /** Makes the job of one start; nothing is stored. */
+  /** Creates the job of one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
-  /** Makes the job by which people are asked about a program that needs approval, and its simulation; nothing is stored. */
+  /** Creates the job that asks people about a program that needs approval, and its simulation run. Stores nothing. */
   rehearse(tx: Executor, rehearsal: Rehearsal): Promise<NewJob[]>;
-  /** Has the engine of this node look for jobs that were stored. */
+  /** Makes this node's engine claim stored jobs. */
   wake(): void;
-  /** Tells a driver on this node that its job is to be cancelled, as the store says already. */
+  /** Informs a driver on this node that its job is to be cancelled. The store already says so. */
   cancel(jobId: Id<"job">): void;
 };
 
-/** What the starter works with. */
+/** Dependencies of the starter. */
 export type StarterContext = Pick<
   JobsContext,
   "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
-/** Makes what starts jobs of programs that stand. */
+/** Creates the starter of standing programs' jobs. */
 export function createJobStarter(context: StarterContext): JobStarter {
   const { sealer, asks, engine, isSandbox } = context;
   const drifts = createDriftReader(context);
@@ -167,14 +167,14 @@ export function createJobStarter(context: StarterContext): JobStarter {
   };
 }
 
-/** The pins that the program of a start was stored with. */
+/** Returns the pins that the program of a start was stored with. */
 async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectId" | "digest">): Promise<string> {
   const record = await loadJobProgram(tx, projectId, digest);
   if (record === undefined) throw new Error(`the program of a start of ${projectId} is gone from the store`);
   return record.pins;
 }
 
-/** No idempotency key is bound to a start, and the skills of its program were kept with that. */
+/** A start has no idempotency key, and the skills of its program were stored with the program. */
 const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentDigest: Buffer.alloc(0) } as const;
 
 async function check(
@@ -190,7 +190,7 @@ async function check(
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
 }
 
-/** A call that is made again and again beside a program, with the same arguments each time. */
+/** A call that is repeated outside a program, with the same arguments each time. */
 type ReadCheck = {
   readonly projectId: ProjectId;
   readonly binding: Binding | null;
@@ -199,10 +199,10 @@ type ReadCheck = {
   readonly args: JsonObject;
 };
 
-/** What is wrong with it; the path begins at `call`, `entity` or `args`. */
+/** A fault of such a call. Its path begins at `call`, `entity` or `args`. */
 type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 
-/** Checks such a call as that of a program: its tool, its account and its arguments. */
+/** Checks such a call by the rules of programs: its tool, its account and its arguments. */
 async function checkRead(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, binding, call, entity, args }: ReadCheck,

@@ -18,21 +18,21 @@ import { shownOf } from "./shown.ts";
 import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
-/** A row that a step fetched or made; numbered from 1 over all sets of the job. */
+/** A row that a step fetched or made, numbered from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
-/** A row's place in the set of a map, and how it fared there. */
+/** A row's place in the set of a map, and its result there. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
-/** How a call is undone, in its place among all of the job. */
+/** How a call is undone, numbered over all calls of the job. */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
 
-/** What the next commit writes beside the job and its steps. */
+/** Writes of the next commit in addition to the job and its steps. */
 export type Pending = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
-  /** Rows that sets get at their ends. */
+  /** Rows that are appended to sets. */
   readonly runs: readonly JobSetRun[];
   /** Sets that are emptied first. */
   readonly clearedSets: readonly string[];
@@ -43,17 +43,17 @@ export type Pending = {
   readonly asks: readonly PreparedAsk[];
   /** Rows of the ledger. */
   readonly records: readonly CallRecord[];
-  /** Ends of calls that were made. */
+  /** Results of calls that were made. */
   readonly made: readonly UnrecordedEnd[];
-  /** Jobs that begin with it, to run skills. */
+  /** Child jobs that begin with it, to run skills. */
   readonly children: readonly NewChild[];
-  /** Jobs that ran skills, and are taken on with it. */
+  /** Child jobs that are retried with it. */
   readonly retried: readonly RetriedChild[];
-  /** What became of undo entries of such jobs. */
+  /** Results of undo entries of child jobs. */
   readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
 
-/** A job under way: as it was last committed, as it is now (the same where nothing is to be committed), and what is written beside it. */
+/** A job in progress: its last committed state, its present state (the same if nothing is pending), and the other writes to commit. */
 export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: Pending };
 
 const nothing: Pending = {
@@ -74,13 +74,13 @@ const nothing: Pending = {
   childUndone: [],
 };
 
-/** A job just read: nothing is pending. */
+/** Returns the work of a job that was just read: nothing is pending. */
 export function workOf(job: StoredState): WorkingJob {
   const state: JobState = { ...job, ...followingFrom(job) };
   return { committed: state, state, pending: nothing };
 }
 
-/** Values of steps, and sizes of sets: of one that is lost there is none. */
+/** Returns values of steps and sizes of sets. A lost set has no size. */
 function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): Following {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
@@ -98,15 +98,15 @@ function followingFrom({ input, params, steps: entries, loaded: { flow } }: Stor
 
 const none: ReadonlySet<string> = new Set();
 
-/** The steps whose sets are lost. */
+/** Returns the steps whose sets are lost. */
 function lostSetsOf(entries: JobState["steps"], flow: Flow): ReadonlySet<string> {
   if (![...entries.values()].some(hasFailedHandled)) return none;
   return new Set([...flow.indexOf.keys()].filter((id) => isLostSet(entries, flow, id)));
 }
 
 /**
- * Whether the set of a step is not known: the step failed and its error was handled, or a block around it did before the step had ended.
- * What of the set is there would pass for the whole.
+ * True if the set of a step is unknown, because the step failed and its error was handled, or because an enclosing block failed before the
+ * step had ended. Its present rows would pass for the whole set.
  */
 function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): boolean {
   const own = entries.get(stepId);
@@ -120,12 +120,12 @@ function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): bool
 
 const madeStates: ReadonlySet<StepState> = new Set(["completed", "partial", "simulated", "undone"]);
 
-/** A step that failed has a value only where its error was handled: the error. */
+/** A failed step has a value, the error, only if its error was handled. */
 function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
   return state === "failed" && isObject(value) && "error" in value;
 }
 
-/** A job as the commit of its work left it: what others wrote to its row meanwhile is known from there. */
+/** Returns a job after the commit of its work. Changes to its row by others meanwhile are known from the commit. */
 export function committedWork(
   { state }: WorkingJob,
   found: Pick<JobState, "lastSeq" | "cancel" | "pause">,
@@ -136,8 +136,8 @@ export function committedWork(
 }
 
 /**
- * The job after an act: the only place where a run's state is made anew. Edits are carried out in their order, which is the order
- * of the log. Throws an Error for a transition that is not in the table.
+ * Returns the job after a step action. This is the only place that makes a new state of a run. Edits are applied in their order, which is
+ * the order of the log. Throws an Error for a transition that is not in the table.
  */
 export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): WorkingJob {
   if (edits.length === 0) return work;
@@ -170,7 +170,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     patch(draft, stepId, ({ receipt }) => ({ calls: receipt.calls ? sumCalls([receipt.calls, calls]) : calls })),
   error: (draft, { stepId, ...error }) =>
     patch(draft, stepId, ({ receipt: { errors } }) => {
-      // Of each code the first message is kept.
+      // The first message of each code is kept.
       const isKnown = errors.some(({ code }) => code === error.code);
       return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
     }),
@@ -295,7 +295,7 @@ function toldText(job: Draft["job"], message: string): string {
 
 const payloadBytesMax = 4_096;
 
-/** One that is too long loses all but its type. */
+/** A payload that is too long is replaced by its type alone. */
 function note({ job, pending }: Draft, { type, stepId, payload, chain = job.principalChain }: LogNote): void {
   const text = JSON.stringify(payload);
   const isShort = Buffer.byteLength(text) <= payloadBytesMax;
@@ -303,7 +303,7 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     type,
     stepId,
     payload: isShort ? text : '{"truncated":true}',
-    // What the program itself causes stands in the job.
+    // The cause of what the program does by itself is stored in the job.
     principalChain: chain === job.submitChain ? null : [...chain],
   });
 }
@@ -319,7 +319,7 @@ function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Pa
   job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
 }
 
-/** A receipt that begins; what an earlier run of the step did stays counted. */
+/** Returns a new receipt. Counts of an earlier run of the step are kept. */
 function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;
   const tool = toolNamed(step);
@@ -336,7 +336,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   };
 }
 
-/** The tool that a step's receipt names: its own, or that of the first call in it. */
+/** Returns the tool that a step's receipt names: its own, or that of its first call. */
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
   if (step.kind === "run") return step.skill;
@@ -380,7 +380,7 @@ function beginStep(
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }
 
-/** A branch that has begun a call is not given up when another fails. */
+/** A branch that has begun a call is not given up when another branch fails. */
 function beginInBranch({ job }: Draft, stepId: string): void {
   if (job.positions.length === 1) return;
   const { flow } = job.loaded;
@@ -411,7 +411,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
     return;
   }
   const { step } = stepOf(job.loaded.flow, stepId);
-  // Another attempt at the job may go on from here.
+  // Another attempt of the job may continue from here.
   const begun: StepProgress = { kind: step.kind, stepId };
   job.positions = job.positions.map((position) => {
     if (position.index !== index) return position;
@@ -420,7 +420,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
   });
 }
 
-/** Errors that tell of the end of the job alone go. */
+/** Errors that only report the end of the job are removed. */
 function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
   const { job } = draft;
   const entry = entryOf(job, stepId);
@@ -446,7 +446,7 @@ function goTo(job: Draft["job"], from: number | undefined, to: number): void {
   });
 }
 
-/** It has no value, and its set, if it makes one, does not exist. */
+/** The step has no value, and its set, if it makes one, does not exist. */
 function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void {
   const { job, pending, nowMs } = draft;
   const before = job.steps.get(step.id);
@@ -478,7 +478,7 @@ function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched"
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
 }
 
-/** A row of the job that stands in no answer; its number. */
+/** Adds a row that no answer contains. Returns its number. */
 function makeRow({ job, pending }: Draft, data: JsonObject): number {
   job.rowsMade += 1;
   const rowNumber = job.used.rows + job.rowsMade;
@@ -500,7 +500,7 @@ function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
-/** What is placed behind what is pending goes with it. */
+/** Rows directly after pending ones are added to them. */
 function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
   if (run.rowNumbers.length === 0) return;
   const last = runs.at(-1);
@@ -517,7 +517,7 @@ function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {
   });
 }
 
-/** An entry whose arguments could not be filled in counts as an undo that failed. */
+/** An entry whose arguments could not be filled in counts as a failed undo. */
 function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
   const { job, pending } = draft;
   for (const { args, ...undo } of entries) {
@@ -553,7 +553,7 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
-/** What a job looks at that runs another as a skill: whether that one waits, and its end. */
+/** True if the parent of a skill's job must read it: when it begins or ends a wait, and at its end. */
 function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
   return from === "parked" || to === "parked" || endStatuses.has(to);
 }
@@ -563,13 +563,13 @@ function wakeParent(draft: Draft): void {
   if (parent !== null) wake(draft, parent.jobId);
 }
 
-/** Once a commit: a job that goes on after a wait may end with the same one. */
+/** Once for each commit, because a job that continues after a wait may end in the same commit. */
 function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
   const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
   if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
 }
 
-/** While a person is waited for, and while a job is paused, the deadline's clock stands still. */
+/** While a job waits for a person, and while it is paused, the deadline's clock is stopped. */
 function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
   if (clock === "begins") job.deadline = { leftMs: job.loaded.program.limits.deadlineMs };
@@ -601,11 +601,11 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
   if (isOfPlan) job.planApprovalId = prepared.approvalId;
 }
 
-/** The job ends with this: nothing is under way any more. Where it stood is kept for another attempt. */
+/** The job ends: nothing is in progress any more. Its position is kept for another attempt. */
 function endJob({ job, nowMs }: Draft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
-  // Another attempt is asked about anew, and is still of whose answers changed it.
+  // Another attempt is asked about again. The keys whose answers changed it are kept.
   const { changedBy } = job.plan ?? {};
   job.plan = changedBy && { changedBy };
   job.undo = undefined;

@@ -11,7 +11,7 @@ import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgre
 import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** An entry for the job's log. Payloads carry no row data. Without a chain the program itself is the cause. */
+/** An entry for the job's log. Payloads contain no row data. Without a chain the program itself is the cause. */
 export type LogNote = {
   readonly type: string;
   readonly stepId: string;
@@ -19,21 +19,21 @@ export type LogNote = {
   readonly chain?: readonly string[];
 };
 
-/** A row of a map after its calls, as far as they came. */
+/** A row of a map after its calls so far. */
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
-  /** `in` while it has not ended. */
+  /** `in` until it has ended. */
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;
-  /** Answers of its calls by id, where a later look at the row needs them. */
+  /** Answers of its calls by id, if a later part of the row needs them. */
   readonly outputs: JsonObject | undefined;
-  /** Its fields, where what is kept of the answers makes it a row of its own. */
+  /** Its fields, if the kept parts of answers make a new row. */
   readonly data?: JsonObject | undefined;
 };
 
-/** How a call that ended well is to be undone; without `args` they could not be filled in, and nobody could undo it. */
+/** How a successful call is undone. Without `args` they could not be filled in, and it cannot be undone. */
 export type UndoOf = {
   readonly stepId: string;
   readonly ordinal: number;
@@ -43,32 +43,29 @@ export type UndoOf = {
 };
 
 /**
- * One thing that an act changes. `apply` carries them out in their order, which is the order of the log.
- *
- * - `begin`: a step begins, or begins again: its set, value and errors are made anew. `rows`: what its receipt counts at first.
- *   `now`: what its expressions took for the time, given by the driver where they were evaluated before. `sinceMs`: when, of one
- *   that tells of itself later.
- * - `receipt`, `calls`, `error`: what its receipt says; calls are added, errors counted by code.
- * - `unsent`: what writes would have sent that a simulation left out.
- * - `called`: a call of the step was made, and its end is to be committed with what follows from it.
- * - `value`: what `steps.<id>` names.
- * - `finish`: the step ends, and its position goes `to`; `isCut`: because the job ends. `reopen`: another attempt at the job goes on
- *   with it, as `progress` says where a position stands at it. `skip`: it is recorded as skipped, without having begun.
- * - `forget`: what it made is taken back, before it may run again.
- * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the
- *   step's set; `looked` is how many were looked at. `made`: so do rows that were made of those. `mapped`: rows of the map's set after their calls. `turned`: all rows of a set
- *   in one state get another.
- * - `go`: a position goes from one index to another. `fork`: it becomes one for each branch. `join`: all become one again.
- *   `progress`: how far the step there is. `block`: how far a block is whose steps
- *   are at work; undefined once they are not.
- * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, or stands still since then or now, or
- *   stands at its beginning.
- * - `use`: added to what it used of its limits. `recorded`: the ledger's rows of calls that ended.
- * - `generation`: calls are made anew from here on; of a step in a branch, those of its branch alone.
- * - `logProgress`: how far a step is, at most once in 5 seconds; `logUndo`: how far undoing is, as seldom unless `isAlways`.
- * - `asked`: a question that is put with the next commit.
+ * One change of a step action. `apply` carries changes out in their order, which is the order of the log.
+ * - `begin`: a step begins, or begins again: its set, value and errors are new. `rows`: the first counts of its receipt. `now`: the time
+ *   that its expressions used, given by the driver if they were evaluated before. `sinceMs`: the start of a step that reports itself later.
+ * - `receipt`, `calls`, `error`: parts of its receipt; calls are added, errors are counted by code.
+ * - `unsent`: writes that a simulation left out.
+ * - `called`: a call of the step was made; its result is committed together with its consequences.
+ * - `value`: the value of `steps.<id>`.
+ * - `finish`: the step ends, and its position moves `to`; `isCut`: because the job ends. `reopen`: another attempt of the job continues it,
+ *   from `progress` if a position is at it. `skip`: it is recorded as skipped without having begun.
+ * - `forget`: its results are removed before it may run again.
+ * - `fetched`: rows of an answer become rows of the job and of the step's set. `chosen`: rows of another set become rows of the step's set;
+ *   `looked` counts the rows that were read. `made`: the same for rows made from those. `mapped`: rows of the map's set after their calls.
+ *   `turned`: all rows of a set in one state change to another.
+ * - `go`: a position moves from one index to another. `fork`: it becomes one for each branch. `join`: all become one again. `progress`:
+ *   progress of its step. `block`: progress of a block whose steps are at work; undefined when they no longer are.
+ * - `move`: the job's status. `park`: what it waits for. `deadline`: its clock runs, is stopped since then or now, or is reset.
+ * - `use`: added to the used part of its limits. `recorded`: the ledger's rows of calls that ended.
+ * - `generation`: calls from here on are new ones; for a step in a branch only those of its branch.
+ * - `logProgress`: progress of a step, at most once in 5 seconds; `logUndo`: progress of undoing, equally seldom unless `isAlways`.
+ * - `asked`: a question that is raised with the next commit.
  * - `armUndo`: how calls are undone.
- * - `child`: a job that is stored with the next commit, to run a skill. `retryChild`: one that ended is taken on with it. `endChildUndo`: what became of an undo entry of such a job.
+ * - `child`: a child job that is stored with the next commit, to run a skill. `retryChild`: an ended child is retried with it.
+ *   `endChildUndo`: the result of an undo entry of a child.
  */
 export type Edit =
   | {
@@ -163,23 +160,23 @@ export type Edit =
   | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }
   | { readonly kind: "end" };
 
-/** A job that is to run a skill for another. */
+/** A child job that is to run a skill. */
 export type NewChild = {
   readonly id: Id<"job">;
-  /** As the program names it. */
+  /** The skill's name in the program. */
   readonly name: string;
   readonly skill: PinnedSkill;
   readonly program: Pick<Program, "limits" | "sagaOn">;
   readonly input: JsonObject;
   readonly place: CallPlace;
   readonly generation: number;
-  /** What it may use of the limits of the job that runs it. */
+  /** The part of the parent's limits that it may use. */
   readonly limits: ChildDocument["limits"];
 };
 
 /**
- * A job that ran a skill for another, and goes on where it stopped: what it may use of that one's limits over all its attempts, and
- * whether its writes in doubt are sent again.
+ * A child job that continues where it stopped: the part of the parent's limits for all its attempts, and whether its writes in doubt are
+ * sent again.
  */
 export type RetriedChild = {
   readonly id: Id<"job">;
@@ -187,13 +184,13 @@ export type RetriedChild = {
   readonly resendsUnknown: boolean;
 };
 
-/** Which call of a job: where a child stands in it. */
+/** The call of a job that a child belongs to. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
-/** Where a child stood when it was looked at; one that stands elsewhere by now is looked at again. */
+/** The state of a child when it was read. A child in another state is read again. */
 export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
-/** What is to be asked. */
+/** A question to raise. */
 export type JobQuestion = Pick<
   AskInput,
   | "stepId"
@@ -214,11 +211,11 @@ export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
- * What the driver does after an act. `on`: the next act. `commit`: commits first. `until`: gives the job back until then (epoch
- * milliseconds); `wait`: parks it meanwhile. `leave`: the job waits for a person. `ask`: puts a question. `fail`: the step fails, and the
- * job with it where nothing handles the error; so
- * does `limit`, because of one that is reached. `end`: the job ends, or is undone first where its program says so: `undo`
- * begins that. `finish`: the job ends for good. `await`: the job is left until one of its children stands elsewhere, it is time, what it asks is settled, or it expires.
+ * What the driver does after a step action. `on`: the next action. `commit`: commits first. `until`: gives the job back until then (epoch
+ * milliseconds); `wait`: also parks it. `leave`: the job waits for a person. `ask`: raises a question. `fail`: the step fails, and the job
+ * with it if nothing handles the error; `limit`: the same because a limit is reached. `end`: the job ends, or is first undone if its
+ * program declares that; `undo` begins that. `finish`: the job ends for good. `await`: the job is left until a child is in another state,
+ * the time comes, its question is settled, or it expires.
  */
 export type Next =
   | { readonly kind: "on" | "commit" | "leave" }
@@ -229,15 +226,15 @@ export type Next =
       readonly kind: "await";
       readonly children: readonly ChildStanding[];
       readonly atMs?: number;
-      /** A question that a branch has put meanwhile. */
+      /** A question that a branch has raised meanwhile. */
       readonly askId?: string;
     }
   | ({
       readonly kind: "fail";
       readonly stepId: string;
-      /** The step that failed, where it stands in the one that fails by it: that is told to people. */
+      /** The inner step that failed, if the step failed because of it. It is shown to people. */
       readonly failedIn?: string;
-      /** Whether its own `onError` has handled it already. */
+      /** True if its own `onError` has already handled it. */
       readonly isHandled?: boolean;
     } & Pick<StepFailure, "code" | "message"> &
       Partial<StepFailure>)
@@ -246,5 +243,5 @@ export type Next =
   | { readonly kind: "undo"; readonly chain: readonly string[] }
   | { readonly kind: "finish"; readonly status: JobStatus; readonly reason: string; readonly chain: readonly string[] };
 
-/** All that one act changes, and what the driver does then. */
+/** All changes of one step action, and what the driver does next. */
 export type Change = { readonly edits: readonly Edit[]; readonly next: Next };

@@ -4,8 +4,8 @@ import { type JobState, overridesOf } from "./job.ts";
 import type { PlanProgress } from "./progress.ts";
 
 /**
- * Digest of what a confirmation of a job covers: its params and arguments as answers changed them. Program, definitions and input of a job
- * never change.
+ * Returns the digest of what a confirmation of a job covers: its params and arguments with the changes by answers. Program, definitions and
+ * input of a job never change.
  */
 export function confirmationOf(state: Pick<JobState, "params" | "stepArgs" | "loaded">): string {
   const { params, stepArgs } = overridesOf(state);
@@ -14,7 +14,7 @@ export function confirmationOf(state: Pick<JobState, "params" | "stepArgs" | "lo
     .digest("base64url");
 }
 
-/** The confirmation of a job with which no answer has changed anything. */
+/** The confirmation of a job that no answer has changed. */
 export const unchangedConfirmation: string = createHash("sha256")
   .update(canonicalJson([{}, {}]))
   .digest("base64url");
@@ -24,7 +24,7 @@ export function isConfirmed(state: JobState): boolean {
   return state.plan?.confirmed !== undefined && state.plan.confirmed === confirmationOf(state);
 }
 
-/** What stays of a plan once its question is answered; undefined for nothing. */
+/** Returns the part of a plan that is kept after its question is answered, or undefined. */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};
   if (confirmed === undefined && changedBy === undefined) return undefined;

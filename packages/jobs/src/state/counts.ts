@@ -11,7 +11,7 @@ export const noCalls: CallCounts = { read: 0, write: 0, destructive: 0, retried:
 /** Nothing used of any limit. */
 export const noUse: UsedDocument = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
-/** The sum of counts of calls. */
+/** Returns the sum of counts of calls. */
 export function sumCalls(counts: readonly CallCounts[]): CallCounts {
   const sum = { ...noCalls };
   for (const { read, write, destructive, retried, unknown } of counts) {
@@ -28,7 +28,7 @@ const errorsMax = 10;
 
 const sampleMax = 500;
 
-/** The errors of a step with one more occurrence; at most 10 codes, the most frequent first. */
+/** Returns the errors of a step with one more occurrence: at most 10 codes, the most frequent first. */
 export function addError(
   errors: readonly StepErrorDocument[],
   { code, ordinal, message }: { code: string; ordinal: number; message: string },

@@ -7,12 +7,12 @@ const codes: Readonly<Record<string, string>> = {
 
 const known: ReadonlySet<string> = new Set(Object.values(codes));
 
-/** The code of a step that did not end before its job did, by how that ended. */
+/** Returns the code of a step that did not end before its job, by the job's end. */
 export function endCodeOf(cause: string): string {
   return codes[cause] ?? cause;
 }
 
-/** Whether a code tells of the job's end, and of nothing that befell the step. */
+/** True if a code reports only the job's end and not an error of the step. */
 export function isEndCode(code: string): boolean {
   return known.has(code);
 }

@@ -1,9 +1,9 @@
 import type { Step, StepOf } from "@svc/program";
 
-/** Which count of a receipt is the size of a set: of all rows taken, or of those that are ok. */
+/** The receipt's count that is the size of a set: all rows taken, or those that are ok. */
 export type SetSize = "in" | "ok" | undefined;
 
-/** A step that an instruction stands in: a block, or one whose error it handles; of a parallel, in which branch. */
+/** An enclosing step of an instruction: a block, or a step whose error it handles; with the branch of a parallel. */
 export type Enclosing = {
   readonly stepId: string;
   readonly index: number;
@@ -11,46 +11,46 @@ export type Enclosing = {
   readonly branch?: number;
 };
 
-/** What every entry has: where it stands, and the blocks it stands in, outermost first. */
+/** The index of an entry, and its enclosing blocks, outermost first. */
 type Placed = { readonly index: number; readonly inside: readonly Enclosing[] };
 
-/** A step in a program's flat order: where it stands, and where the job goes on from it. */
+/** A step in a program's flat order: its index, and where the job continues after it. */
 export type StepInstruction = Placed & {
   readonly kind: "step";
   readonly step: Step;
-  /** After the step and what handles its error; of a block, its first step. */
+  /** The index after the step and its handler. For a block, its first step. */
   readonly next: number;
-  /** Of an `if` whose condition does not hold; of any other step, `next`. */
+  /** The index if the condition of an `if` is false. For any other step, `next`. */
   readonly otherwise: number;
-  /** Behind the step and all that stands in it: where a job goes on that skips it. */
+  /** The index after the step and everything in it, where a job continues that skips it. */
   readonly end: number;
-  /** Where its error is handled; undefined where it is not. */
+  /** The index of its error handler. Undefined if it has none. */
   readonly handler: number | undefined;
-  /** Which of its rows' counts is the size of the step's set; undefined where it makes none. */
+  /** The count of rows that is the size of the step's set. Undefined if it makes none. */
   readonly set: SetSize;
-  /** Whether it calls, itself or by a job that it runs. */
+  /** True if it calls, itself or through a child job. */
   readonly calls: boolean;
-  /** Of a `parallel`: its branches, in their order. Empty for any other step. */
+  /** The branches of a `parallel`, in their order. Empty for any other step. */
   readonly branches: readonly Branch[];
 };
 
-/** A branch of a `parallel`: where its first step stands, and its end. */
+/** A branch of a `parallel`: the index of its first step, and of its end. */
 export type Branch = { readonly name: string; readonly from: number; readonly join: number };
 
 /** The end of a branch of a `parallel`, where it waits for the others. */
 type JoinInstruction = Placed & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
-/** The end of a round of an `until`: its steps begin anew at `from`, or the job goes on at `to`. */
+/** The end of a round of an `until`: its steps begin again at `from`, or the job continues at `to`. */
 export type AgainInstruction = Placed & {
   readonly kind: "again";
   readonly step: StepOf<"until">;
   readonly from: number;
   readonly to: number;
-  /** The steps of a round, those in its blocks included. */
+  /** The steps of a round, including those in its blocks. */
   readonly steps: readonly Step[];
 };
 
-/** Behind the steps that handle the error of a step: the job goes on at `to`, or fails even so. */
+/** The end of a step's error handler: the job continues at `to`, or fails anyway. */
 type HandledInstruction = Placed & { readonly kind: "handled"; readonly step: Step; readonly to: number };
 
 /** One entry of a program's flat order. */
@@ -61,19 +61,20 @@ export type Instruction =
   | HandledInstruction
   | (Placed & { readonly kind: "jump"; readonly to: number });
 
-/** A program's steps in one list: a job's position is an index into it. The same program always gives the same list. */
+/** A program's steps in one list. A job's position is an index into it. The same program always gives the same list. */
 export type Flow = {
   readonly instructions: readonly Instruction[];
-  /** Where each step stands. */
+  /** The index of each step. */
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** What the flat order has to know of each kind of step. */
+/** Properties of each kind of step that the flat order needs. */
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
- * Lays a program's steps out flat, each list of a block behind the step that holds it: the branches of an `if`, a jump between them;
- * the steps of an `until` and the end of its round; the branches of a `parallel`, each with its end; what handles an error, a jump over it. `kinds` tells which make sets.
+ * Returns a program's steps as a flat list, with each list of a block after the step that contains it: the branches of an `if` with a jump
+ * between them; the steps of an `until` and the end of its round; the branches of a `parallel`, each with its end; an error handler with a
+ * jump over it. `kinds` says which steps make sets.
  */
 export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
@@ -91,7 +92,7 @@ function layList(steps: readonly Step[], inside: readonly Enclosing[], laying: L
   for (const step of steps) layStep(step, inside, laying);
 }
 
-/** A step, and what stands in it. Its own entry is made first, and told where it leads once that is known. */
+/** Adds a step and its contents. Its own entry comes first, and gets its targets when they are known. */
 function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void {
   const { instructions, kinds } = laying;
   const index = instructions.length;
@@ -114,7 +115,7 @@ function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void
   instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler, branches };
 }
 
-/** The branches of a parallel, one behind the other, each with its end. */
+/** Adds the branches of a parallel, one after another, each with its end. */
 function layBranches(step: StepOf<"parallel">, { index, inside }: Placed, laying: Laying): LaidBlock {
   const { instructions } = laying;
   const branches = step.branches.map(({ name, steps }, branch) => {
@@ -134,7 +135,7 @@ type LaidBlock = {
   readonly branches?: readonly Branch[];
 };
 
-/** The lists of a block. Answers where it leads otherwise, and its jumps to its end; nothing of a step that is none. */
+/** Adds the lists of a block. Returns its alternative target and its jumps to the end; nothing for a step that is not a block. */
 function layBlock(step: Step, within: readonly Enclosing[], laying: Laying): LaidBlock {
   const { instructions } = laying;
   switch (step.kind) {
@@ -157,7 +158,7 @@ function layBlock(step: Step, within: readonly Enclosing[], laying: Laying): Lai
   }
 }
 
-/** The steps that handle a step's error, behind a jump over them. Answers where they begin. */
+/** Adds the handler of a step's error, after a jump over it. Returns its first index. */
 function layHandler(step: Step, inside: readonly Enclosing[], laying: Laying): number | undefined {
   const { instructions } = laying;
   if (step.onError === undefined) return undefined;
@@ -170,21 +171,21 @@ function layHandler(step: Step, inside: readonly Enclosing[], laying: Laying): n
   return index + 1;
 }
 
-/** The step at an index, behind any jump that stands there, or the block that an entry there belongs to; undefined at the program's end. */
+/** Returns the step at an index: after a jump there, or the block that an entry there belongs to. Undefined at the program's end. */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return stepAt(flow, instruction.to);
   return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
 }
 
-/** The step of an id. Throws an Error for an id that is none of the program's: nothing stored names another. */
+/** Returns the step of an id. Throws an Error for an id that is not in the program, because nothing stored can name another. */
 export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepInstruction {
   const instruction = instructions[indexOf.get(stepId) ?? -1];
   if (instruction?.kind !== "step") throw new Error(`a checked program lacks the step ${stepId}`);
   return instruction;
 }
 
-/** In which branch of which `parallel` an instruction stands; undefined where it stands in none. */
+/** Returns the `parallel` and branch of an instruction, or undefined if it is in none. */
 export function branchOf(
   { instructions }: Flow,
   index: number,

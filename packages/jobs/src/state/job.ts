@@ -8,50 +8,50 @@ import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progres
 import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** A program ready to run, with the definitions it is pinned to by tool slug. */
+/** A program ready to run, with its pinned definitions by tool slug. */
 export type LoadedProgram = {
   readonly program: Program;
   readonly programHash: string;
   readonly flow: Flow;
   readonly tools: PinnedTools;
-  /** The skills that it runs, by the names that it has for them. */
+  /** The skills that it runs, by its names for them. */
   readonly skills: PinnedSkills;
-  /** Whether anything that it takes or reads is sensitive. */
+  /** True if any of its inputs or reads is sensitive. */
   readonly hasSensitive: boolean;
-  /** Whether version 0.1 stored it: what ends otherwise since ends as it did then. */
+  /** True if version 0.1 stored it: rules that changed since apply in their old form. */
   readonly isOld: boolean;
 };
 
-/** What of a job never changes. */
+/** The parts of a job that never change. */
 export type JobFacts = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
-  /** The key that submitted it or, of a later attempt, that began this one. */
+  /** The key that submitted it or, for a later attempt, that began this one. */
   readonly keyId: KeyId;
-  /** What it reaches, as whoever submitted it was bound; null for all of its project. */
+  /** The access scope of its submitter. Null: the whole project. */
   readonly binding: JobBinding | null;
   readonly isSimulated: boolean;
-  /** People are asked about its plan for a standing program, and nothing of it is run. */
+  /** True for an approval dry run: people are asked about a standing program's plan, and nothing of it runs. */
   readonly isRehearsal: boolean;
-  /** The live job whose twin this is. */
+  /** The live job that this simulation run belongs to. */
   readonly simulatedFrom: Id<"job"> | null;
-  /** The job that runs it as a skill, and what it may use of that one's limits; null for one that was submitted. */
+  /** The parent that runs it as a skill, and the part of the parent's limits it may use. Null for a submitted job. */
   readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
   readonly standingProgramId: string;
-  /** The run of the standing program that it is; null without one. */
+  /** Its run of a standing program. Null if there is none. */
   readonly standingRunId: StandingRunId | null;
-  /** What the keys of its calls at apps are made of: its id, or what any job of the same occurrence of a standing program would have. */
+  /** Seed of the keys of its calls at apps: its id, or a value that every job of the same occurrence of a standing program shares. */
   readonly callSeed: string;
   /**
-   * The end of the backup that it stands as of, where the store that the backup was taken of may have gone on with it: writes without a
-   * key that the app knows are in doubt. Epoch milliseconds; null as a rule.
+   * End of the backup from which it was restored, if the original store may have continued it: writes without a key known to the app are
+   * then in doubt. Epoch milliseconds; usually null.
    */
   readonly restoredFrom: number | null;
   /** From 1. */
   readonly attempt: number;
-  /** Who causes what the program does by itself: who submitted it, and who began this attempt. */
+  /** The causes of what the program does by itself: the submitter, and the caller that began this attempt. */
   readonly principalChain: readonly string[];
-  /** Who submitted it. */
+  /** The submitter. */
   readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
@@ -61,8 +61,8 @@ export type JobFacts = {
 };
 
 /**
- * Where a job stands in its program's flow, and how far the step there is; undefined while it has not begun. In a branch of a `parallel`
- * the position has a generation of its own: what makes the calls of one branch new calls leaves those of the others.
+ * A job's position in its program's flow, and the progress of the step there, undefined if it has not begun. In a branch of a `parallel`
+ * the position has its own generation: new calls in one branch do not affect those of the others.
  */
 export type Position = {
   readonly index: number;
@@ -70,60 +70,57 @@ export type Position = {
   readonly generation?: number;
 };
 
-/** A step that has begun, or was skipped. */
+/** A step that has begun or was skipped. */
 export type StepEntry = {
-  /** Steps are told in the order in which they began. */
+  /** Steps are shown in the order in which they began. */
   readonly ordinal: number;
   readonly receipt: StepReceiptDocument;
-  /** What `steps.<id>` names; undefined for a step that made nothing. */
+  /** The value of `steps.<id>`. Undefined for a step that made none. */
   readonly value: JsonValue | undefined;
 };
 
-/** When a job expires, or, while its clock stands still, how much time it has left; epoch milliseconds, milliseconds. */
+/** When a job expires (epoch milliseconds), or the time left while its clock is stopped (milliseconds). */
 type Deadline = { readonly atMs: number } | { readonly leftMs: number };
 
-/** What references may name: a skipped step has no value, and its set is empty. */
+/** The names that references can use. A skipped step has no value, and its set is empty. */
 export type JobScope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 
-/** A request to end or to pause a job, and who made it. */
+/** A request to end or to pause a job, and its cause. */
 export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
 
-/**
- * What is known of a job while it is driven. A value: whoever wants it changed says so in a `Change`, and `apply` alone makes the
- * next one of it.
- */
+/** State of a running job. It is immutable: changes are given as a `Change`, and only `apply` makes the next state. */
 export type JobState = StoredState & Following;
 
-/** What follows from the rest. */
+/** Values derived from the rest of the state. */
 export type Following = {
-  /** What references may name now. */
+  /** The names that references can use now. */
   readonly scope: JobScope;
-  /** Steps whose set is not known, since they failed and their error was handled. */
+  /** Steps whose set is unknown because they failed and their error was handled. */
   readonly lostSets: ReadonlySet<string>;
 };
 
-/** A job as its rows have it. */
+/** A job as its rows contain it. */
 export type StoredState = JobFacts & {
   readonly status: JobStatus;
-  /** One; at a `parallel`, one for each of its branches, in their order. */
+  /** One position; at a `parallel`, one for each of its branches, in their order. */
   readonly positions: readonly Position[];
-  /** What is known of the blocks at work, by the id of their step. */
+  /** State of the blocks at work, by the id of their step. */
   readonly blocks: Blocks;
-  /** While the plan is simulated or asked for. */
+  /** Set while the plan is simulated or asked about. */
   readonly plan: PlanProgress | undefined;
-  /** While what was done is undone. */
+  /** Set while the job is being undone. */
   readonly undo: UndoProgress | undefined;
   /** By id, in the order in which they began. */
   readonly steps: ReadonlyMap<string, StepEntry>;
   readonly params: JsonObject;
-  /** Arguments that answers put in place of the program's, by step. */
+  /** Arguments from answers that replace the program's, by step. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;
-  /** Grows whenever calls are to be made anew: those of another generation are other calls. */
+  /** Number that grows when calls are to be made again: calls of another generation are different calls. */
   readonly generation: number;
   readonly used: UsedDocument;
-  /** Rows that steps made of other rows, over all sets; those that were fetched stand in `used`. */
+  /** Number of rows that steps made from other rows, over all sets. Fetched rows are counted in `used`. */
   readonly rowsMade: number;
-  /** Of a simulation: what its first writes would have sent. */
+  /** For a simulation: its first writes. */
   readonly simulated: SimulatedCalls;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;
@@ -131,16 +128,16 @@ export type StoredState = JobFacts & {
   readonly deadline: Deadline;
   readonly lastError: string;
   readonly finishedAt: number | null;
-  /** The last entry of the log, as far as this driver knows. */
+  /** Number of the last log entry that this driver knows. */
   readonly lastSeq: number;
   readonly cancel: JobRequest | undefined;
-  /** While it is to be paused, or is. */
+  /** Set while it is paused or is to be paused. */
   readonly pause: JobRequest | undefined;
-  /** When a step's progress was last logged, by whichever driver, in epoch milliseconds; 0 before, and once the job has ended. */
+  /** When a step's progress was last logged by any driver, in epoch milliseconds. 0 before that and after the job's end. */
   readonly progressLoggedAt: number;
 };
 
-/** What answers changed of a job, as it is sealed in `jobs.overrides`. */
+/** Changes to a job by answers, as sealed in `jobs.overrides`. */
 export type StoredOverrides = {
   /** Values of params by name. */
   readonly params: JsonObject;
@@ -148,7 +145,7 @@ export type StoredOverrides = {
   readonly stepArgs: JobState["stepArgs"];
 };
 
-/** What answers changed of a job: the params that are not the program's own any more, and arguments of steps. */
+/** Returns the changes to a job by answers: params that differ from the program's, and arguments of steps. */
 export function overridesOf({
   params,
   stepArgs,

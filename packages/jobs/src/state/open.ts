@@ -4,20 +4,20 @@ import type { LoadedProgram, Position, StoredOverrides, StoredState } from "./jo
 import { noProgress, type Progress } from "./progress.ts";
 import { readProgress } from "./stored-progress.ts";
 
-/** Opens what is sealed of a job; `place` names column and row. */
+/** Opens sealed parts of a job. `place` names column and row. */
 export type Opener = {
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
-  /** Throws an Error for anything but an object. */
+  /** Throws an Error unless the value is an object. */
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
 };
 
-/** The submission's own chain, where its key began this attempt too. */
+/** Returns the submission's own chain if its key also began this attempt. */
 function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[] {
   const key = `key:${attemptKeyId}`;
   return attemptKeyId === null || principalChain.at(-1) === key ? principalChain : [...principalChain, key];
 }
 
-/** A job as its rows tell it; `workOf` makes work of it. Throws for rows that this version cannot read. */
+/** Returns the state of a job from its rows. Throws for rows that this version cannot read. */
 export function openState(
   job: JobRecord,
   steps: readonly JobStepRecord[],
@@ -61,7 +61,7 @@ export function openState(
         return [stepId, { ordinal, receipt, value }];
       }),
     ),
-    // The program's own, with what was changed by answers: by versions before 0.2 first, then by later ones.
+    // The program's own, changed by answers: first those of versions before 0.2, then later ones.
     params: { ...loaded.program.params, ...job.params, ...overrides?.params },
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,

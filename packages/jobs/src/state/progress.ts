@@ -3,49 +3,49 @@ import type { ParkDocument } from "@svc/db/documents/jobs";
 import type { JsonValue, Step } from "@svc/program";
 import type { SimulatedCalls } from "./simulated.ts";
 
-/** A call that is tried again: attempts made so far, and when the next one is due (epoch milliseconds). */
+/** A call that is to be retried: its attempts so far, and the time of the next one (epoch milliseconds). */
 export type RetryProgress = { readonly attempts: number; readonly dueAt: number };
 
 type CallProgress = {
-  /** The token of the next page, or its number or offset; the pages fetched; a digest of the last one, which version 0.1 had not. */
+  /** Token, number or offset of the next page; the number of pages fetched; a digest of the last page, which version 0.1 did not store. */
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
-  /** The generation of its call, where an earlier attempt at the job began it. */
+  /** The generation of its call, if an earlier attempt of the job began it. */
   readonly generation?: number;
-  /** The generation whose keys the app was given, where a repeat must give the same. */
+  /** The generation in the keys that the app received, if a repeat must use the same. */
   readonly appGeneration?: number;
-  /** An earlier attempt at the job left its write in doubt: it is asked about, and not sent again. */
+  /** Set if an earlier attempt of the job left its write in doubt: a person is asked, and it is not sent again. */
   readonly isInDoubt?: true;
 };
 
-/** How far a step of each kind can be; of a kind that is not here there is nothing to know but that it has begun. */
+/** Progress of a step of each kind. For a kind that is not listed, it is only known that it has begun. */
 type ProgressFields = {
   readonly call: CallProgress;
   readonly http: CallProgress;
-  /** The ordinal of the source to go on from. */
+  /** Ordinal of the source row to continue from. */
   readonly filter: { readonly next?: number };
   readonly map: {
-    /** The ordinal to go on from. */
+    /** Ordinal to continue from. */
     readonly next?: number;
-    /** Ordinals from `next` on that have ended already. */
+    /** Ordinals from `next` on that have already ended. */
     readonly ended?: readonly number[];
-    /** Rows of this state are run again. */
+    /** State of the rows that are run again. */
     readonly again?: "failed" | "unknown";
-    /** Calls that are to be tried again, by `<ordinal>/<call>`. */
+    /** Calls to be retried, by `<ordinal>/<call>`. */
     readonly retries?: Readonly<Record<string, RetryProgress>>;
-    /** The generation whose keys the app was given, where a repeat must give the same. */
+    /** The generation in the keys that the app received, if a repeat must use the same. */
     readonly appGeneration?: number;
-    /** The generation of its calls, where an earlier attempt at the job began them. */
+    /** The generation of its calls, if an earlier attempt of the job began them. */
     readonly generation?: number;
-    /** Rows of which states another attempt at the job does again, once all have ended. */
+    /** States of rows that another attempt of the job runs again after all rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
-    /** Rows in doubt are treated as done, as people answered: those that still are, become so. */
+    /** Set if people decided to treat rows in doubt as done: those still in doubt become so. */
     readonly acceptsDoubt?: true;
-    /** The jobs that rows run, by `<ordinal>/<call>`. */
+    /** Child jobs of rows, by `<ordinal>/<call>`. */
     readonly children?: Readonly<Record<string, Id<"job">>>;
-    /** Those that ended because this job did, by the same. */
+    /** Child jobs that ended because this job did, by the same key. */
     readonly endedChildren?: Readonly<Record<string, Id<"job">>>;
-    /** Whether jobs that rows ran, and that are taken on, send writes in doubt again. */
+    /** Set if retried child jobs of rows send writes in doubt again. */
     readonly resendsUnknown?: true;
   };
   readonly reduce: {
@@ -53,23 +53,23 @@ type ProgressFields = {
     /** Running totals by name. */
     readonly totals?: Readonly<Record<string, Total>>;
   };
-  /** The ordinal of the source to go on from. */
+  /** Ordinal of the source row to continue from. */
   readonly compute: { readonly next?: number };
-  /** Rows that were taken. */
+  /** Number of rows that were taken. */
   readonly take: { readonly next?: number };
   readonly wait: { readonly wakeAt?: number };
   readonly run: {
-    /** The job that runs the skill. */
+    /** The child job that runs the skill. */
     readonly childId?: Id<"job">;
-    /** The one that ended because this job did. */
+    /** The child job that ended because this job did. */
     readonly endedId?: Id<"job">;
-    /** The one that is to be taken on where it stopped, since this job is; whether its writes in doubt are sent again. */
+    /** The child job to retry where it stopped, and whether its writes in doubt are sent again. */
     readonly retriesId?: Id<"job">;
     readonly resendsUnknown?: true;
   };
 };
 
-/** A running total of a reduction: numbers, and of texts and lists what they hold so far, in bytes also. */
+/** A running total of a reduction: numbers; for texts and lists their present contents, with their size in bytes. */
 export type Total = {
   readonly count: number;
   readonly sum: JsonNumber;
@@ -84,22 +84,27 @@ type BegunStep<Kind> = {
   readonly stepId: string;
   /** The ask whose decision the step waits for. */
   readonly askId?: string;
-  /** The step failed, and with it this attempt at the job; absent of one that was cut short by the job's end. */
+  /** Set if the step failed and ended this attempt of the job. Absent if the job's end interrupted it. */
   readonly hasFailed?: true;
-  /** When it began, epoch milliseconds: `now` of its expressions, however often it is repeated. Absent in what version 0.1 wrote. */
+  /**
+   * When it began, in epoch milliseconds: the value of `now` in its expressions, however often it is repeated. Absent in records of version
+   * 0.1.
+   */
   readonly now?: number;
 };
 
-/** How far a step is that has begun: a member for each kind of step. */
+/** Progress of a step that has begun: a member for each kind of step. */
 export type StepProgress = {
   readonly [Kind in Step["kind"]]: BegunStep<Kind> &
     (Kind extends keyof ProgressFields ? ProgressFields[Kind] : unknown);
 }[Step["kind"]];
 
-/** How far a step of one kind is. */
+/** Progress of a step of one kind. */
 export type ProgressOf<Kind extends Step["kind"]> = Extract<StepProgress, { readonly kind: Kind }>;
 
-/** Why a step failed: `plain` is the message without what an app said, `status` what the app answered, 0 where it did not. */
+/**
+ * The reason of a step's failure. `plain`: the message without the app's words. `status`: the app's HTTP status, 0 if it did not answer.
+ */
 export type StepFailure = {
   readonly code: string;
   readonly message: string;
@@ -108,9 +113,10 @@ export type StepFailure = {
 };
 
 /**
- * How far a block is whose steps are at work. Of an `until`: rounds that have begun, and when the next one may, in epoch milliseconds. Of
- * a step whose error is handled: the error, and the step in it that failed, if it was not itself. Of a `parallel`: its branches that have begun a call, those that are over before their end,
- * and what failed first. Of a step in a branch that asks: what the job is parked on when nothing else goes on.
+ * Progress of a block whose steps are at work. For an `until`: the rounds begun, and when the next may begin, in epoch milliseconds. For a
+ * step whose error is handled: the error, and the inner step that failed, if it was another. For a `parallel`: the branches that have begun
+ * a call, those that ended early, and the first failure. For a step in a branch that asks: the park of the job if nothing else can
+ * continue.
  */
 export type BlockProgress =
   | { readonly kind: "until"; readonly rounds: number; readonly wakeAt?: number }
@@ -123,13 +129,13 @@ export type BlockProgress =
     }
   | { readonly kind: "asked"; readonly park: ParkDocument };
 
-/** What is known of the blocks at work, by the id of their step. */
+/** State of the blocks at work, by the id of their step. */
 export type Blocks = Readonly<Record<string, BlockProgress>>;
 
 /**
- * Of a job that is simulated first, whether its plan is to be approved afterwards; of a plan that is asked for, the ask. `confirmBy`: the
- * contact who is to confirm it once that is done. `confirmed`: what a person confirmed (`confirmationOf`). `changedBy`: keys whose answers
- * or attempts changed what the job sends.
+ * Progress of a plan. For a job with a simulation run: whether its plan needs approval afterwards. For a plan that is asked about: the ask.
+ * `confirmBy`: the contact who confirms it afterwards. `confirmed`: what a person confirmed (`confirmationOf`). `changedBy`: keys whose
+ * answers or attempts changed what the job sends.
  */
 export type PlanProgress = {
   readonly needsApproval?: boolean;
@@ -139,11 +145,11 @@ export type PlanProgress = {
   readonly changedBy?: readonly KeyId[];
 };
 
-/** How far undoing is. */
+/** Progress of undoing. */
 export type UndoProgress = {
-  /** The step of the entry at hand; empty before the first. */
+  /** The step of the present entry. Empty before the first. */
   readonly stepId: string;
-  /** The entry at hand. */
+  /** The present entry. */
   readonly entry?: number;
   readonly retry?: RetryProgress;
   /** The entry that a person chose to leave. */
@@ -151,30 +157,30 @@ export type UndoProgress = {
   readonly askId?: string;
 };
 
-/** A position of a job, by its place in the flow, and how far its step is. */
+/** A position of a job: its index in the flow, and the progress of its step. */
 export type BegunPosition = {
   readonly index: number;
   readonly progress?: StepProgress;
   readonly generation?: number;
 };
 
-/** What is under way in a job. */
+/** The work in progress of a job. */
 export type Progress = {
   readonly step: StepProgress | undefined;
-  /** Where the branches of a `parallel` stand; empty while none is at work. */
+  /** Positions of the branches of a `parallel`. Empty while none is at work. */
   readonly branches: readonly BegunPosition[];
   readonly blocks: Blocks;
   readonly plan: PlanProgress | undefined;
   readonly undo: UndoProgress | undefined;
-  /** When a step's progress was last logged, in epoch milliseconds; 0 before. */
+  /** When a step's progress was last logged, in epoch milliseconds. 0 before that. */
   readonly progressLoggedAt: number;
-  /** Rows that steps made of other rows. */
+  /** Number of rows that steps made from other rows. */
   readonly rowsMade: number;
-  /** What the writes of a simulation would have sent. */
+  /** The unsent writes of a simulation. */
   readonly simulated: SimulatedCalls;
 };
 
-/** Nothing is under way. */
+/** Nothing is in progress. */
 export const noProgress: Progress = {
   step: undefined,
   branches: [],

@@ -4,10 +4,10 @@ import type { LoadedProgram } from "./job.ts";
 
 type Path = readonly (string | number)[];
 
-/** A program, with the tools that its rows come from. */
+/** A program with the tools that its rows come from. */
 type Rows = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
-/** Whether a value over the rows of a set shows anything sensitive of them. */
+/** True if a value over the rows of a set reveals sensitive data. */
 export function isSensitiveValue(rows: Rows, setId: string, reduction: Reduction): boolean {
   if (reduction.kind === "count") return false;
   if (reduction.kind !== "text") return isSensitiveField(rows, setId, reduction.field);
@@ -16,7 +16,7 @@ export function isSensitiveValue(rows: Rows, setId: string, reduction: Reduction
   });
 }
 
-/** Whether a field of a set's rows is sensitive, or holds anything that is: by the answers, or the input, that it was taken from. */
+/** True if a field of a set's rows is sensitive or contains sensitive data, according to the answers or the input it was taken from. */
 export function isSensitiveField(rows: Rows, setId: string, field: Path): boolean {
   const instruction = rows.flow.instructions[rows.flow.indexOf.get(setId) ?? -1];
   const step = instruction?.kind === "step" ? instruction.step : undefined;
@@ -53,17 +53,17 @@ export function isSensitiveField(rows: Rows, setId: string, field: Path): boolea
   }
 }
 
-/** A field of a map's rows is kept from the answer of a call, or one of the source's. */
+/** A field of a map's rows comes from the answer of a call, or from the source row. */
 function isSensitiveInMap(rows: Rows, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
   const [name, ...rest] = field;
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
   if (callId === undefined) return isSensitiveField(rows, source, field);
   const call = calls.find(({ id }) => id === callId);
-  // What is sensitive in the result of a skill is not handed on.
+  // Sensitive parts of a skill's result are not passed on.
   return call !== undefined && isCall(call) && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
 }
 
-/** What is computed is as sensitive as what the expression names. */
+/** A computed value is as sensitive as the names in its expression. */
 function isSensitiveComputed(rows: Rows, { source, fields }: StepOf<"compute">, field: Path): boolean {
   const expression = fields.find(([known]) => known === field[0])?.[1];
   if (expression === undefined) return isSensitiveField(rows, source, field);

@@ -4,32 +4,34 @@ import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobScope, JobState, LoadedProgram } from "./job.ts";
 import { isSensitiveValue } from "./sensitive-rows.ts";
 
-/** What of a run's values is sensitive: schemas that say so, each undefined where it marks nothing. */
+/** The sensitive parts of a run's values: schemas that mark them, each undefined if it marks nothing. */
 type SensitiveParts = {
   readonly input: JsonSchema | undefined;
   readonly params: JsonSchema | undefined;
-  /** Of the values of steps, by id. */
+  /** Schemas of the steps' values, by id. */
   readonly steps: ReadonlyMap<string, JsonSchema>;
-  /** Of the arguments that answers may change, by call. */
+  /** Schemas of the arguments that answers may change, by call. */
   readonly args: ReadonlyMap<string, JsonSchema>;
 };
 
-/** What of a program its sensitive parts are found by. */
+/** The parts of a program that determine its sensitive values. */
 type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 
-/** What a job has, as people may see it. */
+/** The values of a job for display. */
 export type ShownJob = {
-  /** What references may name, with `***` for what is sensitive: for questions and results. */
+  /** The names that references can use, with `***` for sensitive values: for questions and results. */
   readonly scope: JobScope;
-  /** Arguments that answers put in place of the program's, by step, in the same way. */
+  /** Arguments from answers that replace the program's, by step, masked in the same way. */
   readonly stepArgs: JsonObject;
-  /** Takes sensitive values out of a text that an app or the program joined them into. */
+  /** Removes sensitive values from a text into which an app or the program joined them. */
   readonly redact: Redactor;
   /** The texts, numbers and names of the sensitive values. */
   readonly secrets: readonly string[];
 };
 
-/** A job as people may see it. What a program takes and reads is sensitive where its inputSchema, an answerSchema or a tool says so. */
+/**
+ * Returns a job's values for display. The program's inputs and reads are sensitive if its inputSchema, an answerSchema or a tool says so.
+ */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): ShownJob {
   const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
   if (parts === undefined) return { scope, stepArgs, redact: asItIs, secrets: [] };
@@ -46,7 +48,7 @@ export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "
   return { scope: { ...scope, input, params, steps }, stepArgs: args, redact: createRedactor(secrets), secrets };
 }
 
-/** Whether anything that a program takes or reads is sensitive. */
+/** True if any of a program's inputs or reads is sensitive. */
 export function hasSensitive(program: ReadProgram): boolean {
   return findParts(program) !== "none";
 }
@@ -59,7 +61,7 @@ function maskObject(schema: JsonSchema | undefined, value: JsonObject): JsonObje
   return schema === undefined ? value : (mask(schema, value) as JsonObject);
 }
 
-/** Each by its own schema, whose references are its own too. */
+/** Masks each value by its own schema, whose references are its own too. */
 function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject): JsonObject {
   if (schemas.size === 0) return values;
   const shown = Object.entries(values).map(([id, value]): [string, JsonValue] => {
@@ -71,7 +73,7 @@ function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject):
 
 const known = new WeakMap<LoadedProgram, SensitiveParts | "none">();
 
-/** Found once for each program that a node keeps. Undefined where nothing is sensitive. */
+/** Computed once for each program that a node caches. Undefined if nothing is sensitive. */
 function sensitiveParts(loaded: LoadedProgram): SensitiveParts | undefined {
   let parts = known.get(loaded);
   if (parts === undefined) {
@@ -100,7 +102,7 @@ function findParts(loaded: ReadProgram): SensitiveParts | "none" {
   return isNone ? "none" : { input, params, steps, args };
 }
 
-/** The input schemas of the calls whose sensitive arguments an answer may change. */
+/** Returns the input schemas of the calls whose sensitive arguments an answer may change. */
 function changedArguments(loaded: ReadProgram): Map<string, JsonSchema> {
   const targets = new Set(
     [...loaded.program.points.values()].flatMap(({ overrides }) => {
@@ -122,7 +124,7 @@ function stepsOf({ flow }: ReadProgram): Step[] {
   return flow.instructions.flatMap((instruction) => (instruction.kind === "step" ? [instruction.step] : []));
 }
 
-/** The schema of what `steps.<id>` is. */
+/** Returns the schema of the value of `steps.<id>`. */
 function valueSchema(loaded: ReadProgram, step: Step): JsonSchema | undefined {
   if (step.kind === "call") return step.rows === undefined ? outputOf(loaded, step.tool) : undefined;
   if (step.kind !== "reduce") return undefined;

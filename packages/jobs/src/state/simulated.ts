@@ -1,33 +1,33 @@
-/** A write that a simulation did not send. `argumentsJson`: what it would have sent, as people may see it; empty where that is too long. */
+/** A write that a simulation did not send. `argumentsJson`: its arguments for display, empty if too long. */
 export type SimulatedCall = {
   readonly callId: string;
-  /** Of the row; 0 for a step without rows. */
+  /** Ordinal of the row. 0 for a step without rows. */
   readonly ordinal: number;
   readonly toolSlug: string;
   readonly entityId: string;
   readonly argumentsJson: string;
 };
 
-/** The writes of a simulation by step: how many there are, and the first of them. */
+/** The writes of a simulation by step: their number, and the first of them. */
 export type SimulatedCalls = Readonly<
   Record<string, { readonly count: number; readonly first: readonly SimulatedCall[] }>
 >;
 
-/** Writes of an act that were not sent: how many, and those of them that may be shown. */
+/** Unsent writes of a step action: their number, and those that may be shown. */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
-/** Shown of each call of a step, and characters of all arguments of a job. */
+/** Number of calls shown for each call of a step, and characters of all shown arguments of a job. */
 const callsMax = 10;
 
 const charactersMax = 65_536;
 
-/** Whether another write of a call is shown. */
+/** True if another write of a call may be shown. */
 export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
   const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];
   return shown.length < callsMax;
 }
 
-/** The writes with others of a step, of which the first of each call are shown, in the order of their rows. */
+/** Adds writes of a step. The first of each call are shown, in the order of their rows. */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};
   let shown: SimulatedCalls = { ...simulated, [stepId]: { count: before + count, first } };

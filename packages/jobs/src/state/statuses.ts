@@ -2,10 +2,10 @@ import type { JobStatus } from "@svc/db/schema/words";
 
 export { type JobStatus, jobStatuses } from "@svc/db/schema/words";
 
-/** Where RetryJob, and nothing else, takes a job that has ended. */
+/** Statuses that an ended job can move to, through RetryJob only. */
 const attempted: readonly JobStatus[] = ["pending_plan_approval", "queued"];
 
-/** The one table of transitions; what is not in it is a fault of the engine. */
+/** The one table of transitions. Any other transition is an error of the engine. */
 export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   simulating: ["pending_plan_approval", "queued", "failed", "cancelled"],
   pending_plan_approval: ["queued", "rejected", "cancelled"],
@@ -21,29 +21,29 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   cancelled: attempted,
 };
 
-/** Those of a rehearsal: it ends with the answer it is for, and nothing of its program is run. */
+/** The transitions of an approval dry run: it ends with its answer, and nothing of its program runs. */
 const rehearsed: typeof transitions = {
   ...transitions,
   pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],
 };
 
-/** The table for jobs, by whether they are rehearsals. */
+/** The tables of transitions, for jobs and for approval dry runs. */
 export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 
-/** A status that a new job may begin with. */
+/** The statuses that a new job may begin with. */
 export const firstStatuses: readonly JobStatus[] = ["simulating", "pending_plan_approval", "queued"];
 
-/** Whether a job, or one that is a rehearsal, may go from one status to another. */
+/** True if a job, or an approval dry run, may move from one status to another. */
 export function mayMove(from: JobStatus, to: JobStatus, isRehearsal = false): boolean {
   return movesOf[isRehearsal ? "rehearsal" : "job"][from].includes(to);
 }
 
-/** Throws an Error when a job may not go from one status to another. */
+/** Throws an Error if a job may not move from one status to another. */
 export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-/** Where an attempt at a job ends: receipt and end are final. Where another may follow, the table says so. */
+/** Statuses in which an attempt of a job ends: its receipt and end are final. The table says if another attempt may follow. */
 export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "succeeded",
   "failed",
@@ -53,20 +53,20 @@ export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "cancelled",
 ]);
 
-/** Whether a status is an end. */
+/** True if a status is an end. */
 export function isEnd(status: JobStatus): boolean {
   return endStatuses.has(status);
 }
 
-/** Whether RetryJob may take a job on from where it ended. */
+/** True if RetryJob may continue a job from this end. */
 export function isRetryable(status: JobStatus): boolean {
   return isEnd(status) && transitions[status].length > 0;
 }
 
-/** Where a job stands that an administrator, or the service, may park: where it would otherwise be driven. */
+/** Statuses in which an administrator or svc may park a job: those in which it would otherwise run. */
 export type ParkableStatus = "queued" | "running" | "compensating";
 
-/** Whether a job may be parked from outside its program. What waits for a person or a time, or for its twin, does no harm. */
+/** True if a job may be parked from outside its program. A job that waits for a person, a time or its simulation does no harm. */
 export function isParkable(status: JobStatus): status is ParkableStatus {
   return status === "queued" || status === "running" || status === "compensating";
 }

@@ -15,27 +15,27 @@ import {
 import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** Progress as it is sealed in `jobs.progress`; of version 0.1, `LegacyProgress`. */
+/** Progress as sealed in `jobs.progress`. Version 0.1 stored `LegacyProgress`. */
 type StoredProgress = {
   readonly version: 2;
-  /** What has begun; of several positions, all. */
+  /** The positions that have begun. */
   readonly positions: readonly BegunPosition[];
   /** Absent while no block is at work. */
   readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
   readonly undo?: UndoProgress;
-  /** Absent until a step's progress is logged, and in what version 0.1 wrote. */
+  /** Absent until a step's progress is logged, and in records of version 0.1. */
   readonly progressLoggedAt?: number;
-  /** Absent until a step makes rows of others. */
+  /** Absent until a step makes rows from others. */
   readonly rowsMade?: number;
-  /** Absent until a simulated job comes to a write. */
+  /** Absent until a simulated job reaches a write. */
   readonly simulated?: SimulatedCalls;
 };
 
-/** Of the step at the job's one position it is known that it has begun, and nothing else: so begins each. */
+/** The step at the job's only position has begun, and no more is known. Every step begins this way. */
 type BegunProgress = { readonly version: 3 };
 
-/** Version 0.1 kept one record for whatever was under way, without saying what it was. */
+/** Version 0.1 stored one record for any kind of work, without the kind. */
 type LegacyProgress = {
   readonly version?: undefined;
   readonly stepId: string;
@@ -52,7 +52,7 @@ type LegacyProgress = {
   readonly totals?: Readonly<Record<string, Total>>;
 };
 
-/** What of a job tells what a record of version 0.1 is about. */
+/** The parts of a job that say what a record of version 0.1 is about. */
 export type ProgressOwner = {
   readonly status: JobStatus;
   readonly saga: SagaDocument;
@@ -60,7 +60,7 @@ export type ProgressOwner = {
   readonly flow: Flow;
 };
 
-/** Reads what is under way, in the form of any version. Throws an Error for a form that is newer than this one. */
+/** Reads the progress of any version. Throws an Error for a newer form. */
 export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress {
   const document = stored as unknown as StoredProgress | BegunProgress | LegacyProgress;
   if (document.version === undefined) return readLegacy(document, owner);
@@ -73,7 +73,7 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade, simulated };
 }
 
-/** Where a job stands, as far as that is stored. */
+/** The stored part of a job's position. */
 export type Underway = Omit<Progress, "step" | "branches"> & {
   readonly positions: readonly {
     readonly index: number;
@@ -82,7 +82,7 @@ export type Underway = Omit<Progress, "step" | "branches"> & {
   }[];
 };
 
-/** The step at a place of a flow, as it begins. */
+/** Returns the step at an index of a flow, as it begins. */
 function begunStep({ instructions }: Flow, index: number): StepProgress | undefined {
   const instruction = instructions[index];
   if (instruction?.kind !== "step") return undefined;
@@ -90,8 +90,8 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
 }
 
 /**
- * What is stored of progress; undefined when nothing is under way, no progress was logged, and no row was made or write simulated. `flow`
- * is the job's, where it is at hand: most steps are stored as they begin, and that takes no words.
+ * Returns the progress to store, or undefined if nothing is in progress, no progress was logged, and no row was made or write simulated.
+ * `flow`: the job's, if available. Most steps are stored as just begun, which needs no text.
  */
 export function storedProgress(underway: Underway, flow?: Flow): StoredProgress | BegunProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;
@@ -157,7 +157,7 @@ function legacyStep(kind: Step["kind"], legacy: LegacyProgress): StepProgress {
   }
 }
 
-/** An object without its undefined fields. */
+/** Returns an object without its undefined fields. */
 function present<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

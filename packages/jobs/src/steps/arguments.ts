@@ -20,9 +20,9 @@ import type { JobState } from "../state/job.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
-/** What a request may be filled in with: looking at it, and writing it as JSON, takes some milliseconds. */
+/** Limits of a filled-in request. Reading it and writing it as JSON takes some milliseconds. */
 const requestBounds = { values: 20_000, characters: 1_048_576 };
-/** What a program fills in holds at most, arguments and results: so much has a JSON text, and the node has room for it. */
+/** Limits of what a program fills in, arguments and results: such a value has a JSON text and fits into the node's memory. */
 export const argumentBounds = { values: 1_000_000, characters: 8_388_608 };
 
 function tooLarge(what: string, { values, characters }: typeof requestBounds): { readonly fault: CallFault } {
@@ -33,21 +33,21 @@ function tooLarge(what: string, { values, characters }: typeof requestBounds): {
 
 type Computing = Pick<StepEffects, "compute">;
 
-/** What may be named at a place, with what the expressions of templates that stand there give. */
+/** Returns the scope of a place with the values of its templates' expressions. */
 export async function withComputed(
   templates: readonly ValueTemplate[],
   scope: RunScope,
   { compute }: Computing,
 ): Promise<Resolution<RunScope>> {
   if (!templates.some((template) => expressionsOf(template).length > 0)) return { value: scope };
-  // Answers of a row's calls become more: what is evaluated is never changed.
+  // The answers of a row's calls grow later, and what is evaluated must never change.
   const named = scope.calls === undefined ? scope : { ...scope, calls: { ...scope.calls } };
   const computed = await computeExpressions(templates, (expression) => compute(named, expression));
   if ("fault" in computed) return computed;
   return { value: computed.value === undefined ? scope : { ...scope, computed: computed.value } };
 }
 
-/** Fills in a value of the program, or says why it cannot be. */
+/** Returns a filled-in value of the program, or the fault. */
 export async function fillValue(
   template: ValueTemplate,
   scope: RunScope,
@@ -57,12 +57,12 @@ export async function fillValue(
   return "fault" in ready ? ready : resolveValue(template, ready.value);
 }
 
-/** The arguments of a call, filled in, or why they cannot be. */
+/** The filled-in arguments of a call, or the fault. */
 type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault };
 
 type FillableCall = Pick<MapCall, "id" | "args" | "http">;
 
-/** What arguments need beside what they name: found once for each template, since a great many rows fill it in. */
+/** Needs of arguments beyond their names, computed once for each template because very many rows fill it in. */
 type Needs = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
 
 const needs = new WeakMap<ValueTemplate, Needs>();
@@ -76,7 +76,7 @@ function needsOf(template: ValueTemplate): Needs {
   return found;
 }
 
-/** What arguments are filled in with, and for: without a schema each null stays. */
+/** The scope and purpose of filling in arguments. Without a schema each null stays. */
 type FilledFrom = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];
@@ -84,8 +84,8 @@ type FilledFrom = {
 };
 
 /**
- * Fills in the arguments of a call, with what answers put in their place: at once, where nothing of them is computed. A null leaves out an
- * argument that is optional and takes none.
+ * Fills in the arguments of a call, with those that answers replaced, at once if nothing is computed. A null leaves out an optional
+ * argument that does not accept null.
  */
 export function fillCall(
   call: FillableCall,
@@ -120,7 +120,7 @@ function filled({ call: { http }, args, secretUses, inputSchema }: Filling, read
   return { fault: { code, message, plain: message } };
 }
 
-/** A call that ended well, by its place; `scope` has the row and the answers that its undo may name, its own as `output`. */
+/** A successful call and its place. `scope` has the row and the answers that its undo may name, its own as `output`. */
 export type DoneCall = {
   readonly call: MapCall;
   readonly stepId: string;
@@ -129,7 +129,7 @@ export type DoneCall = {
 };
 
 /**
- * How a call that ended well is undone; undefined when nothing is to be. Arguments are filled in now: what they name may be gone
+ * Returns how a successful call is undone, or undefined if it has no undo. Arguments are filled in now, because their sources may be gone
  * later.
  */
 export async function undoOf(

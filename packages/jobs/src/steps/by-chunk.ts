@@ -11,23 +11,23 @@ export type MadeOfChunk =
   | { readonly failed: Next }
   | {
       readonly edits: readonly Edit[];
-      /** How many of the rows it came to: of a chunk that takes long the rest is read again. */
+      /** Number of rows that it reached. The rest of a slow chunk is read again. */
       readonly looked: number;
-      /** What is to be known of the step, beside the place, where it goes on. */
+      /** State of the step to keep when it continues, besides its position. */
       readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
     };
 
-/** How a kind takes the rows of its set: a chunk an act. */
+/** How a kind processes the rows of its set: one chunk for each step action. */
 type Chunked<Kind extends ChunkedKind> = {
   make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
 };
 
-/** The acts of a kind that goes through a set: a chunk an act, or less of it where the rows take long. */
+/** Returns a kind of step that goes through a set: one chunk for each action, or less of it if the rows are slow. */
 export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepKind<Kind>["advance"] {
   return (at, effects) => advanceByChunk(at, effects, chunked);
 }
 
-/** `given`: the chunk, where there was to be room for it first. */
+/** `given`: the chunk, if room had to be reserved for it first. */
 async function advanceByChunk<Kind extends ChunkedKind>(
   at: StepAt<Kind>,
   effects: StepEffects,
@@ -63,7 +63,7 @@ async function advanceByChunk<Kind extends ChunkedKind>(
   };
 }
 
-/** Of rows that are only counted the fields stay sealed. */
+/** The fields of rows that are only counted stay sealed. */
 function needsFields(step: StepAt<ChunkedKind>["step"]): boolean {
   return step.kind !== "reduce" || step.as.some(([, { kind }]) => kind !== "count");
 }

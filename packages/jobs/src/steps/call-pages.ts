@@ -7,10 +7,10 @@ import type { Edit } from "../state/change.ts";
 import { toolOf } from "./invoke.ts";
 import type { CallAt } from "./step-kind.ts";
 
-/** Where a step stands among its pages: what the next one is asked for by, the pages fetched, and a digest of the last one's rows. */
+/** A step's position in its pages: how the next page is requested, the number of pages fetched, and a digest of the last page's rows. */
 type PageProgress = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
-/** Why a step cannot go on to another page. */
+/** The reason why a step cannot continue with another page. */
 type PageFault = { readonly code: string; readonly message: string };
 
 type AfterPage =
@@ -18,13 +18,13 @@ type AfterPage =
   | { readonly kind: "next"; readonly token: JsonValue }
   | { readonly kind: "fault"; readonly fault: PageFault };
 
-/** What follows a page: another one, or why there can be none. `repeated`: its rows are those of the page before. */
+/** What follows a page: another page, or why there can be none. `repeated`: its rows equal those of the page before. */
 type TurnedPage =
   | { readonly kind: "next"; readonly page: PageProgress }
   | { readonly kind: "fault"; readonly fault: PageFault }
   | { readonly kind: "repeated"; readonly fault: PageFault };
 
-/** A page as it was asked for, and its answer. `page`: undefined at the first one. */
+/** A requested page and its answer. `page`: undefined for the first one. */
 export type FetchedPage = {
   readonly paging: Paging;
   readonly action: Action;
@@ -34,13 +34,13 @@ export type FetchedPage = {
   readonly list: readonly JsonValue[];
 };
 
-/** The arguments of a page: what asks for it among the others. The first page of a list read by tokens is asked for without one. */
+/** Returns the arguments of a page, including the one that requests it. The first page of a list with tokens has none. */
 export function argumentsOfPage(paging: Paging, args: JsonObject, page: PageProgress | undefined): JsonObject {
   if (page !== undefined) return { ...args, [paging.arg]: page.token };
   return paging.kind === "token" ? args : { ...args, [paging.arg]: firstOf(paging, args) };
 }
 
-/** What follows a page of at most `max`; undefined where it is the last. */
+/** Returns what follows a page of at most `max`, or undefined if it is the last. */
 export async function turnPage(fetched: FetchedPage, max: number): Promise<TurnedPage | undefined> {
   const { page, list, paging } = fetched;
   const after = afterPage(fetched);
@@ -70,7 +70,7 @@ function afterPage(fetched: FetchedPage): AfterPage {
   return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
 }
 
-/** Whether a list that is read without pages has more of them, as far as its answer tells: by what asks for the next one, or a full page. */
+/** True if a list that is read without pages has more of them, as far as its answer shows: by its next token, or by a full page. */
 function hasMorePages(fetched: FetchedPage): boolean {
   const { paging, action, args, answer, list } = fetched;
   if (paging.more !== undefined && typeof valueAt(answer, paging.more) === "boolean") {
@@ -99,7 +99,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   return { kind: "next", token: isNumber ? Number(text) : text };
 }
 
-/** Without a number of rows that is known to be a full page, an empty one alone is the last. */
+/** If the size of a full page is unknown, only an empty page is the last. */
 function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
   if (list.length === 0 && !isMore) return { kind: "end" };
   const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
@@ -108,28 +108,28 @@ function afterCount(paging: CountedPaging, { action, args, page, list }: Fetched
   return { kind: "next", token: here + (paging.kind === "number" ? 1 : list.length) };
 }
 
-/** The number of the first page, or the first offset: what the call says, else where counting starts. */
+/** Returns the number of the first page, or the first offset: the call's own, or the start of counting. */
 function firstOf({ arg, start }: CountedPaging, args: JsonObject): number {
   const given = args[arg];
   return typeof given === "number" ? given : start;
 }
 
-/** How many rows a full page has, as the call says by the argument `name`, or the tool by its default; undefined where neither does. */
+/** Returns the number of rows of a full page, from the argument `name` of the call or the tool's default. Undefined if there is neither. */
 export function sizeOfPage(name: string, action: Action, args: JsonObject): number | undefined {
   const size = args[name] ?? argumentSchema(action, name)?.default;
   return typeof size === "number" ? size : undefined;
 }
 
-/** The schema of an argument of a tool; undefined where the tool names no such. */
+/** Returns the schema of an argument of a tool, or undefined if the tool has no such argument. */
 export function argumentSchema({ inputSchema: { properties } }: Action, name: string) {
   const schema = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
   return isObject(schema) ? schema : undefined;
 }
 
-/** Characters that are digested before others have a turn: about two milliseconds. */
+/** Characters that are digested before other work gets a turn: about two milliseconds. */
 const turnCharacters = 500_000;
 
-/** A digest of a page's rows as the app sent them, so that a page that is sent again is told. */
+/** Returns a digest of a page's rows as the app sent them, so that a repeated page is recognized. */
 async function digestOfPage(list: readonly JsonValue[]): Promise<string> {
   const hash = createHash("sha256");
   let characters = 0;
@@ -149,21 +149,21 @@ export type CalledAt = CallAt & { readonly args: JsonObject };
 
 type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
 
-/** The arguments of a page. Of a request it is the query that asks for it. */
+/** Returns the arguments of a page. For a request, the query asks for the page. */
 export function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page }: PageAt): JsonObject {
   if (step.http === undefined) return argumentsOfPage(paging, args, page);
   return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
 }
 
-/** The arguments among which there is what asks for a page. */
+/** Returns the arguments that contain the one that requests a page. */
 function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
   if (http === undefined) return args;
   return isObject(args["query"]) ? args["query"] : {};
 }
 
 /**
- * How the step's pages are asked for; undefined where it has one. Throws an Error when neither the program nor the pin says it, which the
- * checker rules out: one page would pass for the whole list.
+ * Returns how the step's pages are requested, or undefined if it has only one. Throws an Error if neither the program nor the pinned
+ * definition says it, which the checker excludes: one page would pass for the whole list.
  */
 export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
   if (step.rows?.page === undefined) return undefined;
@@ -172,10 +172,10 @@ export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): P
   return paging;
 }
 
-/** A list that has pages, and of which the program wants none but the first: what is left is told. */
+/** Notes the rest of a list with pages of which the program reads only the first. */
 export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
   const { state, step, args } = at;
-  // A request of the program's own has no tool that could say how it is paged.
+  // A program's own HTTP request has no tool that could define its paging.
   const action = state.loaded.tools.get(step.tool)?.action;
   if (step.rows?.page !== undefined || action?.class !== "read") return [];
   const asking = askingOf(step, args);
@@ -192,7 +192,7 @@ export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonVa
   ];
 }
 
-/** What follows the page at hand; undefined where it is the last. */
+/** Returns what follows the present page, or undefined if it is the last. */
 export async function turnPageOfStep(
   at: CalledAt,
   answer: JsonValue,
@@ -201,7 +201,7 @@ export async function turnPageOfStep(
   const { state, step, progress, args } = at;
   const { action } = toolOf(state, step);
   const paging = pagingOfStep(at);
-  // A simulated write has a sample for its answer, which has no other page.
+  // A simulated write has a sample answer, which has no other page.
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
   const asking = askingOf(step, args);
   return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);

@@ -11,7 +11,7 @@ import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { CallAt, FirstCall, JobRetry, RetriedAt, SettledQuestion, StepKind } from "./step-kind.ts";
 
-/** A tool call: the whole of it in one act, or, where its answer becomes rows, an act a page. */
+/** A tool call: one step action as a whole or, if its answer becomes rows, one action for each page. */
 export const callKind = {
   needs: "commit",
   set: "in",
@@ -23,10 +23,10 @@ export const callKind = {
 
 type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 
-/** The most of an answer that is kept as the value of a step. */
+/** Largest answer that is kept as the value of a step, in bytes. */
 const valueBytesMax = 65_536;
 
-/** The call of the next page, or of the whole step, filled in. */
+/** Returns the filled-in call of the next page, or of the whole step. */
 async function invocationOf(
   { state, step, progress }: CallAt,
   effects: Pick<StepEffects, "compute">,
@@ -46,11 +46,11 @@ async function invocationOf(
   return { call: step, place, args, secretUses, generation, appGeneration: progress?.appGeneration ?? generation };
 }
 
-/** A call that was cut short is made under the same key, one that failed under another; one in doubt only where that is wanted. */
+/** Repeats an interrupted call under the same key, and a failed one under another; one in doubt only if that is requested. */
 function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: JobRetry): StepProgress | undefined {
   const { askId, hasFailed, ...cut } = at.progress;
   const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
-  // The one question that a call asks is whether its write was carried out.
+  // The only question of a call is whether its write was executed.
   if (askId !== undefined || (hasFailed === true && hasWritten(at))) {
     const { appGeneration = generation } = kept;
     return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
@@ -61,12 +61,12 @@ function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: 
   return page === undefined || hasAnswered(at) ? undefined : { kind, stepId, page };
 }
 
-/** Whether what failed was the step, and not its call: codes of the service's own are in capitals. */
+/** True if the call was answered and the step failed for another reason: svc's own codes are in capitals. */
 function hasAnswered({ state }: RetriedCallAt): boolean {
   return !/^[a-z]/.test(state.lastError);
 }
 
-/** Whether a write may have been carried out whose answer the step could not take. */
+/** True if a write may have been executed whose answer the step could not take. */
 function hasWritten(at: RetriedCallAt): boolean {
   const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};
   return hasAnswered(at) && write + destructive > 0;
@@ -133,7 +133,7 @@ function takeAnswer(
   }
 }
 
-/** What is told of a call's fault. An app that refuses a page may quote the rows of another, which stay inside. */
+/** Returns the reported fault of a call. An app that refuses a page may quote the rows of another, which must stay inside. */
 function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };
 }
@@ -183,7 +183,7 @@ const lostBefore: CallFault = {
   plain: "an earlier attempt at the job sent it, and whether it was carried out is not known",
 };
 
-/** What stands in doubt is decided by people: the service does not know whether it was done. */
+/** Asks people about a write in doubt: svc does not know if it was executed. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
@@ -199,8 +199,8 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * A write in doubt that is treated as done is undone as one that was answered. Where its undo names the answer, which nobody has, it
- * counts as an undo that failed.
+ * A write in doubt that is treated as done is undone like one that was answered. If its undo needs the unknown answer, it counts as a
+ * failed undo.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,
@@ -265,7 +265,7 @@ async function keepRows(
   };
 }
 
-/** With which turn `invoke` would make a call first; undefined where it would make none. */
+/** Returns the turn with which `invoke` would make a call first, or undefined if it would make none. */
 function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
   const tool = toolOf(state, call);
   const isWrite = tool.action.class !== "read";

@@ -10,25 +10,25 @@ import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
-/** Where a child stands, as far as the job that runs it goes by that. */
+/** Returns the part of a child's state that its parent depends on. */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
   if (status === "parked") return `parked/${parkReason}`;
   return isEnd(status) ? status : "under way";
 }
 
-/** What is looked at of a child until it stands elsewhere. */
+/** Returns the state of a child that is waited for until it changes. */
 export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): ChildStanding {
   return { id: child.id, standing: standingOf(child) };
 }
 
-/** Whether a child goes on when a person does something, and not before. */
+/** True if a child waits for a person. */
 export function waitsForPerson({ status, parkReason }: Child): boolean {
   return status === "parked" && parkReason !== "wait";
 }
 
 /**
- * Parks a job whose children under way all wait for people, with a reason that names the first, and takes it back once one of them goes
- * on. The clock of its deadline stands still while theirs do. One whose branches are at work is parked by its driver, when none goes on.
+ * Parks a job if all its running children wait for people, with a reason that names the first, and unparks it when one of them continues.
+ * Its deadline's clock stops with theirs. A job with branches at work is parked by its driver when none can continue.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
   if (state.positions.length > 1) return [];
@@ -45,39 +45,39 @@ export function standWith(state: JobState, stepId: string, open: readonly Child[
   ];
 }
 
-/** A parked job goes on, for a child of it does. */
+/** A parked job continues because one of its children does. */
 export const goesOn: Edit[] = [
   { kind: "move", to: "running", reason: "child" },
   { kind: "deadline", clock: "runs" },
 ];
 
-/** What a job has left of its limits. */
+/** Returns what is left of a job's limits. */
 export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   const { limits } = program;
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
   return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
 }
 
-/** A keyed write that is lost with its node is repeated, three times at most, whatever its retry says. */
+/** A keyed write that is lost with its node is repeated at most three times, whatever its `retry` says. */
 const timesMax = 4;
 
-/** What a skill may use at most. */
+/** Returns the most that a skill may use. */
 export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): ChildLimits {
   return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
 }
 
-/** Whether less is left than may be used. */
+/** True if less is left than may be used. */
 export function isTight(room: ChildLimits, most: ChildLimits): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
-/** What may be used, and what was used before. */
+/** Returns the sum of what may be used and what was used before. */
 export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
   return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
 }
 
-/** What is left, as far as it may be used: the rest is for others. */
+/** Returns what is left, up to what may be used. The rest is for others. */
 export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
   const within = (name: LimitName) => Math.min(room[name], most[name]);
   return { toolCalls: within("toolCalls"), writes: within("writes"), rows: within("rows"), asks: within("asks") };
@@ -85,7 +85,7 @@ export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
-/** The limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
+/** Returns the limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
 export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): ChildDocument["limits"] {
   const within = (name: LimitName) => Math.min(own[name], room[name]);
   return {
@@ -99,7 +99,7 @@ export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): C
 
 const validators = new WeakMap<JsonSchema, SchemaValidator>();
 
-/** The input of a skill with its defaults, or why it does not take it. */
+/** Returns the input of a skill with its defaults, or the reason why the skill does not accept it. */
 export function skillInput(
   { program }: Pick<LoadedProgram, "program">,
   given: JsonObject,
@@ -117,7 +117,7 @@ export function skillInput(
   return { fault: { code: "invalid_arguments", message: plain, plain } };
 }
 
-/** A job that is to run a skill. */
+/** Returns a job that is to run a skill. */
 export function newChild(
   state: JobState,
   { name, skill, loaded }: LoadedSkill & { readonly name: string },
@@ -129,7 +129,7 @@ export function newChild(
   return { name, skill, program: loaded.program, generation: state.generation, ...parts };
 }
 
-/** What the job that ran it counts of a child that has ended. */
+/** Returns the edits that count an ended child in its parent. */
 export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
   return [
     { kind: "use", used },
@@ -137,7 +137,7 @@ export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child
   ];
 }
 
-/** Takes that back: a child that goes on where it stopped counts whole at its next end. */
+/** Returns the edits that take this back: a child that continues counts as a whole at its next end. */
 export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
   return countChild(stepId, { used: negated(used), calls: negated(calls) });
 }
@@ -146,7 +146,7 @@ function negated<Counts extends Readonly<Record<keyof Counts, number>>>(counts: 
   return Object.fromEntries(Object.entries<number>(counts).map(([name, count]) => [name, 0 - count])) as Counts;
 }
 
-/** How a child that ended well is undone with the job that ran it; undefined where nothing of it is to be. */
+/** Returns how a successful child is undone with its parent, or undefined if nothing is to be undone. */
 export function undoOfChild(
   state: JobState,
   child: Child,
@@ -156,10 +156,10 @@ export function undoOfChild(
   return { stepId, ordinal, toolSlug: name, entityId: "", args: { [undoneJob]: child.id } };
 }
 
-/** The argument of an undo entry that stands for all those of a child. No tool is a skill, so no entry of a call has such a slug. */
+/** The argument of an undo entry that represents all entries of a child. No tool is a skill, so no entry of a call has such a slug. */
 export const undoneJob = "job_id";
 
-/** What a child that ended well answers. */
+/** Returns the result of a successful child. */
 export function childValue({ resultJson }: Child): JsonValue {
   return resultJson === "" ? {} : (parseExactJson(resultJson) as JsonValue);
 }
@@ -170,7 +170,7 @@ const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
   expired: "CHILD_EXPIRED",
 };
 
-/** Why a child did not end well; undefined where it did. One that did its work and cannot give its declared result did not. */
+/** Returns why a child failed, or undefined if it succeeded. A child that cannot give its declared result has failed. */
 export function childFault(child: Child, name: string): CallFault | undefined {
   const { id, status, lastError, resultJson } = child;
   if (status === "succeeded") {

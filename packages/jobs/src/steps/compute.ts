@@ -4,7 +4,7 @@ import type { ReadRow, SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** The rows of a set with fields that expressions compute of each. */
+/** Adds computed fields to the rows of a set. */
 export const computeKind: StepKind<"compute"> = {
   needs: "rows",
   set: "ok",
@@ -28,7 +28,7 @@ type Computed =
   | { readonly rows: readonly JsonObject[] }
   | (Extract<CelComputed, { error: string }> & { readonly name: string; readonly index: number });
 
-/** As many rows as each of the expressions came to. */
+/** Returns as many rows as every expression was evaluated for. */
 async function computeFields(
   { state, step }: StepAt<"compute">,
   rows: readonly ReadRow[],

@@ -7,7 +7,7 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** The first row of a set for each value of some fields. The values met so far are held in memory, long ones as their digests. */
+/** Keeps the first row of a set for each value of some fields. The known values are held in memory, long ones as digests. */
 export const distinctKind: StepKind<"distinct"> = {
   needs: "rows",
   set: "ok",
@@ -16,7 +16,7 @@ export const distinctKind: StepKind<"distinct"> = {
   answer: undefined,
 };
 
-/** What a value costs that was met, beside its text. */
+/** Memory of a known value beyond its text, in bytes. */
 const seenBytes = 48;
 
 function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

@@ -19,29 +19,29 @@ import type { JobState, LoadedProgram } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 
-/** Where a call stands in its job: the same place is never executed twice in silence. */
+/** The place of a call in its job. A call of the same place is never silently executed twice. */
 export type CallPlace = {
   readonly stepId: string;
-  /** Of the row; 0 for a step without rows. Of an undo, the entry. */
+  /** Ordinal of the row. 0 for a step without rows. For an undo, the entry. */
   readonly ordinal: number;
   /** Id of the call; `undo` for an undo. */
   readonly callId: string;
 };
 
-/** A call of a program, filled in. */
+/** A filled-in call of a program. */
 export type Invocation = {
   readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
-  /** The generation that the call belongs to: that of the job, unless an earlier attempt at it began the call. */
+  /** The generation of the call: that of the job, unless an earlier attempt of the job began the call. */
   readonly generation: number;
-  /** Secrets that are filled in among the arguments when the call is sent. */
+  /** Secrets that are inserted into the arguments when the call is sent. */
   readonly secretUses: readonly SecretSlot[];
-  /** The generation whose keys the app is given. */
+  /** The generation in the keys for the app. */
   readonly appGeneration: number;
 };
 
-/** A row of a set, opened. `data` is empty where it was not asked for. */
+/** An opened row of a set. `data` is empty if it was not requested. */
 export type ReadRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -49,62 +49,62 @@ export type ReadRow = {
   readonly data: JsonObject;
 };
 
-/** A row of a set, with what the calls of a map came to so far. */
+/** A row of a set, with the results of a map's calls so far. */
 export type SetRow = ReadRow & {
   readonly doneCalls: number;
   readonly outputs: JsonObject;
-  /** What its fields and those answers take in memory, about. */
+  /** Approximate memory of its fields and those answers, in bytes. */
   readonly bytes: number;
 };
 
-/** Rows that stand in a set one behind the other. `hasMore` where others may stand behind them. */
+/** Consecutive rows of a set. `hasMore`: true if more may follow. */
 export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
-/** Where a chunk of a set is read: from an ordinal on; of some states, where they are named. */
+/** The range of a chunk: from an ordinal on, with the given states if any. */
 export type ChunkRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly states?: readonly RowState[] | undefined;
-  /** False leaves the fields of the rows sealed. Default true. */
+  /** If false, the fields of the rows stay sealed. Default true. */
   readonly withData?: boolean | undefined;
 };
 
-/** Rows that stand in a set one behind the other. */
+/** Consecutive rows of a set. */
 export type SetChunk = {
   readonly rows: readonly ReadRow[];
-  /** The ordinal to read on from; undefined at the end of the set. */
+  /** The ordinal to continue from. Undefined at the end of the set. */
   readonly next: number | undefined;
-  /** What they take in memory, about. */
+  /** Their approximate memory, in bytes. */
   readonly bytes: number;
 };
 
-/** Rows of a job, opened by their numbers. `rows`: how many of those that were named first are among `fields`. */
+/** Rows of a job, opened by their numbers. `rows`: how many of the first named ones are in `fields`. */
 export type OpenedRows = {
   readonly rows: number;
   readonly fields: ReadonlyMap<number, JsonObject>;
-  /** What all of those take in memory, about. */
+  /** Approximate memory of all of them, in bytes. */
   readonly bytes: number;
 };
 
-/** What an expression of a map's call may name beside what those of steps may. */
+/** Names that an expression of a map's call can use in addition to those of steps. */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 
-/** Which rows of a set are read: from an ordinal on, so many; of one state, or of some, where they are named. */
+/** The rows of a set to read: a number of rows from an ordinal on, with the given states if any. */
 export type RowRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly limit: number;
-  /** Sealed bytes of their fields and answers, about: the page ends with the row that comes to them. */
+  /** Approximate limit of sealed bytes of fields and answers. The page ends with the row that reaches it. */
   readonly bytesMax: number;
   readonly state?: "failed" | "unknown" | undefined;
   readonly states?: readonly RowState[] | undefined;
-  /** False leaves the fields of the rows sealed. Default true. */
+  /** If false, the fields of the rows stay sealed. Default true. */
   readonly withData?: boolean | undefined;
 };
 
 /**
- * What came of one call, once. `busy` while it may still run on a node that was lost; `gone` when there is no such tool; `limited` when
- * a call limit let it not go now, and nothing was sent: it is this job's turn after `waitMs`.
+ * Result of one attempt of a call. `busy`: it may still run on a lost node. `gone`: the tool no longer exists. `limited`: a call limit
+ * delays it and nothing was sent; it is this job's turn after `waitMs`.
  */
 export type Attempted =
   | { readonly kind: "limited"; readonly waitMs: number }
@@ -118,77 +118,80 @@ export type Attempted =
       readonly retryAfterMs: number | undefined;
       readonly providerStatus: number;
       readonly faults: readonly { readonly pointer: string; readonly message: string }[];
-      /** Whether it is what an earlier call under the same key was answered. */
+      /** True if it is the recorded answer of an earlier call with the same key. */
       readonly isReplay: boolean;
     };
 
-/** Takes the ledger's row of a call that ended: whoever takes it commits it. */
+/** Takes the ledger row of a call that ended, to commit it. */
 export type TakeRecord = (record: CallRecord) => void;
 
-/** One attempt at a call. Without `takeRecord` its end is committed to the ledger before it is answered. */
+/** One attempt of a call. Without `takeRecord` its result is committed to the ledger before it is returned. */
 export type CallTurn = {
   readonly tool: PinnedTool;
   readonly attempt: number;
   readonly takeRecord?: TakeRecord | undefined;
 };
 
-/** A job that runs a skill, as the one that runs it sees it. */
+/** A child job that runs a skill, as its parent sees it. */
 export type Child = {
   readonly id: Id<"job">;
   readonly status: JobStatus;
-  /** Why it is parked; empty while it is not. */
+  /** The reason of its park. Empty if it is not parked. */
   readonly parkReason: string;
-  /** Whether its deadline's clock stands still. */
+  /** True if its deadline's clock is stopped. */
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
-  /** What it may use of the limits of the job that runs it. */
+  /** The part of the parent's limits that it may use. */
   readonly limits: ChildDocument["limits"];
-  /** Those of its receipt; undefined before its end. */
+  /** The calls in its receipt. Undefined before its end. */
   readonly calls: CallCounts | undefined;
   readonly outcome: "complete" | "partial" | "none" | "";
   readonly resultJson: string;
   readonly lastError: string;
-  /** Whether it ended well and what it did can be undone. */
+  /** True if it succeeded and can be undone. */
   readonly isUndoable: boolean;
 };
 
-/** A skill that a job runs: what pins it, and its program. */
+/** A skill that a job runs: its pinned version, and its program. */
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
-/** The keys of the rows of a set, as one driver knows them. `rows`: how many rows the set had then. */
+/** The known keys of a set's rows in one driver. `rows`: the number of rows that the set had then. */
 export type KnownKeys = { rows: number; readonly keys: Set<string> };
 
-/** What a step does to the world outside its job. */
+/** Effects of a step on the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
-  /** What this driver knows of the keys of sets, by their step: it spares a look at the rows, and holds nothing that they do not. */
+  /** Known keys of sets, by step. They save a read of the rows and contain nothing more than them. */
   readonly knownKeys: Map<string, KnownKeys>;
-  /** Whether no further call of a job may begin now: the driver knows why. */
+  /** True if no further call of a job may begin now. The driver knows the reason. */
   mustPause(state: JobState): boolean;
-  /** Of a job whose branches are at work: what they take of its limits beside each other. Limits are held to it. */
+  /** For a job with branches at work: the shared use of its limits. All limits are checked against it. */
   readonly shared?: SharedLimits;
-  /** Whether what an act has not kept is to be given up: the job is to end or to stand, or its node is. Others that wait are no reason. */
+  /**
+   * True if uncommitted work of a step action must be dropped, because the job must end or pause, or the node stops. Other waiting jobs are
+   * no reason.
+   */
   mustEnd(state: JobState): boolean;
-  /** Runs work that stops again and again, so that others get their turn; where it stops with a promise it goes on when that is kept. */
+  /** Runs work that pauses repeatedly so that other work gets turns. After a pause with a promise it continues when that resolves. */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
-  /** Asks whether a call may begin on the node now, where many can wait: undefined, or resolves when it is the job's turn. */
+  /** Asks if a call may begin on the node now. Returns undefined if it may, or a promise that resolves at the job's turn. */
   spareTime(): Promise<void> | undefined;
-  /** Opens an account of what an act holds in memory of a whole set, charged to the job's project. */
+  /** Opens an account of the memory that a step action holds for a whole set, charged to the job's project. */
   holdMemory(): MemoryHold;
-  /** How long a step may wait itself; for longer it gives the job back. Milliseconds. */
+  /** Longest wait of a step itself, in milliseconds. For a longer one it gives the job back. */
   readonly patienceMs: number;
-  /** How soon a call that may still run on a lost node is asked for again. Milliseconds. */
+  /** Pause before a call that may still run on a lost node is looked up again, in milliseconds. */
   readonly busyPollMs: number;
-  /** Calls a tool once; a write under a key of its own for each attempt, committed before it is sent. */
+  /** Calls a tool once. A write has its own key for each attempt, committed before it is sent. */
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<Attempted>;
-  /** Writes rows of the ledger that could not be committed with their act, as far as that can be done. */
+  /** Writes ledger rows that could not be committed with their step action, as far as possible. */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
-  /** The outcome of a condition of the job, or of a row of a map with the answers of its calls so far, which are not to change. */
+  /** Returns the outcome of a condition of the job, or of a map's row with the answers so far, which must not change. */
   test(state: JobState, condition: Expression, at?: RowNames): Promise<CelOutcome>;
   /**
-   * The outcomes of a condition for rows, in their order, up to the first that is no answer. Fewer where that takes long, and
-   * `isDue` says that the driver is wanted: at least one.
+   * Returns the outcomes of a condition for rows, in order, up to the first without a value. If that takes long and `isDue` is true, it
+   * returns fewer, at least one.
    */
   testRows(
     state: JobState,
@@ -196,24 +199,26 @@ export type StepEffects = {
     rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
-  /** What an expression computes of rows, as `testRows` has outcomes. */
+  /** Returns the computed values of an expression for rows, in the way of `testRows`. */
   computeRows(
     state: JobState,
     expression: Expression,
     rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelComputed[]>;
-  /** What an expression computes from what may be named at its place. */
+  /** Returns the computed value of an expression from the names at its place. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetPage>;
-  /** Reads as many rows of a set as are neither many nor large together; at least one, where there is one. */
+  /** Reads as many rows of a set as are neither many nor large together, at least one if there is one. */
   readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
-  /** Opens rows of the job by their numbers, all or as many as may take `bytesMax` in memory, about: those named first, at least one. */
+  /**
+   * Opens rows of the job by their numbers: all, or as many of the first named ones as fit into about `bytesMax` of memory, at least one.
+   */
   openRows(state: JobState, rowNumbers: readonly number[], bytesMax: number): Promise<OpenedRows>;
-  /** A skill that the job's program names, as it was pinned. */
+  /** Returns a skill that the job's program names, as it was pinned. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
-  /** Why a job that this one ran, and that ended, cannot be taken on where it stopped; undefined where it can. */
+  /** Returns why an ended child cannot be continued where it stopped, or undefined if it can. */
   whyNotTakenOn(state: JobState, id: Child["id"]): Promise<string | undefined>;
-  /** Jobs that this one runs; one that is gone is not among them. */
+  /** Returns child jobs. Deleted ones are left out. */
   readChildren(state: JobState, ids: readonly Child["id"][]): Promise<readonly Child[]>;
 };

@@ -2,13 +2,13 @@ import type { CelOutcome } from "@svc/program";
 import type { Next } from "../state/change.ts";
 import type { CallFault } from "./invoke.ts";
 
-/** A row fails for the condition of a call that has no answer. */
+/** A row fails if the condition of a call has no value. */
 export function faultOfExpression(callId: string, outcome: Extract<CelOutcome, { error: string }>): CallFault {
   const message = `when of ${callId} ${outcome.error}`;
   return { code: codeOf(outcome), message, plain: message };
 }
 
-/** A step fails for an expression that has no answer. `what` names it, and `where` its row. */
+/** Fails a step because an expression has no value. `what` names the expression, and `where` its row. */
 export function expressionFailed(
   stepId: string,
   outcome: Extract<CelOutcome, { error: string }>,

@@ -2,10 +2,10 @@ import type { Change, Edit } from "../state/change.ts";
 import { textForPeople } from "./questions.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Code of the error of a `fail` step. */
+/** Error code of a `fail` step. */
 const failCode = "FAIL_STEP";
 
-/** Fails with the text of the program, in a simulation too. */
+/** Fails with the program's text, also in a simulation. */
 export const failKind: StepKind<"fail"> = {
   needs: "nothing",
   set: undefined,

@@ -6,7 +6,7 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** The items of a list that rows have in a field, as rows of their own. */
+/** Makes a row of each item of a list field. */
 export const flattenKind: StepKind<"flatten"> = {
   needs: "rows",
   set: "ok",
@@ -33,7 +33,7 @@ function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Parti
 /** Rows that are made before they are stored. */
 const rowsAtOnce = 500;
 
-/** Makes a row of each item; true where the set has no room for them. */
+/** Makes a row of each item. Returns true if the set has no room for them. */
 function* flattened(
   step: StepAt<"flatten">["step"],
   rows: readonly ReadRow[],

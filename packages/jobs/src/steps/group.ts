@@ -9,7 +9,7 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { addRow, type RunningTotal, runningTotal, type TotalFault, valuesOf } from "./totals.ts";
 
-/** A row for each value of some fields, with values over the rows that have it. Groups are held in memory, rows are not. */
+/** Makes a row for each value of some fields, with values over the rows that have it. Groups are held in memory, rows are not. */
 export const groupKind: StepKind<"group"> = {
   needs: "rows",
   set: "ok",
@@ -20,7 +20,7 @@ export const groupKind: StepKind<"group"> = {
 
 type Group = { readonly fields: JsonObject; readonly totals: readonly RunningTotal[] };
 
-/** What a group costs, and each of its values over rows, beside its texts and lists. */
+/** Memory of a group and of each of its values over rows, without texts and lists, in bytes. */
 const groupBytes = 192;
 
 const totalBytes = 160;
@@ -64,7 +64,7 @@ function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, 
       const before = bytesOf(group);
       const fault = addRow(group.totals, step.as, row, scope);
       if (fault !== undefined) return fault;
-      // What a text or a list holds are characters of any language.
+      // Texts and lists count characters of any language.
       memory.add(2 * (bytesOf(group) - before));
       yield;
     }

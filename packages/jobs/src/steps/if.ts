@@ -3,7 +3,7 @@ import type { StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Takes one of two branches. */
+/** Chooses one of two branches. */
 export const ifKind: StepKind<"if"> = {
   needs: "nothing",
   set: undefined,

@@ -7,18 +7,18 @@ import type { JobState } from "../state/job.ts";
 import type { Attempted, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
-/** Why a call did not end well. `message` may quote the app, `plain` never does: it is fit for what is about rows. */
+/** The reason of a call's failure. `message` may quote the app; `plain` never does, and can be used where rows are concerned. */
 export type CallFault = {
   readonly code: string;
   readonly message: string;
   readonly plain: string;
-  /** What the app answered; absent where it did not. */
+  /** The app's HTTP status. Absent if it did not answer. */
   readonly status?: number;
 };
 
 /**
- * What came of a call with its retries. `postponed`: to be asked for again, after a wait, with `attempts` made; `isLimited` where a
- * call limit makes it wait, which calls of the same tool and entity meet too. `limit`: a limit of the job forbids it.
+ * Result of a call with its retries. `postponed`: to be repeated after a wait, with `attempts` made; `isLimited`: a call limit delays it,
+ * and other calls of the same tool and entity too. `limit`: a limit of the job forbids it.
  */
 export type Invoked =
   | { readonly kind: "ok"; readonly value: JsonValue }
@@ -30,8 +30,8 @@ export type Invoked =
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * What calls of one act have used and done, whatever they came to. It belongs to the act: nothing of it is the job's before a change of
- * the act is applied. `all`: what rows that run side by side, each with its own, have used together.
+ * Use and results of the calls of one step action. They become the job's only when a change of the action is applied. `all`: the shared use
+ * of rows that run at the same time.
  */
 export type Tally = {
   readonly used: UsedCalls;
@@ -39,37 +39,36 @@ export type Tally = {
   readonly calls: { -readonly [Name in keyof CallCounts]: number };
 };
 
-/** None. */
+/** No calls. */
 export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
-/** Nothing done yet; of a row beside others, with what they share. */
+/** Returns an empty tally. For a row among others, with their shared use. */
 export function newTally(all?: UsedCalls): Tally {
   const used = { ...noUsedCalls };
   return { used, all: all ?? used, calls: { ...noCalls } };
 }
 
-/** A job that calls, what its act has done so far, and the attempts at this call before, by this driver or an earlier one. */
+/** A job that calls, the results of its step action so far, and the earlier attempts of this call by any driver. */
 export type Calling = {
   readonly state: JobState;
   readonly tally: Tally;
   readonly effects: StepEffects;
   readonly attempts: number;
-  /** Undo calls count towards no limit. */
+  /** True for an undo call, which counts for no limit. */
   readonly isUndo?: boolean;
-  /** Takes the ledger's rows of calls that ended, to be committed with the act. */
+  /** Takes the ledger rows of calls that ended, to commit them with the step action. */
   readonly takeRecord?: TakeRecord;
 };
 
-/** How soon a call is asked for again that finds nothing left of a limit beside what children under way may use. */
+/** Pause before a call is tried again when running children hold the rest of a limit, in milliseconds. */
 const heldWaitMs = 15_000;
 
 /** Repeats of a keyed write that was lost with its node, whatever `retry` says. */
 const lostRepeatsMax = 3;
 
 /**
- * Makes one call with its retries. A write goes out under a key of its own for every attempt, committed to the ledger before it is
- * sent: after a crash the recorded outcome is answered, and a write that may have been executed is repeated only where the
- * app takes a key, and then under the same one.
+ * Makes one call with its retries. A write has its own key for every attempt, committed to the ledger before it is sent. After a crash the
+ * recorded outcome is returned. A write that may have been executed is repeated only if the app accepts a key, and then with the same one.
  */
 export async function invoke(invocation: Invocation, calling: Calling): Promise<Invoked> {
   const { state, effects } = calling;
@@ -110,7 +109,7 @@ export async function invoke(invocation: Invocation, calling: Calling): Promise<
   }
 }
 
-/** A tool as it was pinned, or what stands for one in a request. Throws an Error when the pins lack it, which the checker rules out. */
+/** Returns a tool as it was pinned, or its equivalent for a request. Throws an Error if it is not pinned, which the checker excludes. */
 export function toolOf(
   { loaded }: Pick<JobState, "loaded">,
   { tool: slug, http }: Pick<MapCall, "tool" | "http">,
@@ -123,7 +122,7 @@ export function toolOf(
 
 type Answered = Extract<Attempted, { kind: "answered" }>;
 
-/** Counts a call before it is made; the limit that forbids it, if one does: `held` where it may be made once a child has ended. */
+/** Counts a call before it is made. Returns the limit that forbids it, if any; `held` if it may be made after a child has ended. */
 function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
   const { state, tally, effects, isUndo = false } = calling;
   if (isUndo) return undefined;
@@ -142,7 +141,7 @@ function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | "
   return undefined;
 }
 
-/** Takes back what was reserved for a call that was not made. */
+/** Returns what was reserved for a call that was not made. */
 function giveBack(calling: Calling, isWrite: boolean): void {
   if (calling.isUndo === true) return;
   use(calling, isWrite, -1);
@@ -159,7 +158,7 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
   const limit = reserve(calling, true);
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
-  // Nobody reads a secret for what is not sent, so nothing is said of its form.
+  // No secret is read for a call that is not sent, so its form is not checked.
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
   const address = call.http === undefined ? { address: "" } : readHttpAddress(args["url"]);
   const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
@@ -171,8 +170,8 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
 }
 
 /**
- * The tool's own word, and of a write that the app takes a key for also a failing server or a lost answer: it is repeated under the
- * same key of the app, but under another of the ledger.
+ * True if the tool's answer says so. A write with a key for the app is also repeated after a server error or a lost answer: with the same
+ * key for the app and another key in the ledger.
  */
 function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatus }: Answered): boolean {
   if (retryable) return true;
@@ -181,7 +180,7 @@ function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatu
   return outcome === "provider_error" && [500, 502, 503, 504].includes(providerStatus);
 }
 
-/** The wait before the next attempt, `attempts` having been made before the one that failed. */
+/** Returns the wait before the next attempt. `attempts` were made before the one that failed. */
 function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): number {
   return Math.min(capMs, initialMs * factor ** attempts);
 }
@@ -196,7 +195,7 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
   return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
 }
 
-/** A status of success with an error says where the error was: in the answer, as the tool's definition reads it. */
+/** An error with a success status was in the answer, as the tool's definition reads it. */
 function answeredWords(outcome: string, status: number): string {
   const isSuccess = status >= 200 && status <= 299;
   return outcome === "provider_error" && isSuccess

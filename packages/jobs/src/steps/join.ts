@@ -11,13 +11,13 @@ import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step
 
 type On = StepAt<"join">["step"]["on"];
 
-/** The kinds of values that were seen, a bit each: numbers, texts, truths, and lists and objects. */
+/** A bit for each kind of value: numbers, texts, booleans, and lists or objects. */
 const bits = { number: 1, text: 2, truth: 4, other: 8 };
 const words = ["numbers", "texts", "true or false", "lists or objects"];
 
 /**
- * Which kinds of values the fields have that rows of a join are to be alike in. A 1 is not like a "1": where apps write an id each in
- * their own way nothing would match, and an anti join would take all.
+ * The kinds of values in the fields that a join compares. The number 1 does not equal the text "1": if two apps write ids in different
+ * ways, nothing would match, and an anti join would take all rows.
  */
 class JoinTypes {
   readonly #on: On;
@@ -38,7 +38,7 @@ class JoinTypes {
     for (const [index, [, right]] of this.#on.entries()) see(this.#right, index, fieldOf(row, right));
   }
 
-  /** Why no row can be like another: two fields have values, and none of one kind. Undefined where some may be. */
+  /** Returns why no rows can match: two fields have values but none of the same kind. Undefined if some may match. */
   fault(step: { readonly setId: string; readonly right: string }): string | undefined {
     for (const [index, [left, right]] of this.#on.entries()) {
       const ours = { set: step.setId, path: left, seen: this.#left[index] ?? 0 };
@@ -53,7 +53,7 @@ class JoinTypes {
 
 type Side = { readonly set: string; readonly path: On[number][0]; readonly seen: number };
 
-/** How the fields become alike: what is no text is made one. */
+/** Returns how to make the fields comparable: convert every other kind to text. */
 function adviceOf(sides: readonly Side[]): string {
   if (sides.some(({ seen }) => (seen & bits.other) !== 0)) return "name fields that hold numbers or texts";
   const steps = sides
@@ -64,7 +64,7 @@ function adviceOf(sides: readonly Side[]): string {
   return `make texts of them first by ${steps.join(" and ")}, and join its rows`;
 }
 
-/** A path as an expression names it. */
+/** Returns a path in the form of an expression. */
 function textOf(path: Side["path"]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
@@ -91,7 +91,10 @@ function wordsOf(seen: number): string {
   return words.filter((_, index) => (seen & (1 << index)) !== 0).join(" and ");
 }
 
-/** Rows of two sets that are alike in some fields. What is kept of the right rows is held in memory, the left ones pass by. */
+/**
+ * Joins rows of two sets that are equal in some fields. The kept parts of the right rows are in memory; the left rows are read one after
+ * another.
+ */
 export const joinKind: StepKind<"join"> = {
   needs: "rows",
   set: "ok",
@@ -102,7 +105,7 @@ export const joinKind: StepKind<"join"> = {
 
 type JoinStep = StepAt<"join">["step"];
 
-/** What is kept of the right rows, in the order of `keep`, by what they are alike in. */
+/** The kept parts of the right rows, in the order of `keep`, by the values they are matched by. */
 type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 
 function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -129,7 +132,7 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialComm
   });
 }
 
-/** What a value costs that right rows are alike in, and each of these rows, beside what is kept of it. */
+/** Memory of a value that right rows are matched by, and of each such row without its kept parts, in bytes. */
 const keyBytes = 96;
 const rightBytes = 96;
 
@@ -163,7 +166,7 @@ async function readRights(
 
 const noRights: readonly (readonly JsonValue[])[] = [];
 
-/** The fields of the left rows that are to be like those of the right ones. */
+/** Returns the fields of the left rows that must equal those of the right rows. */
 function leftFields({ on }: JoinStep) {
   return on.map(([left]) => left);
 }
@@ -191,7 +194,7 @@ const noValues: readonly JsonValue[] = [];
 /** Pairs that are made before they are stored. */
 const pairsAtOnce = 500;
 
-/** Makes a row of each pair; true where the set has no room for them. */
+/** Makes a row of each pair. Returns true if the set has no room for them. */
 function* pair(
   step: JoinStep,
   rows: readonly ReadRow[],

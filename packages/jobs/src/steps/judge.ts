@@ -5,7 +5,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** Asks a point. */
+/** Asks a judgment point. */
 export const judgeKind: StepKind<"judge"> = {
   needs: "nothing",
   set: undefined,
@@ -42,7 +42,7 @@ function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: Se
   }
 }
 
-/** The step behind the judge is passed over, or the one that a jump there leads to; nothing where its list ends. */
+/** Skips the step after the judge, or the one that a jump there leads to. Does nothing at the end of its list. */
 function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
   const following = followingStep(state.loaded.flow, instruction.next);
   if (following === undefined) return [];
@@ -52,7 +52,7 @@ function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
   ];
 }
 
-/** Goes back and runs again, with what the answer changed. Calls of the new generation are new calls. */
+/** Goes back and runs again with the answer's changes. Calls of the new generation are new calls. */
 function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
   const { program, flow } = state.loaded;
   const overrides = program.points.get(step.point)?.overrides;
@@ -67,7 +67,7 @@ function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: 
   ];
 }
 
-/** The step that a job comes to next at an index, behind any jump; undefined at the end of a round, a branch or the program. */
+/** Returns the next step at an index, after any jump, or undefined at the end of a round, a branch or the program. */
 function followingStep(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return followingStep(flow, instruction.to);

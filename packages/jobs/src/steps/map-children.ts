@@ -24,25 +24,25 @@ import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
-/** A row that would run a skill waits until another of the map has ended. */
+/** A row that would run a skill waits until another row of the map has ended. */
 const whenOneEnds: RowEnd = { fullUntilMs: Number.POSITIVE_INFINITY };
 
 /**
- * The jobs that the rows of a map run, as many at a time as it has rows at a time. Each reserves of the job's limits what its skill uses
- * at most: where less is left it waits for the others, and is then given what is left.
+ * The child jobs of a map's rows, at most as many as the map runs rows at a time. Each reserves the most that its skill may use of the
+ * job's limits. If less is left, it waits for the others, and then gets the rest.
  */
 export class RowChildren {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #most: number;
-  /** Under way when the act began, and those that it began. By place: `<ordinal>/<call>`. */
+  /** Running when the step action began, and those that it began. By place: `<ordinal>/<call>`. */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
-  /** Those that the act takes on where they stopped, as they ended. */
+  /** Those that the step action retries, as they ended. */
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
-  /** What children used, or may use, of what the job had left when the act began; the calls of rows count in it. */
+  /** What children used or may use of the job's remaining limits at the start of the step action, with the calls of rows. */
   readonly used = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
   constructor(at: MapAt, effects: StepEffects, found: readonly Child[]) {
@@ -63,7 +63,7 @@ export class RowChildren {
     }
   }
 
-  /** Whether any is under way. */
+  /** True if any child is running. */
   get hasOpen(): boolean {
     return this.#open.size + this.#newSize > 0;
   }
@@ -72,28 +72,28 @@ export class RowChildren {
     return this.#begun.size + this.#takenOn.size;
   }
 
-  /** Whether one has ended, and its row can go on. */
+  /** True if a child has ended and its row can continue. */
   get hasEnded(): boolean {
     return this.#ended.size + this.#gone.size > 0;
   }
 
-  /** Whether the act began any. */
+  /** True if the step action began a child. */
   get hasBegun(): boolean {
     return this.#newSize > 0;
   }
 
-  /** Those that were under way when the act began. */
+  /** The children that were running when the step action began. */
   get open(): readonly Child[] {
     return [...this.#open.values()];
   }
 
-  /** What is looked at until one stands elsewhere. */
+  /** Returns the states that are waited for until one changes. */
   standings(): readonly ChildStanding[] {
     const begun = this.#newOnes().map(([, id]) => ({ id, standing: "under way" }));
     return [...this.open.map(awaited), ...begun];
   }
 
-  /** What the progress says of the children once all rows are stored as far as they are: nothing before the step has begun its first. */
+  /** Returns the children in the progress after all rows are stored. Empty before the step has begun its first. */
   known(): Pick<MapAt["progress"], "children"> {
     const before = [...this.#open, ...this.#ended].map(([place, { id }]) => [place, id] as const);
     const known = [...before, ...this.#newOnes()];
@@ -101,13 +101,13 @@ export class RowChildren {
     return { children: Object.fromEntries(known) };
   }
 
-  /** Those that the act began or takes on, by place. */
+  /** Returns the children that the step action began or retries, by place. */
   #newOnes(): (readonly [string, Id<"job">])[] {
     const begun = [...this.#begun].map(([place, { id }]) => [place, id] as const);
     return [...begun, ...[...this.#takenOn].map(([place, { ended }]) => [place, ended.id] as const)];
   }
 
-  /** Stores those that the act began. The log tells of the first of the step alone. */
+  /** Stores the children that the step action began. Only the step's first child is logged. */
   beginEdits(): Edit[] {
     const [first] = this.#begun.values();
     const isFirst = this.#at.progress.children === undefined;
@@ -125,19 +125,19 @@ export class RowChildren {
     ];
   }
 
-  /** Whether a row has a child at the call that is next: then its condition held. */
+  /** True if a row has a child at its next call: then its condition was true. */
   has(work: RowWork): boolean {
     const place = placeOf(work);
     if (this.#stoppedAt(work) !== undefined || this.#gone.has(place)) return true;
     return [this.#open, this.#begun, this.#takenOn, this.#ended].some((known) => known.has(place));
   }
 
-  /** The job that ran the skill at a row's next call, and that an earlier attempt, or an earlier look at the row, left as it ended. */
+  /** Returns the child at a row's next call that an earlier attempt, or an earlier part of this one, left ended. */
   #stoppedAt(work: RowWork): Id<"job"> | undefined {
     return work.childId ?? this.#at.progress.endedChildren?.[placeOf(work)];
   }
 
-  /** Runs a skill for a row, or takes what it came to; "on" where the row goes on. */
+  /** Runs a skill for a row, or takes its result. Returns "on" if the row continues. */
   async run(work: RowWork, call: RunCall): Promise<RowEnd | "on"> {
     const place = placeOf(work);
     const child = this.#ended.get(place);
@@ -166,14 +166,14 @@ export class RowChildren {
     return "on";
   }
 
-  /** A job that did not end well goes on where it stopped. Where it cannot, another begins it anew, unless it has written. */
+  /** Retries a failed child where it stopped. If that is not possible, a new child begins, unless the old one has written. */
   async #takeOn(work: RowWork, call: RunCall, id: Id<"job">): Promise<RowEnd | "on"> {
     const { state, progress } = this.#at;
     const [child] = await this.#effects.readChildren(state, [id]);
     work.childId = id;
     if (child === undefined) return fail(work, childMissing);
     if (child.status === "succeeded") {
-      // It ended when its job did, which counted it and knows how to undo it.
+      // It ended when its parent did, which counted it and can undo it.
       const fault = childFault(child, call.skill);
       if (fault !== undefined) return fail(work, fault);
       work.childId = undefined;
@@ -185,7 +185,7 @@ export class RowChildren {
     if (why !== undefined && child.used.writes > 0) return fail(work, notTakenOn(call.skill, id, why));
     if (why !== undefined) return this.#begin(work, call);
     const { skill, loaded } = await this.#effects.loadSkill(state, call.skill);
-    // From here on nothing is waited for, as where one is begun.
+    // No waiting from here on, as when a child begins.
     const most = withUsed(mostOf(skill.estimate), child.used);
     const left = withUsed(this.#room(), child.used);
     const full = this.#isFull(left, most);
@@ -194,7 +194,7 @@ export class RowChildren {
     const limits = limitsIn(withinMost(left, most), loaded.program.limits, concurrency);
     const resendsUnknown = progress.resendsUnknown === true;
     this.#takenOn.set(placeOf(work), { ended: child, retried: { id, limits, resendsUnknown } });
-    // What it used before is counted again with its next end.
+    // Its earlier use is counted again at its next end.
     this.#hold(limits);
     this.#giveBack(child.used);
     this.#effects.shared?.giveBack(child.used);
@@ -202,7 +202,7 @@ export class RowChildren {
     return undefined;
   }
 
-  /** Why a row waits that would run a skill; undefined where it need not. */
+  /** Returns why a row that would run a skill waits, or undefined if it need not. */
   #isFull(room: ChildLimits, most: ChildLimits): RowEnd {
     if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
     if (!isTight(room, most)) return undefined;
@@ -223,7 +223,7 @@ export class RowChildren {
     const skill = await this.#effects.loadSkill(state, call.skill);
     const checked = skillInput(skill.loaded, filled.args);
     if ("fault" in checked) return fail(work, checked.fault);
-    // From here on nothing is waited for: of rows side by side each sees what the others took.
+    // No waiting from here on: rows that run at the same time each see what the others took.
     const { estimate } = skill.skill;
     const room = this.#room();
     const most = mostOf(estimate);
@@ -240,7 +240,7 @@ export class RowChildren {
       { name: call.skill, ...skill },
       { id, place, input: checked.input, limits: limitsIn(within, skill.loaded.program.limits, concurrency) },
     );
-    // Beside one that stopped, and stands there for good.
+    // In addition to the one that stopped there for good.
     const before = work.childId === undefined ? progress.generation : undefined;
     this.#begun.set(placeOf(work), { ...child, generation: before ?? state.generation });
     this.#hold(child.limits);
@@ -256,7 +256,7 @@ export class RowChildren {
     for (const name of limitNames) this.used[name] -= used[name];
   }
 
-  /** What is left of the job's limits beside what the rows of this act have used, and the children may use. */
+  /** Returns what is left of the job's limits after the use of this step action's rows and the room of its children. */
   #room(): ChildLimits {
     const { shared } = this.#effects;
     if (shared !== undefined) return shared.room();

@@ -3,31 +3,30 @@ import type { JsonValue } from "@svc/program";
 import type { StepEffects } from "./effects.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** What of rows is committed together, bytes in memory. */
+/** Memory of rows that are committed together, in bytes. */
 export const keptBytesMax = 4_194_304;
 
-/** Rows that come to so much are enough to have at hand: none is read or begun beyond it, and they go on one after the other. */
+/** Memory of rows at which no more are read or begun, in bytes. They then run one after another. */
 export const handBytesMax = 16_777_216;
 
-/** How often it is looked, while rows wait, whether the driver is wanted. */
+/** Interval at which waiting rows check if the driver is interrupted, in milliseconds. */
 const lookMs = 100;
 
-/** A row at hand: what it takes. */
+/** A row in memory, with its size. */
 type HeldRow = { bytes: number };
 
 /**
- * What the rows of a map that are at hand take in memory. Little is not counted for: beyond that it is charged to the project, as chunks
- * of large rows are that pass by, twice for what is made of it, and given back once little is left. Who runs the rows counts, as plain
- * sums: most rows are small, and this is not entered for them.
+ * The memory of a map's rows. A small amount is free. Beyond it, the memory is charged to the project, twice because of the copies made of
+ * it, and returned when little is left. The runner adds up the sizes itself, because most rows are small.
  */
 export class MapMemory {
-  /** What rows and the ledger's rows of their calls take. */
+  /** Memory of the rows and of their calls' ledger rows, in bytes. */
   bytes = 0;
-  /** Rows under way, in the order in which they began. */
+  /** Running rows, in the order in which they began. */
   readonly begun = new Set<HeldRow>();
-  /** Whether there was ever much at hand: `settle` is then to be called when it becomes less, or a row ends. */
+  /** True if much memory was ever in use: `settle` must then be called when it becomes less, or a row ends. */
   isWatched = false;
-  /** Whether rows were left because others hold the memory and wait for the driver's place. */
+  /** True if rows were left because others hold the memory and wait for the driver's slot. */
   isPostponed = false;
   readonly #effects: StepEffects;
   readonly #isWanted: () => boolean;
@@ -35,26 +34,26 @@ export class MapMemory {
   #charging: Promise<boolean> | undefined;
   #changed = Promise.withResolvers<void>();
 
-  /** `isWanted`: whether no further call may begin. */
+  /** `isWanted`: true if no further call may begin. */
   constructor(effects: StepEffects, isWanted: () => boolean) {
     this.#effects = effects;
     this.#isWanted = isWanted;
   }
 
-  /** Gives back what is held where little is at hand, and lets those look again that wait. */
+  /** Returns memory if little is in use, and lets waiting rows check again. */
   settle(): void {
     if (this.bytes <= passingBytesMax && this.#charging === undefined) this.release();
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
 
-  /** Gives all of it back. */
+  /** Returns all memory. */
   release(): void {
     this.#hold?.release();
     this.#hold = undefined;
   }
 
-  /** Waits, where much is at hand, until a row may make its next call; false where it is to be left as it is. */
+  /** Waits, if much memory is in use, until a row may make its next call. Returns false if it must be left as it is. */
   async goOn(work: HeldRow): Promise<boolean> {
     if (!(await this.charge())) return false;
     while (this.bytes >= handBytesMax && !this.#isFirst(work)) {
@@ -70,7 +69,10 @@ export class MapMemory {
     return first === undefined || first === work;
   }
 
-  /** Waits until the project has what is at hand, as far as one act may have it. False where the driver is wanted before. */
+  /**
+   * Waits until the project's account covers the memory, as far as one step action may have it. Returns false if the driver is interrupted
+   * first.
+   */
   charge(): Promise<boolean> {
     this.isWatched = true;
     this.#charging ??= this.#take().finally(() => {
@@ -88,7 +90,7 @@ export class MapMemory {
       const hold = this.#hold;
       const missing = Math.min(passing, hold.bytesMax) - hold.bytes;
       if (missing <= 0) return true;
-      // Rows take no more than is left, and are no reason to fail.
+      // Rows take no more than is left, and never fail for it.
       const taken = hold.take(missing);
       if (typeof taken === "boolean") return true;
       let isGranted = false;
@@ -113,17 +115,17 @@ export class MapMemory {
   }
 }
 
-/** What a text costs beside its characters; an object or a list beside what stands in it; and each thing that does. */
+/** Memory of a text beyond its characters, of an object or list beyond its contents, and of each of its members. */
 const textBytes = 24;
 const containerBytes = 64;
 const entryBytes = 24;
 
-/** About how many bytes a text takes in memory, where it may have characters of any language. */
+/** Returns the approximate memory of a text in bytes, for characters of any language. */
 export function memoryOfText({ length }: string): number {
   return textBytes + 2 * length;
 }
 
-/** About how many bytes a value takes in memory. */
+/** Returns the approximate memory of a value in bytes. */
 export function memoryOf(value: JsonValue): number {
   if (typeof value === "string") return memoryOfText(value);
   if (typeof value !== "object" || value === null) return entryBytes;

@@ -22,57 +22,59 @@ import { passingBytesMax } from "./set-memory.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** What the fields and answers of one row may come to. */
+/** Largest size of one row's fields and answers, in bytes. */
 const rowBytesMax = 33_554_432;
 
-/** A map under way. */
+/** A running map. */
 export type MapAt = StepAt<"map"> & { readonly progress: ProgressOf<"map"> };
 
-/** A row on its way through the calls of a map; it belongs to one act. */
+/** A row in the calls of a map. It belongs to one step action. */
 export type RowWork = {
   readonly ordinal: number;
   readonly rowNumber: number;
   row: JsonObject;
-  /** What its fields, answers and undo entries take in memory, about. */
+  /** Approximate memory of its fields, answers and undo entries, in bytes. */
   bytes: number;
-  /** Calls that had ended well before. */
+  /** Number of calls that had succeeded before. */
   readonly doneBefore: number;
   doneCalls: number;
-  /** Answers of the calls that ended well, by call id. */
+  /** Answers of the successful calls, by call id. */
   outputs: Record<string, JsonValue>;
-  /** The jobs of skills whose ends were taken in this act. */
+  /** Child jobs whose results were taken in this step action. */
   readonly children: Child[];
-  /** How its calls that ended well in this act are undone. */
+  /** How its successful calls of this step action are undone. */
   readonly undo: UndoOf[];
-  /** Of a simulation: its writes of this act. */
+  /** For a simulation: its writes in this step action. */
   readonly unsent: UnsentWrites[];
-  /** What its calls used and did in this act. */
+  /** Use and results of its calls in this step action. */
   readonly tally: Tally;
-  /** Undefined while the row has not ended. */
+  /** Undefined until the row has ended. */
   state?: RowState;
   fault?: CallFault;
-  /** Of a row in doubt: the generation whose keys the app was given. */
+  /** For a row in doubt: the generation in the keys for the app. */
   appGeneration?: number | undefined;
-  /** The job that ran the skill at its next call, and did not end well. */
+  /** The failed child job at its next call. */
   childId?: Id<"job"> | undefined;
-  /** The attempts before at the call that is next, and when that is due. */
+  /** The earlier attempts of its next call, and when that is due. */
   retry?: RetryProgress | undefined;
 };
 
 /**
- * Beside the answers of a row, whose names are ids of calls and never empty: of one in doubt `RowWork.appGeneration`, a number, of one that
- * failed `RowWork.childId`, a text.
+ * A key next to the answers of a row, whose names are never empty. For a row in doubt it holds `RowWork.appGeneration`, a number; for a
+ * failed one `RowWork.childId`, a text.
  */
 const stoppedAt = "";
 
-/** What is kept of a row's answers; of one in doubt also which keys the app was given, of one whose skill failed its job. */
+/** Returns the part of a row's answers to keep. For a row in doubt also the generation of the app's keys, for a failed skill its job. */
 function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
   if (state === "failed" && childId !== undefined) return { ...outputs, [stoppedAt]: childId };
   return state !== "ok" && doneCalls > 0 ? outputs : undefined;
 }
 
-/** A row as it is stored after an act; nothing of one that came no further. Its answers are kept while a later look at it may need them. */
+/**
+ * Returns a row to store after a step action, or undefined if it made no progress. Its answers are kept while a later part may need them.
+ */
 export function mappedRow(
   { keep }: MapAt["step"],
   work: RowWork,
@@ -93,18 +95,18 @@ export function mappedRow(
   ];
 }
 
-/** The row's fields, and what is kept of its answers: null where there is none. */
+/** Returns the row's fields with the kept parts of its answers, null if there is none. */
 function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonObject {
   return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
 
-/** The answers that are kept of a row's calls. */
+/** Returns the kept answers of a row's calls. */
 export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
   const { [stoppedAt]: _stoppedAt, ...answers } = outputs;
   return answers;
 }
 
-/** A row as it was read; `own` is what earlier acts left of it. */
+/** Returns the work of a row that was read. `own`: what earlier step actions left of it. */
 export function rowWorkOf(
   row: SetRow,
   own: SetRow | undefined,
@@ -132,26 +134,26 @@ export function rowWorkOf(
   };
 }
 
-/** Why a row was left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
+/** Why a row was left: a limit of the job, or, until `fullUntilMs`, a limit that its calls share with others. */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
-/** What rows run with; `children` of a map that runs skills. */
+/** Dependencies of running rows. `children`: for a map that runs skills. */
 export type RowParts = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
   readonly takeRecord: TakeRecord;
   readonly children: RowJobs | undefined;
-  /** The tools of the step's calls, by their places; undefined for a skill. */
+  /** The tools of the step's calls, by index. Undefined for a skill. */
   readonly tools: readonly (PinnedTool | undefined)[];
 };
 
-/** The jobs that rows run. */
+/** The child jobs of rows. */
 export type RowJobs = {
   has(work: RowWork): boolean;
   run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;
 };
 
-/** Runs the calls of one row that have not ended well, in order, until one does not; a limit that forbids one is returned. */
+/** Runs those calls of a row that have not succeeded, in order, until one fails. Returns a limit that forbids a call. */
 export async function runRow(
   { state, step, progress }: MapAt,
   work: RowWork,
@@ -218,7 +220,7 @@ export async function runRow(
           work.fault = rowTooLarge(call.id);
           return undefined;
         }
-        // What a write was answered is left out, as with a step that is one call: it was carried out.
+        // A write's answer that is too large is left out, as in a step with one call: the write was executed.
         work.outputs[call.id] = isTooLarge ? {} : invoked.value;
         if (!isTooLarge) grown += bytes;
         work.bytes += grown;
@@ -242,7 +244,7 @@ export async function runRow(
         return invoked.limit;
     }
   }
-  // Where each was skipped nothing was done.
+  // If all calls were skipped, nothing was done.
   work.state = step.calls.some(({ id }) => Object.hasOwn(work.outputs, id)) ? "ok" : "skipped";
   return undefined;
 }
@@ -256,7 +258,7 @@ function rowTooLarge(callId: string): CallFault {
   return { code: "ROW_TOO_LARGE", message: plain, plain };
 }
 
-/** The evaluator keeps what it made of an object: the answers so far are handed to it as they are now. */
+/** The evaluator keeps what it made of an object, so it gets a copy of the present answers. */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
   return effects.test(state, condition, { row, calls: { ...outputs } });
 }

@@ -7,48 +7,48 @@ import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from ".
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** What ended is kept once it is `much`, or after so long where it is `some`; where it is less, a little later. */
+/** Ended rows are stored at `much`, or after a time at `some`; fewer of them a little later. */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
-/** So many that ended and are not kept hold up the next ones. */
+/** Ended but unstored rows at which no more rows begin. */
 const endedMax = 2 * much;
-/** After so many rows the places that a full call limit took come back. */
+/** Rows after which the slots return that a full call limit took. */
 const comebackRows = 50;
 
-/** What a run has to keep: rows that ended, in their order, the ledger's rows of calls, and how far the map is with them. */
+/** The part of a run to store: ended rows in order, the ledger rows of calls, and the progress of the map. */
 export type RowsPart = {
   readonly works: readonly RowWork[];
   readonly records: readonly CallRecord[];
   readonly progress: ProgressOf<"map">;
 };
 
-/** How a run was left; its last part has the rows that have not ended as well. */
+/** How a run ended. Its last part also has the rows that have not ended. */
 export type RowsEnd = {
   readonly part: RowsPart;
   readonly open: readonly RowWork[];
-  /** Whether no row of the map is left, here or behind. */
+  /** True if no row of the map is left, in this run or later. */
   readonly isDone: boolean;
-  /** Why rows were left: a limit of the job, or, until `fullUntilMs`, one that its calls share with others. */
+  /** Why rows were left: a limit of the job, or, until `fullUntilMs`, a limit that its calls share with others. */
   readonly limit: "toolCalls" | "writes" | undefined;
   readonly fullUntilMs: number | undefined;
 };
 
-/** What a run works with. */
+/** Dependencies of a run. */
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
   readonly children?: RowJobs | undefined;
   readonly tools: RowParts["tools"];
-  /** Commits a part; answers the job as it is then. Rows go on meanwhile. */
+  /** Commits a part while rows continue. Returns the job after it. */
   keep(part: RowsPart): Promise<JobState>;
 };
 
 /**
- * Runs rows, `concurrency` at a time, and has what ended kept meanwhile; no further one is begun once a limit of the job is reached or the
- * driver is to pause. Where a call limit is full, those that are under way go on, one after another as their places become free;
- * when none is, the rest waits. Resolves once none is under way; what was not kept by then is left to the caller.
+ * Runs rows, `concurrency` at a time, and stores ended ones meanwhile. No more rows begin after a limit of the job is reached or the driver
+ * must pause. If a call limit is full, the running rows continue one after another as slots become free; when none runs, the rest waits.
+ * Resolves when no row is running. The caller stores the rest.
  */
 export class RowsRun {
   readonly #window: RowWindow;
@@ -61,23 +61,23 @@ export class RowsRun {
     this.#context.memory.bytes += record.arguments.byteLength;
   };
   readonly #parts: RowParts;
-  /** The job, as the last part that was kept left it. */
+  /** The job after the last stored part. */
   #state: JobState;
   #ended: RowWork[] = [];
   #records: CallRecord[] = [];
-  /** What those that ended and the ledger's rows take in memory. */
+  /** Memory of the ended rows and the ledger rows, in bytes. */
   #endedBytes = 0;
   #recordBytes = 0;
   #enough = much;
-  /** Rows that may be under way; fewer while a call limit is full. */
+  /** Rows that may run at once. Fewer while a call limit is full. */
   #places: number;
   #active = 0;
   #isReading = false;
-  /** A row waits for the node to have time. */
+  /** True if a row waits for time on the node. */
   #isInLine = false;
-  /** The window has no row to begin, and reads none. */
+  /** True if the window has no row to begin and reads none. */
   #isDry = false;
-  /** Rows left since they began to be counted, and those of them that wait for a retry. */
+  /** Rows left since counting began, and those of them that wait for a retry. */
   #endedCount = 0;
   #waiting = 0;
   #endedSinceFull = 0;
@@ -100,7 +100,7 @@ export class RowsRun {
     this.#parts = { effects, memory, takeRecord: this.#takeRecord, children, tools };
   }
 
-  /** Runs rows until none is under way. Throws what a call, a read or a commit threw, once none is. */
+  /** Runs rows until none is running, then throws the error of a call, a read or a commit, if any. */
   async run(): Promise<RowsEnd> {
     await this.#read();
     while (this.#isUnderWay() || this.#isMuchLeft()) {
@@ -122,12 +122,12 @@ export class RowsRun {
     return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
-  /** Whether what has ended is too much for the commit that ends the act. */
+  /** True if the ended rows are too many for the commit that ends the step action. */
   #isMuchLeft(): boolean {
     return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }
 
-  /** Waits until it is time to keep, or nothing is under way. On a slow machine, or with a slow app, a commit is shared as well. */
+  /** Waits until it is time to store, or no row is running. On a slow machine, or with a slow app, this also shares commits. */
   async #gather(): Promise<void> {
     for (const [enough, ms] of [
       [much, keptAfterMs],
@@ -147,12 +147,12 @@ export class RowsRun {
   }
 
   async #keep(): Promise<void> {
-    // To seal rows keeps the thread.
+    // Sealing rows occupies the thread.
     const turn = this.#context.effects.spareTime();
     if (turn !== undefined) await turn;
     this.#moved = Promise.withResolvers();
     if (this.#failure !== undefined) {
-      // Nothing is kept any more: what is under way is waited for.
+      // Nothing is stored any more; running rows are waited for.
       if (this.#isUnderWay()) await this.#moved.promise;
       return;
     }
@@ -171,7 +171,7 @@ export class RowsRun {
     this.#begin();
   }
 
-  /** Those that ended, in their order; of large ones as many as are committed together. */
+  /** Returns the ended rows in order; of large ones as many as are committed together. */
   #takeEnded(): RowWork[] {
     let bytes = 0;
     const more = this.#ended.findIndex((work) => {
@@ -197,7 +197,7 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  /** Reads on while rows run, and begins what it finds. */
+  /** Reads ahead while rows run, and begins the rows it finds. */
   async #read(): Promise<void> {
     this.#isReading = true;
     const { memory } = this.#context;
@@ -214,9 +214,9 @@ export class RowsRun {
     this.#move();
   }
 
-  /** Begins rows while there are places for them, each when the node has time: what comes from outside goes before. */
+  /** Begins rows while there are slots, each when the node has time: incoming requests come first. */
   #begin(): void {
-    // Those that begin together are stopped together.
+    // Rows that begin together are stopped together.
     for (let isFirst = true; this.#hasRow(isFirst); isFirst = false) {
       const turn = this.#context.effects.spareTime();
       if (turn !== undefined) {
@@ -228,11 +228,11 @@ export class RowsRun {
     }
   }
 
-  /** Whether a row is to begin; reads on where it is time to. `isFirst` asks whether the run is to stop by now, too. */
+  /** True if a row is to begin. Reads ahead if it is time. `isFirst`: also checks if the run must stop. */
   #hasRow(isFirst: boolean): boolean {
     if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;
     if (isFirst && this.#mustStop()) return false;
-    // Where commits wait for a place, what has ended does not pile up.
+    // If commits have to wait, ended rows do not pile up.
     if (this.#ended.length >= endedMax) return false;
     const mayRead = this.#window.mayRead({ ended: this.#endedCount, waiting: this.#waiting });
     if (mayRead && !this.#isReading) void this.#read();
@@ -242,7 +242,7 @@ export class RowsRun {
     return hasNext && (!isFull || this.#active === 0);
   }
 
-  /** Begins the row whose turn it is, unless the run is to stop by now. */
+  /** Begins the row whose turn it is, unless the run must stop. */
   readonly #goOn = (): void => {
     this.#isInLine = false;
     if (this.#hasRow(true)) void this.#run(this.#window.take());
@@ -275,7 +275,7 @@ export class RowsRun {
     this.#move();
   }
 
-  /** A full call limit takes the place away; once there is no other, the rest waits. */
+  /** A full call limit takes the slot away. When none is left, the rest waits. */
   #wasFull(row: RowWork, untilMs: number): void {
     this.#window.putBack(row);
     this.#isDry = false;
@@ -307,7 +307,7 @@ function inOrder(works: RowWork[]): RowWork[] {
   return works.sort((a, b) => a.ordinal - b.ordinal);
 }
 
-/** Lets go of what is not stored of a row that has ended; whether that is all but little of it. */
+/** Drops the parts of an ended row that are not stored. Returns true if little is left. */
 function shedEnded(work: RowWork, keep: MapAt["step"]["keep"]): boolean {
   if (keep.length > 0) return false;
   work.row = {};

@@ -9,16 +9,16 @@ import { newTally, noUsedCalls, type UsedCalls } from "./invoke.ts";
 import { handBytesMax, type MapMemory } from "./map-memory.ts";
 import { answersOf, type MapAt, type RowWork, rowWorkOf } from "./map-row.ts";
 
-/** Sealed bytes of the rows that are read together, about: a larger row comes alone. */
+/** Approximate sealed bytes of rows that are read together. A larger row is read alone. */
 const pageBytesMax = 1_048_576;
 
-/** Rows that have been read and have not ended, at most. */
+/** Largest number of rows that were read and have not ended. */
 const openMax = 200;
 /** Rows that are read together. */
 const pageRows = 100;
-/** Rows from the first that has not ended to the last that was read, at most: those that ended between are listed in the progress. */
+/** Largest number of rows from the first unfinished one to the last one read. The finished ones between are listed in the progress. */
 const spanMax = 1_000;
-/** No row of a set stands behind it. */
+/** No row of a set has a higher ordinal. */
 const lastOrdinal = 2_147_483_647;
 
 type Retries = Readonly<Record<string, RetryProgress>>;
@@ -26,28 +26,28 @@ type Entry = { readonly work: RowWork; isTaken: boolean };
 
 type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | undefined };
 
-/** What of the rows that were read has been left: those that ended, and those that wait for a retry. */
+/** Read rows that were left: those that ended, and those that wait for a retry. */
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
 /**
- * The rows of a map that an act has at hand, in their order. It refills as rows end, however long one of them takes: from a row that
- * does not end on, up to a bound, the ordinals of those that did are kept.
+ * The rows of a map that a step action holds, in order. It refills as rows end, even if one takes long: after an unfinished row, the
+ * ordinals of finished ones are kept, up to a limit.
  */
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #memory: MapMemory;
-  /** What all rows use together. */
+  /** The shared use of all rows. */
   readonly #used: UsedCalls;
-  /** All that were read, from the first on that has not ended. */
+  /** All rows read, from the first unfinished one on. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
-  /** Rows that were read to be run. */
+  /** Number of rows that were read to run. */
   #readCount = 0;
   #nextOrdinal: number;
   #isAtEnd = false;
 
-  /** `used`: what counts as used beside what its rows use. */
+  /** `used`: counts as used in addition to the rows' use. */
   constructor(at: MapAt, effects: StepEffects, { memory, used = { ...noUsedCalls } }: WindowParts) {
     this.#at = at;
     this.#memory = memory;
@@ -56,39 +56,39 @@ export class RowWindow {
     this.#nextOrdinal = at.progress.next ?? 0;
   }
 
-  /** Whether a row is there to begin. */
+  /** True if a row can begin. */
   get hasNext(): boolean {
     return this.#queue.length > 0;
   }
 
-  /** Takes the next row to begin. Throws an Error where there is none: whoever takes one has looked. */
+  /** Returns the next row to begin. Throws an Error if there is none; check `hasNext` first. */
   take(): RowWork {
     const row = this.#queue.shift();
     if (row === undefined) throw new Error("no row of the map is there to begin");
     return row;
   }
 
-  /** Puts back a row that was begun and could not go. */
+  /** Returns a row to the window that was begun and could not run. */
   putBack(work: RowWork): void {
     this.#queue.unshift(work);
   }
 
-  /** Passes rows that ended and are to be stored; how far the map is once they are. */
+  /** Passes ended rows that are about to be stored. Returns the progress of the map after that. */
   pass(ended: readonly RowWork[]): ProgressOf<"map"> {
     this.#passAll(ended);
     return this.#progress(({ next }) => this.#retriesKept(next));
   }
 
-  /** Passes the last rows that ended, where all the others are to be stored as far as they are. */
+  /** Passes the last ended rows, when all others are stored as they are. */
   close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
     this.#passAll(ended);
     const open = this.#listOpen();
-    // Where they are given, even none, rows may be stored between their calls.
+    // If retries are given, even none, rows may be stored between their calls.
     const retries = open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
     return { open, isDone: this.#isAtEnd && open.length === 0, progress: this.#progress(() => retries) };
   }
 
-  /** Rows that have not ended, in their order. */
+  /** Returns the unfinished rows in order. */
   #listOpen(): RowWork[] {
     return [...this.#entries.values()].flatMap(({ work, isTaken }) =>
       isTaken || work.state !== undefined ? [] : [work],
@@ -99,13 +99,13 @@ export class RowWindow {
     const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
     const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
-    // What earlier acts ended may lie behind what this one has read.
+    // Rows that earlier step actions ended may come after those that this one has read.
     const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
     const retries = retriesAt({ next });
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
   }
 
-  /** Of rows that are stored as this act found them. */
+  /** Returns the retries of rows that are stored as this step action found them. */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
     if (before === undefined || next >= from + spanMax) return undefined;
@@ -118,10 +118,10 @@ export class RowWindow {
     return Object.fromEntries(before.filter(([call]) => Number.parseInt(call, 10) >= this.#nextOrdinal));
   }
 
-  /** Whether it is time to read on. */
+  /** True if it is time to read more rows. */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
-    // While one waits to be tried again nothing is begun behind what was read: an app that refuses is not asked by ever more rows.
+    // While a row waits for a retry, no rows begin after those already read, so that an app that refuses does not get ever more requests.
     const hasRoom = this.#memory.bytes < handBytesMax && this.#entries.size + pageRows <= spanMax;
     return isWanted && !this.#isAtEnd && waiting === 0 && hasRoom;
   }
@@ -148,7 +148,7 @@ export class RowWindow {
     this.#nextOrdinal = (rows.at(-1)?.ordinal ?? this.#nextOrdinal - 1) + 1;
   }
 
-  /** A page of rows, and by ordinal what earlier acts left of those that have not ended. */
+  /** Returns a page of rows, and by ordinal what earlier step actions left of unfinished ones. */
   async #readPage(): Promise<SetPage & { readonly leftOf: ReadonlyMap<number, SetRow> }> {
     const { state, step, progress } = this.#at;
     const { again, retries, next: from = 0 } = progress;
@@ -160,7 +160,7 @@ export class RowWindow {
     if (!mayBeLeft) return { ...page, leftOf: new Map() };
     const left = await this.#effects.readRows(state, { ...own, withData: false });
     const leftOf = new Map(left.rows.map((row) => [row.ordinal, row]));
-    // What was left may be large as well: the page ends where that does.
+    // These parts may be large too: the page ends with them.
     const last = left.hasMore ? (left.rows.at(-1)?.ordinal ?? lastOrdinal) : lastOrdinal;
     const rows = page.rows.filter(({ ordinal }) => ordinal <= last);
     return { rows, leftOf, hasMore: page.hasMore || rows.length < page.rows.length };
@@ -185,7 +185,7 @@ export class RowWindow {
   }
 }
 
-/** By call. */
+/** Returns retries by call. */
 function retriesOf(works: readonly RowWork[]): Retries {
   return Object.fromEntries(
     works.flatMap(({ ordinal, doneCalls, retry }) =>
@@ -197,15 +197,15 @@ function retriesOf(works: readonly RowWork[]): Retries {
 /** Rows that are settled together, and their sealed bytes. */
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
-/** Whether something of a map's rows in doubt would be undone, were they done. */
+/** True if treating a map's rows in doubt as done would create undo entries. */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;
   return calls.some((call) => isCall(call) && call.undo !== undefined);
 }
 
 /**
- * Rows in doubt that people treat as done, part by part: each is ok from then on, and the write that it stands at is undone as one that was
- * answered. Where its undo names the answer, which nobody has, it counts as an undo that failed.
+ * Settles, part by part, the rows in doubt that people treat as done: each becomes ok, and its write is undone like one that was answered.
+ * If its undo needs the unknown answer, it counts as a failed undo.
  */
 export async function settleDoubt({ state, step, progress }: MapAt, effects: StepEffects): Promise<Change> {
   const range = { setId: step.id, state: "unknown", fromOrdinal: 0, ...atOnce } as const;
@@ -234,7 +234,7 @@ export async function settleDoubt({ state, step, progress }: MapAt, effects: Ste
   };
 }
 
-/** How the write is undone that a row in doubt stands at. */
+/** Returns the undo of the write that a row in doubt stopped at. */
 async function undoOfDoubt(
   { state, step }: Pick<MapAt, "state" | "step">,
   row: SetRow,

@@ -17,7 +17,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** Calls for each row of a set: as many rows an act as it comes to, kept part by part. */
+/** Makes calls for each row of a set: as many rows in a step action as it reaches, stored part by part. */
 export const mapKind: StepKind<"map"> = {
   needs: "commit",
   set: "in",
@@ -27,10 +27,7 @@ export const mapKind: StepKind<"map"> = {
   answer: answerRows,
 };
 
-/**
- * Rows that have not ended go on as they stood, under the keys of their calls; then those that failed are done again, and, where it is
- * wanted, those in doubt.
- */
+/** Unfinished rows continue with the keys of their calls. Then failed rows run again, and rows in doubt if requested. */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
   const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
@@ -38,7 +35,7 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
   return { ...kept, ...wanted, generation: progress.generation ?? generation, redo };
 }
 
-/** Moves a map on: its rows run until they have ended or the driver is to pause, and what ended is kept meanwhile. */
+/** Runs a map's rows until they have ended or the driver must pause, and stores ended rows meanwhile. */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
@@ -51,7 +48,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
   }
   let now = at.state;
   const progressed = logged(map);
-  // Once for all rows: a great many make the same calls.
+  // Once for all rows, because very many rows make the same calls.
   const tools = step.calls.map((call) => (call.kind === "run" ? undefined : toolOf(at.state, call)));
   const memory = new MapMemory(effects, () => effects.mustPause(now));
   const passed = new Set<number>();
@@ -76,7 +73,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
 
 const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
 
-/** How soon a job comes back that gave its place to others while its rows waited for memory. */
+/** Milliseconds until a job continues that gave its slot away while its rows waited for memory. */
 const againMs = 500;
 
 type RanCalls = {
@@ -86,7 +83,7 @@ type RanCalls = {
   readonly isPostponed: boolean;
 };
 
-/** What follows for a map whose rows make calls. */
+/** Returns what follows for a map whose rows make calls. */
 function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
@@ -100,7 +97,7 @@ function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effec
   return { edits: [...edits, ...last], next };
 }
 
-/** The jobs that the rows of a map run; undefined for one that runs no skill. */
+/** Returns the child jobs of a map's rows, or undefined if it runs no skill. */
 async function childrenOf(at: MapAt, effects: StepEffects): Promise<RowChildren | undefined> {
   if (!at.step.calls.some(({ kind }) => kind === "run")) return undefined;
   const ids = Object.values(at.progress.children ?? {});
@@ -118,7 +115,7 @@ type RanRows = {
   readonly mustPause: boolean;
 };
 
-/** What follows for a map whose rows run skills: the jobs that were begun are stored with how far its rows are, and waited for. */
+/** Returns what follows for a map whose rows run skills: the new children are stored with the progress of its rows, and then waited for. */
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   const { step } = at;
@@ -130,7 +127,7 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
     return { edits: [...edits, ...last], next };
   }
   const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
-  // Rows that could go on at once do; what waits for a retry is due then.
+  // Rows that can continue at once do. Those that wait for a retry are due then.
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
   const dueAts = end.open.flatMap(({ retry }) => (retry === undefined ? [] : [retry.dueAt]));
   const stands = children.hasBegun ? [] : standWith(now, step.id, children.open, effects.clock.now());
@@ -141,7 +138,10 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
   return { edits: [...reached, ...waits], next: { kind: "await", children: children.standings(), ...due } };
 }
 
-/** What rows came to: states, counts, errors and undo entries, in their order; and the ledger's rows of calls. With the counts of all so far. */
+/**
+ * Returns the edits for ended rows: states, counts, errors and undo entries in order, and the ledger rows of calls, with the total counts
+ * so far.
+ */
 function partEdits(
   { step, progress: { again } }: MapAt,
   state: JobState,
@@ -169,7 +169,7 @@ function partEdits(
   edits.push({ kind: "calls", stepId, calls: sumCalls(works.map(({ tally }) => tally.calls)) });
   edits.push({ kind: "mapped", setId: stepId, rows: works.flatMap((work) => mappedRow(step, work, again)) });
   edits.push({ kind: "receipt", stepId, rows });
-  // The first of them only: how many there are stands in the receipt and in the question.
+  // Only the first of them. The receipt and the question have their number.
   if (before.unknown === 0 && rows.unknown > 0) {
     edits.push({ kind: "note", note: { type: "call-in-doubt", stepId, payload: { rows: rows.unknown } } });
   }
@@ -181,7 +181,7 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
   return { ...before, [ended]: before[ended] + 1 };
 }
 
-/** The job is given back where all that is left waits. Whether anything is left behind it is known from the next look alone. */
+/** The job is given back if everything left waits. Only the next step action shows if later rows are left. */
 function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   const nowMs = clock.now();
   const dueAts = open.flatMap(({ retry }) => (retry !== undefined && retry.dueAt > nowMs ? [retry.dueAt] : []));
@@ -190,15 +190,15 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   return { kind: "until", atMs: Math.min(...dueAts, fullUntilMs ?? Number.POSITIVE_INFINITY) };
 }
 
-/** No row of a set stands there. */
+/** No row of a set has this ordinal. */
 const lastOrdinal = 2_147_483_647;
 
-/** Every row has ended: unknown ones are asked about first, then failed ones beyond what is tolerated. */
+/** Ends a map when every row has ended: it first asks about unknown rows, then about failed ones beyond the tolerated number. */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...rest } = at.progress;
   const { endedChildren: _endedChildren, ...kept } = rest;
-  // Those that rows ran have been taken.
+  // The results of the rows' children have been taken.
   const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
@@ -207,8 +207,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
       next: { kind: "on" },
     };
   }
-  // Beyond the last row of the source, whose ordinals may have gaps: whatever is answered, the step comes here again unless rows are to
-  // run again.
+  // After the last row of the source, whose ordinals may have gaps: with any answer the step comes here again, unless rows run again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
   const { tolerate } = step;
@@ -216,7 +215,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
   const isSimulated =
     state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read");
-  // To skip what need not be done is as the program says; to skip what failed is not.
+  // Skipping rows by a condition is what the program says. Skipping failed rows is not.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
   const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);
   const ended = isPartial ? "partial" : isSimulated ? "simulated" : "completed";
@@ -226,7 +225,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   };
 }
 
-/** Whether a person had rows of the step skipped. */
+/** True if a person skipped rows of the step. */
 function hasSkipped({ state, step }: MapAt): boolean {
   return state.steps.get(step.id)?.receipt.decision?.continuation === "skip";
 }
@@ -250,7 +249,7 @@ function askAbout(
   return { edits, next: { kind: "fail", stepId: step.id, code, message } };
 }
 
-/** What becomes of the failed or unknown rows. The step looks at its rows again afterwards. */
+/** Applies an answer about failed or unknown rows. The step checks its rows again afterwards. */
 function answerRows(at: StepAt<"map">, settled: SettledQuestion): Change {
   const { step, instruction, progress } = at;
   const about = settled.kind === "unknown" ? "unknown" : "failed";
@@ -292,7 +291,7 @@ function retryRows(
   ];
 }
 
-/** The rows run again from their first call that did not end well. Where they are in doubt, the app is given the same keys. */
+/** Runs rows again from their first call that did not succeed. For rows in doubt the app gets the same keys. */
 function runAgain(
   { state, step }: Pick<StepAt<"map">, "state" | "step">,
   { appGeneration: before, generation, ...kept }: Omit<ProgressOf<"map">, "askId" | "retries" | "ended">,

@@ -2,10 +2,10 @@ import { readJsonObject } from "@svc/core";
 import type { OverrideTarget } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 
-/** Names of changed values that a log entry tells. */
+/** Names of changed values in a log entry. */
 const namesMax = 50;
 
-/** What a `retry-with` answer changes: params, or the arguments of one step. It was checked when it was given. */
+/** Returns the changes of a `retry-with` answer: params, or the arguments of one step. The answer was checked when it was given. */
 export function overrideEdits(
   stepId: string,
   target: OverrideTarget | undefined,

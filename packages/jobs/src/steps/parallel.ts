@@ -1,7 +1,7 @@
 import type { Change } from "../state/change.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Sends the job on as many ways as there are branches; the driver joins them. */
+/** Splits the job into its branches. The driver joins them. */
 export const parallelKind: StepKind<"parallel"> = {
   needs: "nothing",
   set: undefined,

@@ -5,20 +5,20 @@ import { callsOf, classOfMethod, type PinnedSkills, type Program, runsOf } from 
 export type AskedPlan = {
   readonly program: Pick<Program, "title" | "steps">;
   readonly estimate: EstimateDocument;
-  /** What it calls that destroys: slugs of tools, and names of skills. */
+  /** Its destructive calls: slugs of tools, and names of skills. */
   readonly destructive: readonly string[];
-  /** Whether it is asked about for all runs of a standing program. */
+  /** True if the question covers all runs of a standing program. */
   readonly isRehearsal?: boolean;
 };
 
-/** Names that are told of each kind; the others are counted. */
+/** Names that are shown of each kind. The others are counted. */
 const namesMax = 4;
 const textMax = 500;
 
 /**
- * What a person is asked to approve or to confirm, such as `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2 of them
- * destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` Nothing of it comes from rows; where it gets long, fewer
- * things are named.
+ * Returns the text that asks a person to approve or confirm a plan, for example `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2
+ * of them destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` It contains nothing from rows. A long text names
+ * fewer things.
  */
 export function planText(plan: AskedPlan, verb: "Approve" | "Confirm" = "Approve"): string {
   const { program, estimate, destructive, isRehearsal = false } = plan;
@@ -58,7 +58,7 @@ function count(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** The tools and skills of a program that destroy, in program order, each once. */
+/** Returns the destructive tools and skills of a program, in program order, each once. */
 export function destructiveOf(
   { steps }: Pick<Program, "steps">,
   { isDestructive, skills }: { readonly isDestructive: (slug: string) => boolean; readonly skills: PinnedSkills },

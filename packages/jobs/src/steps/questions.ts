@@ -7,8 +7,8 @@ import { shownOf } from "../state/shown.ts";
 import { type AskedPlan, planText } from "./plan-text.ts";
 
 /**
- * The question of a declared point about a step; `counts` where it is about rows. Of a source that is absent its name is
- * told in its place, and `***` stands for what is sensitive.
+ * Returns the question of a declared point about a step; `counts` if it is about rows. An absent source is replaced by its name, and a
+ * sensitive value by `***`.
  */
 export function pointQuestion(
   point: Point,
@@ -39,15 +39,15 @@ export function pointQuestion(
 }
 
 /**
- * A text of the program as people read it. The name of a source that is absent stands in its place, and `***` for what is sensitive. `id`
- * names the text where it cannot be filled in.
+ * Returns a text of the program for people. An absent source is replaced by its name, and a sensitive value by `***`. `id` names the text
+ * if it cannot be filled in.
  */
 export function textForPeople(template: Point["question"], id: string, state: JobState): string {
-  // Where nothing is sensitive the job is shown as it is.
+  // Without sensitive values the job is shown unchanged.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const resolved = resolveText(template, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
   if (!("value" in resolved)) return `${id}: ${resolved.fault.message}`;
-  // What an app answered may hold characters that the store does not keep.
+  // An app's answer may contain characters that the store does not keep.
   return storableText(shown?.redact(resolved.value) ?? resolved.value);
 }
 
@@ -56,12 +56,12 @@ const systemContinuations = {
   undo_stuck: ["proceed", "retry-with", "abort"],
 } as const satisfies Readonly<Record<string, readonly Continuation[]>>;
 
-/** A question of the service's own, which has no clock. */
+/** Returns one of svc's own questions, which has no deadline. */
 export function systemQuestion(kind: keyof typeof systemContinuations, stepId: string, question: string): JobQuestion {
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }
 
-/** The question whether a plan may run: it says what the plan does at most. */
+/** Returns the question whether a plan may run. It says what the plan does at most. */
 export function planQuestion(plan: AskedPlan): JobQuestion {
   return {
     ...undeclared,
@@ -74,8 +74,8 @@ export function planQuestion(plan: AskedPlan): JobQuestion {
 }
 
 /**
- * The question whether a job may begin that a person confirms: what its plan does at most, or `text` where it says that better. Nobody's
- * answer is no.
+ * Returns the question whether a job may begin that a person must confirm: what its plan does at most, or `text` if that says it better. No
+ * answer means no.
  */
 export function confirmQuestion(
   plan: AskedPlan,

@@ -5,10 +5,10 @@ import { memoryOfText } from "./map-memory.ts";
 
 type Path = readonly (string | number)[];
 
-/** Longer ones are kept as their digests, so that a key takes little however long the values are. */
+/** Longer keys are kept as digests, so that a key needs little memory however long its values are. */
 const keyCharactersMax = 64;
 
-/** The kept fields of an item, as a row; of an item that is no object, `value`. */
+/** Returns the kept fields of an item as a row. For an item that is not an object, the field `value`. */
 export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject {
   const fields: JsonObject = isObject(item) ? item : { value: item };
   return Object.fromEntries(
@@ -16,7 +16,7 @@ export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject
   );
 }
 
-/** A text that rows share whose fields have the same values; what is absent is null. */
+/** Returns a text that is equal for rows whose fields have the same values. An absent value counts as null. */
 export function keyOf(row: JsonObject, by: readonly Path[]): string {
   let key = "";
   for (const path of by) {
@@ -26,49 +26,49 @@ export function keyOf(row: JsonObject, by: readonly Path[]): string {
   return shortened(key);
 }
 
-/** The key of a row; undefined if its field is neither a text nor a number. Such a row is like no other. */
+/** Returns the key of a row, or undefined if its field is neither a text nor a number. Such a row equals no other. */
 export function keyOfRow(row: JsonObject, field: string): string | undefined {
   const value = fieldOf(row, [field]);
   return typeof value === "string" || isJsonNumber(value) ? shortened(JSON.stringify(value)) : undefined;
 }
 
-/** The same, undefined where one of the values is null or absent: then the row is like no other. */
+/** Returns the same, or undefined if one of the values is null or absent: then the row equals no other. */
 export function matchOf(row: JsonObject, by: readonly Path[]): string | undefined {
   for (const path of by) if ((fieldOf(row, path) ?? null) === null) return undefined;
   return keyOf(row, by);
 }
 
-/** The value of a field of a row. Most fields are one name, and a great many rows have them. */
+/** Returns the value of a field of a row. Most fields are a single name, and very many rows have them. */
 export function fieldOf(row: JsonObject, path: Path): JsonValue | undefined {
   const [name = ""] = path;
   return path.length === 1 && Object.hasOwn(row, name) ? row[name] : valueAt(row, path);
 }
 
-/** JSON, in which no line ends; of an object with its names in order. */
+/** Returns JSON without line ends, with the names of an object in order. */
 function textOf(value: JsonValue): string {
   return typeof value === "object" && value !== null ? canonicalJson(value) : JSON.stringify(value);
 }
 
-/** No JSON begins as a digest does. */
+/** No JSON begins like a digest. */
 function shortened(text: string): string {
   return text.length <= keyCharactersMax ? text : `#${hash("sha256", text, "base64")}`;
 }
 
-/** A value that has an order; undefined for lists and objects, which have none; null for what is absent. */
+/** A value that can be sorted. Undefined for lists and objects, which cannot. Null for an absent value. */
 type SortValue = JsonNumber | boolean | string | undefined | null;
 type Present = Exclude<SortValue, null>;
 
-/** Of a longer text the beginning decides: the rows of a large set are not to be held whole. */
+/** A longer text is sorted by its beginning, so that the rows of a large set are not held as a whole. */
 const textMax = 256;
 
-/** What a row costs that is sorted, beside the texts that it is sorted by: its number, its place before and after, a value for each key. */
+/** Memory of a sorted row beyond its sort texts: its number, its place before and after, and a value for each key. */
 const rowBytes = 32;
 const valueBytes = 24;
 
-/** Where two rows are further apart, no block holds both and those between them. */
+/** Distance above which two rows have no block in common with the rows between them. */
 const farApart = 100;
 
-/** Whether rows, by their numbers in some order, stand anywhere in the job, so that those next to each other share no block. */
+/** True if rows, given by their numbers in some order, are spread over the job, so that neighbors share no block. */
 export function isScattered(rowNumbers: readonly number[]): boolean {
   let jumps = 0;
   for (let at = 1; at < rowNumbers.length; at++) {
@@ -77,7 +77,7 @@ export function isScattered(rowNumbers: readonly number[]): boolean {
   return jumps > rowNumbers.length / 8;
 }
 
-/** Rows under sorting: their numbers and what they are ordered by, a list for each key. */
+/** Rows being sorted: their numbers and their sort values, one list for each key. */
 export class OrderedRows {
   readonly #by: readonly SortKey[];
   readonly #numbers: number[] = [];
@@ -88,7 +88,7 @@ export class OrderedRows {
     this.#columns = by.map(() => []);
   }
 
-  /** Adds a row, and says how many bytes are held for it. */
+  /** Adds a row. Returns the bytes that are held for it. */
   add(rowNumber: number, row: JsonObject): number {
     this.#numbers.push(rowNumber);
     let bytes = rowBytes;
@@ -100,7 +100,7 @@ export class OrderedRows {
     return bytes;
   }
 
-  /** The numbers of the rows in their order; what is alike stays as it was. */
+  /** Returns the numbers of the rows in order. Equal rows keep their order. */
   *numbersInOrder(): Generator<undefined, number[]> {
     const places = this.#numbers.map((_number, place) => place);
     const sorted = yield* sortInTurns(places, compareBy(this.#by, this.#columns));
@@ -114,12 +114,15 @@ function sortValue(value: JsonValue | undefined): SortValue {
   return typeof value === "boolean" || isJsonNumber(value) ? value : undefined;
 }
 
-/** A copy: a part of a text keeps the whole in memory. */
+/** A copy, because a part of a text keeps the whole in memory. */
 function beginningOf(text: string): string {
   return Buffer.from(text.slice(0, textMax), "utf16le").toString("utf16le");
 }
 
-/** Which of two rows, by their places in the columns, stands first: by each key in turn, numbers before texts before the rest, and what is absent last either way. */
+/**
+ * Returns a comparison of two rows by their indexes in the columns: by each key in turn, numbers before texts before the rest, and absent
+ * values last in both directions.
+ */
 function compareBy(by: readonly SortKey[], columns: readonly SortValue[][]): (a: number, b: number) => number {
   const keys = by.map(({ isDescending }, index) => ({ isDescending, column: columns[index] ?? [] }));
   return (a, b) => {
@@ -152,11 +155,11 @@ function rankOf(value: Present): number {
   return typeof value === "string" ? 1 : 0;
 }
 
-/** Rows that are sorted at a stretch, and moves of rows between two looks at the time. */
+/** Rows that are sorted without a pause, and moves of rows between two checks of the time. */
 const runRows = 128;
 const movesAtOnce = 1_000;
 
-/** Sorts in place, keeping the order of what is alike; it stops again and again so that others get their turn. */
+/** Sorts in place and keeps the order of equal items. It pauses repeatedly so that other work gets turns. */
 function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
   for (let from = 0; from < items.length; from += runRows) {
     const run = items.slice(from, from + runRows).sort(compareItems);
@@ -172,7 +175,7 @@ function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Gene
   return source;
 }
 
-/** Merges runs of a width, two and two, from one list into another. */
+/** Merges runs of a width in pairs, from one list into another. */
 function* mergeRuns<T>(
   source: T[],
   target: T[],

@@ -5,8 +5,8 @@ import type { JsonValue } from "@svc/program";
 const depthMax = 8;
 
 /**
- * A value that a schema allows, the simplest there is: what a simulated write answers. The same schema always gives the same. Sensitive
- * texts are others than plain ones: all that is equal to one of them is masked where people read it.
+ * Returns the simplest value that a schema allows, as the answer of a simulated write. The same schema always gives the same value.
+ * Sensitive texts differ from plain ones, because every text equal to a sensitive one is masked for people.
  */
 export function sampleOf(schema: JsonSchema, depth = 0, isSensitive = schema["x-sensitive"] === true): JsonValue {
   if ("const" in schema) return schema.const as JsonValue;

@@ -4,29 +4,35 @@ import type { StepEffects } from "./effects.ts";
 import type { SetWriter } from "./set-writer.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** What is asked for at first, then as much as is held already, up to the most at once: few asks, and little that nothing fills. */
+/**
+ * The first request, in bytes. Each later one asks for as much as is held already, up to a maximum: few requests, and little unused memory.
+ */
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
-/** What a chunk of rows that passes by may take before it is counted: those of large rows come to more. */
+/** Largest chunk of passing rows that is not counted, in bytes. Only chunks of large rows exceed it. */
 export const passingBytesMax = 1_048_576;
 
-/** How often it is looked, while others hold the memory, whether the driver is wanted, and how soon a job comes back that gave way. */
+/**
+ * Interval at which a step action checks, while others hold the memory, if the driver is interrupted; and how soon a job continues that
+ * gave way. In milliseconds.
+ */
 const lookMs = 100;
 const againMs = 500;
 
 /**
- * What an act holds in memory of the rows of a set, and of chunks of large rows while they pass by. It asks before it reads what it will hold of, waits while others hold too much, and
- * keeps its place on the node meanwhile only where nobody else waits for one, or where it holds something: then others let go soon.
+ * The memory that a step action holds of a set's rows, and of chunks of large rows while they pass. It asks before it reads, and waits
+ * while others hold too much. It keeps its slot on the node only if no other job waits for one, or if it holds memory, because then others
+ * will soon release theirs.
  */
 export class SetMemory {
   readonly #at: Pick<StepAt, "state" | "step">;
   readonly #effects: StepEffects;
   readonly #hold: MemoryHold;
   #bytes = 0;
-  /** What is held of the rows of the last chunk. */
+  /** Bytes held of the rows of the last chunk. */
   #chunkBytes = 0;
-  /** What the largest chunks come to that pass by. */
+  /** Size of the largest passing chunks, in bytes. */
   #passingBytes = 0;
   #stopped: "tooLarge" | "wanted" | undefined;
 
@@ -36,7 +42,7 @@ export class SetMemory {
     this.#hold = effects.holdMemory();
   }
 
-  /** Does an act that holds something, and lets go of it at its end. */
+  /** Runs a step action that holds memory, and releases it at the end. */
   static async during<T>(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,
@@ -50,7 +56,7 @@ export class SetMemory {
     }
   }
 
-  /** Does an act over a chunk of large rows once there is room for them; `begun`: what it edits where it has to end before. */
+  /** Runs a step action over a chunk of large rows when there is room for them. `begun`: its edits if it has to end before. */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,
@@ -69,8 +75,8 @@ export class SetMemory {
   }
 
   /**
-   * Waits until there is room for what is held by now, and, unless no chunk of rows follows, for what another one may come to. False where
-   * the act is to end: see `stop`.
+   * Waits for room for what is held now and, unless no chunk follows, for the next chunk. Returns false if the step action must end: see
+   * `stop`.
    */
   hasRoom({ isLast = false } = {}): Promise<boolean> {
     this.#bytes += this.#chunkBytes;
@@ -79,7 +85,7 @@ export class SetMemory {
     return this.#grow(this.#bytes + next);
   }
 
-  /** Waits until there is room for a chunk of rows that passes by, and one like it. False where the act is to end. */
+  /** Waits for room for a passing chunk and one more of its size. Returns false if the step action must end. */
   hasRoomToPass(bytes: number): Promise<boolean> | boolean {
     const passing = 2 * (bytes - passingBytesMax);
     if (passing <= this.#passingBytes) return true;
@@ -87,7 +93,7 @@ export class SetMemory {
     return this.#grow(this.#bytes);
   }
 
-  /** Takes up to so many bytes of what nobody else holds or waits for, without waiting; answers how many those are. */
+  /** Takes up to so many bytes that no one else holds or waits for, without waiting. Returns their number. */
   takeSpare(bytesMax: number): number {
     const before = this.#hold.bytes;
     for (let bytes = Math.ceil(Math.min(bytesMax, this.#hold.bytesMax - before)); bytes >= firstBytes; bytes >>= 1) {
@@ -98,7 +104,7 @@ export class SetMemory {
     return 0;
   }
 
-  /** A chunk that passes by is no reason to fail: it takes what is left. */
+  /** A passing chunk never fails for memory: it takes what is left. */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;
     const needed = Math.max(held, Math.min(held + this.#passingBytes, bytesMax));
@@ -109,14 +115,14 @@ export class SetMemory {
     return true;
   }
 
-  /** How an act ends that was stopped before it had read all rows. */
+  /** Returns how a step action ends that was stopped before it had read all rows. */
   stop(writer: SetWriter): Promise<Change> {
     const next = this.nextOfStop();
     if (next === undefined) return writer.giveUp();
     return next.kind === "until" ? writer.postpone(next.atMs) : writer.fail(next);
   }
 
-  /** What follows an act that was stopped; undefined if its driver has to end. */
+  /** Returns what follows a stopped step action, or undefined if its driver must end. */
   nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
     if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };
     if (this.#stopped === undefined) return undefined;
@@ -147,7 +153,7 @@ export class SetMemory {
     return true;
   }
 
-  /** Whether the driver is wanted elsewhere: at the job's end, or, by an act that holds nothing yet, by other jobs. */
+  /** True if the driver is needed elsewhere: because the job ends or, if the step action holds nothing yet, for other jobs. */
   #isWanted(): boolean {
     const { state } = this.#at;
     if (this.#effects.mustEnd(state)) return true;

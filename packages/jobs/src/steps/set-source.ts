@@ -6,20 +6,20 @@ import { keyOfRow, pickFields } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import type { CallAt } from "./step-kind.ts";
 
-/** Which rows of a set are read, and whether with their fields. */
+/** The rows of a set to read, with or without their fields. */
 type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
-/** What takes the rows of a set, and the account of what is held of them; `holds`: beyond their chunk, too. */
+/** Receiver of a set's rows, with the account of the memory held for them. `holds`: it keeps memory beyond the chunk. */
 type SetTaker = {
   readonly memory: SetMemory;
   readonly holds: boolean;
-  /** False where no more rows are wanted. `bytes`: what they take in memory, about. */
+  /** Returns false if no more rows are needed. `bytes`: their approximate memory. */
   take(rows: readonly ReadRow[], bytes: number): Promise<boolean>;
 };
 
 /**
- * Hands on all rows of a set, a chunk at a time, while the next one is read. False where the act is to be given up, or no more of them
- * are wanted.
+ * Passes on all rows of a set, one chunk at a time, while the next is read. Returns false if the step action must be given up, or no more
+ * rows are needed.
  */
 export async function eachChunk(
   state: JobState,
@@ -29,7 +29,7 @@ export async function eachChunk(
 ): Promise<boolean> {
   const read = (fromOrdinal: number) => {
     const reading = effects.readChunk(state, { ...part, fromOrdinal });
-    // Whoever waits for it hears of a failure.
+    // The code that waits for it gets the error.
     reading.catch(() => {});
     return reading;
   };
@@ -46,17 +46,17 @@ export async function eachChunk(
   }
 }
 
-/** Bytes of a key in memory, about. */
+/** Approximate memory of a key, in bytes. */
 const keyBytes = 160;
-/** Most keys that a driver knows from one page to the next. The keys of a larger set are read again for each page. */
+/** Largest number of keys that a driver caches from one page to the next. The keys of a larger set are read again for each page. */
 const knownKeysMax = 10_000;
 
-/** The new rows of a page, or what follows if their keys take more memory than there is. */
+/** The new rows of a page, or what follows if their keys need too much memory. */
 type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
 
 /**
- * Returns an answer's items as rows, those alone whose key no row of the step's set has: of items with the same key the first one. The
- * keys are those of the stored rows, so a page that is read again, by another node too, adds nothing twice.
+ * Returns an answer's items as rows, without those whose key a row of the step's set has; of items with the same key only the first. The
+ * keys are those of stored rows, so a page that is read again, even by another node, adds nothing twice.
  */
 export async function newRowsOf(
   at: CallAt,
@@ -79,7 +79,7 @@ export async function newRowsOf(
   });
 }
 
-/** The keys of the rows that the step's set has; undefined if the act is to end. */
+/** Returns the keys of the rows in the step's set, or undefined if the step action must end. */
 async function knownKeysOf(
   { state, step }: CallAt,
   key: string,
@@ -88,7 +88,7 @@ async function knownKeysOf(
 ): Promise<KnownKeys | undefined> {
   const rows = state.steps.get(step.id)?.receipt.rows?.in ?? 0;
   const known = effects.knownKeys.get(step.id);
-  // What an act knew whose commit was lost is not what is stored.
+  // Keys of a step action whose commit was lost are not stored.
   if (known?.rows === rows) {
     memory.add(known.keys.size * keyBytes);
     return known;
@@ -110,7 +110,7 @@ async function knownKeysOf(
   return isRead ? { rows, keys } : undefined;
 }
 
-/** Adds the keys that it meets to those that are known. */
+/** Returns items with unknown keys, and adds their keys to the known ones. */
 function* unknownOf(
   list: readonly JsonValue[],
   { key, keep }: { readonly key: string; readonly keep: readonly string[] },

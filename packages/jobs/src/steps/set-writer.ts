@@ -3,12 +3,12 @@ import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
 import type { PartialCommit, StepAt } from "./step-kind.ts";
 
-/** Rows that are committed together: of those that are made their fields are sealed and stored as well. */
+/** Rows that are committed together. New rows are also sealed and stored. */
 const chosenAtOnce = 2_000;
 const madeAtOnce = 1_000;
 const charactersAtOnce = 262_144;
 
-/** About how long the text of a row is; what is nested counts as it is written. */
+/** Returns the approximate length of a row's text. Nested values count as written. */
 function charactersOf(row: JsonObject): number {
   let characters = 0;
   for (const name in row) {
@@ -19,12 +19,12 @@ function charactersOf(row: JsonObject): number {
   return characters;
 }
 
-/** A step at hand, of whatever kind. */
+/** A step of any kind. */
 type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step };
 
 /**
- * Writes the set of a step that is made in one act, part by part, so that no commit is large. The act begins the step: what an earlier
- * one left of it is gone. Nothing is lost by that, since such a step calls nobody.
+ * Writes the set of a step that is made in one step action, part by part, so that no commit is large. The action begins the step and drops
+ * what an earlier one left of it. Nothing is lost by that, because such a step calls nothing.
  */
 export class SetWriter {
   readonly #at: WrittenStep;
@@ -37,16 +37,16 @@ export class SetWriter {
   constructor(at: WrittenStep, { clock }: Pick<StepEffects, "clock">, keep: PartialCommit) {
     this.#at = at;
     this.#keep = keep;
-    // It is told of with the first part that is committed, or at the end.
+    // It is logged with the first part that is committed, or at the end.
     this.#edits = [{ kind: "begin", step: at.step, sinceMs: clock.now() }];
   }
 
-  /** Whether the set has no room for so many more rows. */
+  /** True if the set has no room for so many more rows. */
   isFull(more: number): boolean {
     return this.#size + more > this.#at.state.loaded.program.limits.rows;
   }
 
-  /** Rows of the job become rows of the set; `looked` is how many were looked at for it. */
+  /** Adds rows of the job to the set. `looked`: the number of rows read for it. */
   async choose(rowNumbers: readonly number[], looked: number): Promise<void> {
     let left = looked;
     for (let from = 0; from < rowNumbers.length || left > 0; from += chosenAtOnce) {
@@ -62,7 +62,7 @@ export class SetWriter {
     }
   }
 
-  /** Rows that are made become rows of the set. */
+  /** Adds new rows to the set. */
   async make(rows: readonly JsonObject[], looked: number): Promise<void> {
     let left = looked;
     let part: JsonObject[] = [];
@@ -89,36 +89,36 @@ export class SetWriter {
     const edits = this.#edits;
     this.#edits = [];
     this.#waiting = 0;
-    // The part before it is committed by now, and the next one is made while this one is.
+    // The part before it is committed by now. The next one is made while this one is committed.
     await this.#keeping;
     this.#keeping = this.#keep([...edits, { kind: "logProgress", stepId: this.#at.step.id }]);
-    // Whoever waits for it hears of a failure.
+    // The code that waits for it gets the error.
     this.#keeping.catch(() => {});
   }
 
-  /** The end of the step: its set is whole. */
+  /** Ends the step: its set is complete. */
   async finish(): Promise<Change> {
     await this.#keeping;
     const { step, instruction } = this.#at;
-    // A set without rows is known to have none.
+    // This records that an empty set has no rows.
     this.#edits.push({ kind: "chosen", setId: step.id, rowNumbers: [], looked: 0 });
     const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
     return { edits: [...this.#edits, finish], next: { kind: "on" } };
   }
 
-  /** The act is given up: the driver knows why, and another one makes the set. */
+  /** Gives up the step action for a reason that the driver knows. Another one makes the set. */
   async giveUp(): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next: { kind: "commit" } };
   }
 
-  /** The act waits for what others hold, and has made nothing yet: the job is given back until a time. */
+  /** Gives the job back until a time, because the step action waits for memory and has made nothing yet. */
   async postpone(atMs: number): Promise<Change> {
     await this.#keeping;
     return { edits: [], next: { kind: "until", atMs } };
   }
 
-  /** The set would have more rows than the job may. */
+  /** Fails because the set would have more rows than the job may have. */
   async fail(next: Extract<Change["next"], { kind: "fail" | "limit" }>): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next };

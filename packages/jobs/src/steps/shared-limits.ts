@@ -2,22 +2,22 @@ import type { Id } from "@svc/core";
 import type { Limits } from "@svc/program";
 import type { LimitName } from "../state/change.ts";
 
-/** What a child uses at most at once, of the limits that are the parent's: those of the children under way are another's. */
+/** The most that one child uses of its parent's limits. Those of its own running children are counted separately. */
 export type ChildLimits = Pick<Limits, LimitName>;
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /**
- * What the branches of a job take of its limits beside each other. It belongs to one driver, which makes it of the job as it was read:
- * acts see there what others took that is no part of the job yet.
+ * The shared use of a job's limits by its branches. It belongs to one driver, which makes it from the job as read. Step actions see there
+ * what others took before that is part of the job.
  */
 export class SharedLimits {
-  /** What the job had used, and what calls, rows and questions took since: those of children once their ends are taken. */
+  /** The job's use, with what calls, rows and questions took since. The use of children is added at their end. */
   readonly own: { -readonly [Name in LimitName]: number };
-  /** How many branches there are. */
+  /** Number of branches. */
   readonly branches: number;
   readonly #limits: Limits;
-  /** What children under way may use. */
+  /** What running children may use. */
   readonly #held = new Map<Id<"job">, ChildLimits>();
 
   constructor(limits: Limits, used: ChildLimits, branches: number) {
@@ -27,39 +27,39 @@ export class SharedLimits {
     this.#limits = limits;
   }
 
-  /** Whether any child is under way, whose end may give something back. */
+  /** True if any child is running whose end may return some of it. */
   get isHeld(): boolean {
     return this.#held.size > 0;
   }
 
-  /** Keeps for a child what it may use. */
+  /** Reserves what a child may use. */
   hold(id: Id<"job">, room: ChildLimits): void {
     this.#held.set(id, room);
   }
 
-  /** The child was never begun. */
+  /** Releases what was reserved for a child that was never begun. */
   release(id: Id<"job">): void {
     this.#held.delete(id);
   }
 
-  /** A child that ended goes on: what it used is counted at its next end. */
+  /** Takes back the use of an ended child that continues. It is counted at its next end. */
   giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.own[name] -= used[name];
   }
 
-  /** Takes what a child used that has ended; the rest is given back. */
+  /** Adds the use of an ended child. The rest of its reservation is returned. */
   take({ id, used }: { readonly id: Id<"job">; readonly used: ChildLimits }): void {
     if (!this.#held.delete(id)) return;
     for (const name of limitNames) this.own[name] += used[name];
   }
 
-  /** What is left of the limits beside what children under way may use. */
+  /** Returns what is left of the limits besides what running children may use. */
   room(): ChildLimits {
     const left = (name: LimitName) => Math.max(0, this.#left(name));
     return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
   }
 
-  /** Whether nothing is left of a limit for now: the end of a child may give something back. */
+  /** True if nothing is left of a limit now, and the end of a child may return some. */
   isFullForNow(name: LimitName): boolean {
     return this.#left(name) <= 0 && this.own[name] < this.#limits[name];
   }

@@ -9,7 +9,7 @@ import type { CallPlace } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** A write of a simulated job, filled in. `at`: of a map, the row and the answers of its calls so far. */
+/** A filled-in write of a simulated job. `at`: for a map, the row and the answers of its calls so far. */
 export type FilledWrite = {
   readonly call: MapCall;
   readonly place: CallPlace;
@@ -22,13 +22,13 @@ export type FilledWrite = {
   };
 };
 
-/** Longer texts and lists are cut, and what is longer even so is left out. */
+/** Longer texts and lists are cut. Values that are still longer are left out. */
 const textMax = 200;
 const itemsMax = 10;
 const argumentsMax = 4_096;
 const masked = "***";
 
-/** A write that a simulated job does not send, and what it would have sent, where that is still shown. None for a read. */
+/** Returns a write that a simulated job does not send, with its contents while they are shown. Empty for a read. */
 export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   const { call, place } = write;
   if (toolOf(state, call).action.class === "read") return { count: 0, calls: [] };
@@ -36,7 +36,7 @@ export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   return { count: 1, calls: isShown ? [shownWrite(state, write)] : [] };
 }
 
-/** What a write would have sent, as people may see it. */
+/** Returns the contents of a write for display. */
 function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrite): SimulatedCall {
   const { action } = toolOf(state, call);
   const open = call.http === undefined ? maskArguments(action.inputSchema, args) : { ...args, url: addressOf(args) };
@@ -47,13 +47,13 @@ function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrit
   return { callId: place.callId, ordinal: place.ordinal, toolSlug: call.tool, entityId: call.entity, argumentsJson };
 }
 
-/** The address of a request as it would be sent; what `query` adds stands beside it. */
+/** Returns the address of a request as it would be sent, without the additions of `query`, which are shown separately. */
 function addressOf({ url = "" }: JsonObject): JsonValue {
   const read = readHttpAddress(url);
   return "address" in read ? read.address : url;
 }
 
-/** The sensitive texts of a row, and of the answers of its calls. */
+/** Returns the sensitive texts of a row and of its calls' answers. */
 function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
   if (at === undefined || !loaded.hasSensitive) return [];
   const { step, row, calls } = at;
@@ -68,7 +68,7 @@ function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
   return [...inRow, ...inAnswers];
 }
 
-/** A copy with `***` at a path. */
+/** Returns a copy with `***` at a path. */
 function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)[]): JsonValue {
   if (first === undefined) return masked;
   if (Array.isArray(value)) {
@@ -79,7 +79,7 @@ function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)
   return { ...fields, [first]: withMask(fields[first] ?? null, rest) };
 }
 
-/** A copy in which texts show nothing sensitive, and what is long is cut. */
+/** Returns a copy without sensitive texts, with long values cut. */
 function shortened(value: JsonValue, redact: (text: string) => string): JsonValue {
   if (typeof value === "string") {
     const text = redact(value);

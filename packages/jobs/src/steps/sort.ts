@@ -9,7 +9,7 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { writeInOrder } from "./write-in-order.ts";
 
-/** The rows of a set in another order. What they are ordered by is held in memory, and nothing else of them. */
+/** Sorts the rows of a set. Only their sort values are held in memory. */
 export const sortKind: StepKind<"sort"> = {
   needs: "rows",
   set: "ok",
@@ -18,7 +18,7 @@ export const sortKind: StepKind<"sort"> = {
   answer: undefined,
 };
 
-/** Of fewer rows whoever reads them opens each block once, wherever they stand. */
+/** Below this number, a reader of the rows opens each block once in any order. */
 const scatteredMin = 2_000;
 
 function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -50,7 +50,10 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialComm
   });
 }
 
-/** Whether a step reads all rows of a set. If none does, as where the first ones are taken alone, they need not stand in its order. */
+/**
+ * True if a step reads all rows of a set. If none does, for example because only the first rows are taken, they need not be stored in its
+ * order.
+ */
 function isReadWhole({ loaded }: JobState, setId: string): boolean {
   return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));
 }

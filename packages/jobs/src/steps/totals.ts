@@ -13,10 +13,10 @@ import {
 import type { Total } from "../state/progress.ts";
 import type { ReadRow } from "./effects.ts";
 
-/** Why a value over rows cannot be made. */
+/** Why a value over rows cannot be computed. */
 export type TotalFault = { readonly code: string; readonly message: string };
 
-/** A value over rows under making, with the bytes that it holds of them. It belongs to the act. */
+/** A value over rows in progress, with the bytes that it holds. It belongs to the step action. */
 export type RunningTotal = {
   count: number;
   sum: Total["sum"];
@@ -28,20 +28,23 @@ export type RunningTotal = {
 
 type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Kind }>;
 
-/** Most of a text or a list, in bytes: what the value of a step may have. */
+/** Largest text or list in bytes, as for the value of a step. */
 const bytesMax = 65_536;
 
-/** A value to be gone on with; without one that is known, from nothing. */
+/** Returns a running total that continues a known one, or a new one. */
 export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
   return { count, sum, best, text, list: [...list], bytes };
 }
 
 const nothing: Total = { count: 0, sum: 0, best: null };
 
-/** What values over rows are made of. */
+/** The parts of a row that values over rows use. */
 type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
 
-/** Adds rows to values over rows, one at each turn, or says why that cannot be. `scope` is what texts may name beside the row. */
+/**
+ * Adds rows to values over rows, one in each turn, or returns the reason why that is impossible. `scope`: names that texts can use besides
+ * the row.
+ */
 export function* addRows(
   totals: readonly RunningTotal[],
   reductions: Reductions,
@@ -56,7 +59,7 @@ export function* addRows(
   return undefined;
 }
 
-/** Adds a row to values over rows, or says why that cannot be. `scope` is what texts may name beside the row. */
+/** Adds a row to values over rows, or returns the reason why that is impossible. `scope`: names that texts can use besides the row. */
 export function addRow(
   totals: readonly RunningTotal[],
   reductions: Reductions,
@@ -70,7 +73,7 @@ export function addRow(
   return undefined;
 }
 
-/** Values over rows, by name. */
+/** Returns the values over rows, by name. */
 export function valuesOf(totals: readonly RunningTotal[], reductions: Reductions): JsonObject {
   return Object.fromEntries(
     reductions.map(([name, reduction], index) => [name, resultOf(totals[index] as RunningTotal, reduction)]),
@@ -108,21 +111,21 @@ function addTo(
   }
 }
 
-/** Most fields are one name, and a great many rows have them. */
+/** Most fields are a single name, and very many rows have them. */
 function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
   const [name = ""] = field;
   return field.length === 1 && Object.hasOwn(data, name) ? data[name] : valueAt(data, field);
 }
 
-/** Says why a value of a field does not fit; its kind alone, for values are private. */
+/** Returns why a value of a field does not fit. It names only the kind of the value, because values are private. */
 type Misfit = (field: string) => string;
 
-/** The field as a compute makes a number of it. */
+/** Returns the field as a compute step would convert it to a number. */
 function computed(field: string): string {
   return `{"${field.split(".").at(-1)}": "double(row.${field})"}`;
 }
 
-/** What is left out would make a wrong sum, and nobody would know. */
+/** Leaving a value out would silently make a wrong sum. */
 function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   if (!isJsonNumber(value)) {
     return (field) => {
@@ -136,7 +139,7 @@ function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   return undefined;
 }
 
-/** The least or greatest: of numbers, or of texts by their characters, as dates of one form are. */
+/** Adds to the least or greatest: of numbers, or of texts by their characters, which orders dates of one form. */
 function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Misfit | undefined {
   const { best } = total;
   if (!isJsonNumber(value) && typeof value !== "string") {
@@ -180,7 +183,7 @@ function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefine
   return hold(total, Buffer.byteLength(JSON.stringify(value)) + 1);
 }
 
-/** Of the rows beyond its most it is known how many there are. */
+/** The number of rows beyond the limit is kept. */
 function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scope: RunScope): TotalFault | undefined {
   total.count++;
   if (total.count > max) return undefined;

@@ -4,7 +4,7 @@ import type { StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Does its steps again, after a pause, until its expression holds. A simulated job does them once. */
+/** Repeats its steps, with pauses, until its expression is true. A simulated job runs them once. */
 export const untilKind: StepKind<"until"> = {
   needs: "nothing",
   set: undefined,
@@ -21,7 +21,7 @@ export const untilKind: StepKind<"until"> = {
   answer: undefined,
 };
 
-/** Looks at the end of a round whether it was the last one; when the pause is over, begins the next. */
+/** Checks at the end of a round if it was the last. After the pause it begins the next. */
 async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { state, step } = at;
   const { rounds, wakeAt } = roundsOf(at);
@@ -63,12 +63,12 @@ function roundsOf({ state, step }: StepAt<"until">) {
   return block;
 }
 
-/** The pause after so many rounds. */
+/** Returns the pause after so many rounds. */
 function pauseMs({ everyMs, factor, capMs }: StepAt<"until">["step"]["pause"], rounds: number): number {
   return Math.min(capMs, everyMs * factor ** (rounds - 1));
 }
 
-/** No further round: what is kept of them goes. */
+/** Ends the rounds and drops their state. */
 function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: number): Edit[] {
   return [
     { kind: "block", stepId: step.id, block: undefined },
@@ -76,7 +76,7 @@ function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: numbe
   ];
 }
 
-/** What the steps made in the last round is gone, and their calls are new calls. */
+/** The results of the last round are removed, and the steps' calls are new calls. */
 function beginRound({ step }: StepAt<"until">, { index, from, steps }: AgainInstruction, rounds: number): Edit[] {
   return [
     { kind: "receipt", stepId: step.id, isNewAttempt: true },

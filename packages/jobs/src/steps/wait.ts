@@ -5,7 +5,7 @@ import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Parks the job until its time, or fails where it would expire before. A simulated job does not wait. */
+/** Parks the job until its time, or fails if the job would expire before. A simulated job does not wait. */
 export const waitKind: StepKind<"wait"> = {
   needs: "nothing",
   set: undefined,
@@ -43,7 +43,7 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
   };
 }
 
-/** Why a wait is not begun: the job would expire before its time. While the deadline's clock stands still nobody knows. */
+/** Returns why a wait cannot begin: the job would expire before its time. While the deadline's clock is stopped this is unknown. */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;
   const [wakes, expires] = [wakeAt, deadline.atMs].map(isoTime);

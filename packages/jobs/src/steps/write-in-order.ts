@@ -4,19 +4,18 @@ import type { OpenedRows, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
-/** What rows are opened at once, whoever else holds memory, and what at most where there is room: bytes of them opened, about. */
+/** Approximate bytes of opened rows that are always allowed at once, and the most if there is room. */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
-/** Part of the room that rows of the mean size are to fill: those that have no room are opened again. */
+/** Part of the room that rows of mean size should fill. Rows without room are opened again. */
 const fill = 0.9;
 
-/** Rows in an order, by their numbers; `bytes`: what all of them take in memory, about. */
+/** Rows in an order, by their numbers. `bytes`: their approximate memory. */
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Writes rows anew, so that they stand in the job in the order that their set has. Where they stood before each block holds rows of every
- * part of the set, and whoever read it, part by part, would open every block for every part: so this is done once, in parts as large
- * as there is room for. False where the act is to be given up.
+ * Rewrites rows in the order of their set. Otherwise each block would hold rows from every part of the set, and a reader of parts would
+ * open every block for every part. It works in parts as large as there is room for. Returns false if the step action must be given up.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,
@@ -35,7 +34,7 @@ export async function writeInOrder(
   return true;
 }
 
-/** Rows that are handed on together. */
+/** Rows that are passed on together. */
 const rowsAtOnce = 500;
 
 function* writeOpened(

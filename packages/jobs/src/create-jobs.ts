@@ -52,10 +52,10 @@ import { createJobHints, type JobHints, withNotes } from "./api/notes.ts";
 import { readJob } from "./api/read.ts";
 import { createJobsService } from "./api/service.ts";
 import { submit } from "./api/submit.ts";
-import type { EngineLimits, OnRehearsed } from "./drive/context.ts";
+import type { EngineLimits, OnDryRunEnd } from "./drive/context.ts";
 import { createJobEngine, type JobEngine } from "./drive/engine.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./drive/observer.ts";
-import type { Forced, JobOfProject } from "./drive/schedule/force.ts";
+import type { ForceResult, JobOfProject } from "./drive/schedule/force.ts";
 import { createProgramCache, openReadable } from "./drive/store/stored-program.ts";
 import { jobFaults } from "./errors.ts";
 import { createPersonAsker } from "./held/ask-person.ts";
@@ -98,9 +98,9 @@ function createCheckProgramTool(context: AgentJobsContext): AgentTool {
   };
 }
 
-type Checked = Awaited<ReturnType<typeof describeProgram>>;
+type DescribedProgram = Awaited<ReturnType<typeof describeProgram>>;
 
-function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }: Checked): ToolAnswer {
+function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }: DescribedProgram): ToolAnswer {
   if (faults.length > 0) {
     const told = faults.map(({ reason, field, message, help }) => ({
       ...{ reason, field: field.replace(/^programJson/, "program") },
@@ -148,7 +148,7 @@ export type JobsOptions = {
   /** Longest pause between two reads of a watched log, in milliseconds. Default 500. */
   readonly watchPollMs?: number | undefined;
   /** Writes what must be committed with the end of a standing program's approval dry run. */
-  readonly onRehearsed?: OnRehearsed | undefined;
+  readonly onRehearsed?: OnDryRunEnd | undefined;
   /** For tests: called at a fault point of the engine. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
@@ -297,7 +297,7 @@ function jobOf(request: { readonly projectId: string; readonly jobId: string }):
   };
 }
 
-function assertDone(id: Id<"job">, forced: Forced, refusal: (id: string, standing: string) => Fault): void {
+function assertDone(id: Id<"job">, forced: ForceResult, refusal: (id: string, standing: string) => Fault): void {
   switch (forced.outcome) {
     case "done":
       return;

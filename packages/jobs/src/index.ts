@@ -2,7 +2,7 @@ export { toEstimate } from "./api/convert-receipts.ts";
 export { type Drift, shownProgram } from "./api/drift.ts";
 export { type JobHints, toNotes } from "./api/notes.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./create-jobs.ts";
-export type { EndedRehearsal, EngineLimits } from "./drive/context.ts";
+export type { DryRunEnd, EngineLimits } from "./drive/context.ts";
 export type { JobEngine } from "./drive/engine.ts";
 export type { EndedJob, EngineObserver, FaultPoint, OnFaultPoint, ParkedJob } from "./drive/observer.ts";
 export { type JobRowSweepOptions, type JobSweepOptions, jobRowSweep, jobSweep } from "./drive/schedule/retention.ts";

@@ -9,7 +9,7 @@ import {
   lockStandingPrograms,
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
-import type { EndedRehearsal, JobStarter } from "@svc/jobs";
+import type { DryRunEnd, JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
 import type { StandingContext, StandingFaultPoint, StandingLimits } from "./engine/context.ts";
@@ -64,7 +64,7 @@ export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
   /** Lets a version run whose rehearsal was approved, or rejects it, in the transaction that ends the rehearsal. */
-  readonly settleRehearsal: (tx: Executor, ended: EndedRehearsal) => Promise<void>;
+  readonly settleRehearsal: (tx: Executor, ended: DryRunEnd) => Promise<void>;
 };
 
 /** Makes what starts programs by themselves on a node. The engine is not started. */
@@ -97,7 +97,7 @@ export function createStanding({
 async function settleRehearsal(
   { clock, versions, meter }: StandingContext,
   tx: Executor,
-  { programId, jobId, status, planApprovalId: approvalId, lastError }: EndedRehearsal,
+  { programId, jobId, status, planApprovalId: approvalId, lastError }: DryRunEnd,
 ): Promise<void> {
   const nowMs = clock.now();
   const [program] = await lockStandingPrograms(tx, [programId]);

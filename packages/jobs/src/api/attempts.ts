@@ -13,7 +13,7 @@ import {
 } from "@svc/core";
 import type { JobsService, RetryJobRequest } from "@svc/gen/jobs";
 import { canonicalJson, type JsonObject } from "@svc/program";
-import type { Retried, RetryOfJob } from "../drive/start/retry-job.ts";
+import type { RetryOfJob, RetryResult } from "../drive/start/retry-job.ts";
 import { jobFaults } from "../errors.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";
 import { type JobsContext, readIdempotencyKey } from "./context.ts";
@@ -79,7 +79,7 @@ function readRetry(
   };
 }
 
-function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: Retried): void {
+function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: RetryResult): void {
   switch (retried.outcome) {
     case "done":
     case "earlier":

@@ -16,7 +16,7 @@ import { openReadable } from "../drive/store/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
 /** A program of a project. `isStored`: it was accepted before, as a skill's was. */
-type Checked = {
+type CheckRequest = {
   readonly projectId: ProjectId;
   readonly programJson: string;
   readonly isStored: boolean;
@@ -31,7 +31,7 @@ type Checked = {
 /** Checks a program against the project's present tools, accounts and contacts. */
 export async function checkForProject(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, programJson, isStored, binding, within = [], isInputMade = false }: Checked,
+  { projectId, programJson, isStored, binding, within = [], isInputMade = false }: CheckRequest,
 ): Promise<CheckedProgram> {
   const found = checkContext(context, { projectId, binding }, await context.views.forProject(projectId));
   const checked = await checkProgram(programJson, { ...found, isStored, within, isInputMade });
@@ -43,7 +43,7 @@ export async function checkForProject(
 /** Returns the faults that a program accepted earlier has under newer rules. */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
-  { projectId, programJson }: Pick<Checked, "projectId" | "programJson">,
+  { projectId, programJson }: Pick<CheckRequest, "projectId" | "programJson">,
 ): Promise<readonly ProgramFault[]> {
   const checked = await checkForProject(context, { projectId, programJson, isStored: false, binding: null });
   if (!("faults" in checked)) return [];
@@ -55,7 +55,7 @@ export async function youngerFaults(
 
 function checkContext(
   { db, sealer, accounts }: Pick<JobsContext, "db" | "sealer" | "accounts">,
-  { projectId, binding }: Pick<Checked, "projectId" | "binding">,
+  { projectId, binding }: Pick<CheckRequest, "projectId" | "binding">,
   view: CatalogView,
 ): CheckContext {
   const bound = binding?.entityId ?? "";

@@ -46,7 +46,7 @@ export type Rerun = {
 };
 
 /** A new job of the same program, and the differences between today's tools and those of the job. */
-export type Rerunning = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
+export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
 
 const isRehearsal = "is a rehearsal: people were asked about a standing program, and nothing of it was run";
 
@@ -61,7 +61,7 @@ const heldCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Submits the program of a job again, under the rules of SubmitJob. Throws its refusals. */
-export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Rerunning> {
+export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<RerunResult> {
   const { db, views } = context;
   const { jobId, projectId, idempotencyKey } = rerun;
   const job = await jobsForProject(db, projectId).find(jobId);

@@ -6,7 +6,7 @@ import type { Executor } from "@svc/db/connect";
 import { readJobBindings } from "@svc/db/jobs/principals";
 import { type ListedUndoEntry, listJobUndoEntries } from "@svc/db/jobs/undo";
 import { GetAskResponseSchema, type JobsService, ListAsksResponseSchema } from "@svc/gen/jobs";
-import type { Paused } from "../drive/schedule/pause-job.ts";
+import type { PauseResult } from "../drive/schedule/pause-job.ts";
 import { jobFaults } from "../errors.ts";
 import { attemptMethods } from "./attempts.ts";
 import type { JobsContext } from "./context.ts";
@@ -63,7 +63,7 @@ function pauseMethods(context: JobsContext): Methods {
   };
 }
 
-function assertDone(id: Id<"job">, paused: Paused): void {
+function assertDone(id: Id<"job">, paused: PauseResult): void {
   switch (paused.outcome) {
     case "done":
       return;

@@ -64,7 +64,7 @@ export type SubmitContext = Pick<
 >;
 
 /** Result of a submission: its job, with the stored parts and the notes on its program; or a refusal of SubmitJob. */
-export type Submitted =
+export type SubmitResult =
   | { readonly id: Id<"job">; readonly stored?: SubmittedJob; readonly notes: readonly ProgramNote[] }
   | { readonly refusal: Fault };
 
@@ -72,7 +72,7 @@ export type Submitted =
  * Checks a program as a whole and stores it as a job, or finds the job of its idempotency key. Returns the refusals of SubmitJob, except
  * those of single fields.
  */
-export async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
+export async function submit(context: SubmitContext, submission: Submission): Promise<SubmitResult> {
   const { projectId, programJson, idempotencyKey, keyId, binding, skill } = submission;
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
   // Before any check: the job is returned whatever has changed in tools, accounts and contacts since.
@@ -132,7 +132,7 @@ export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgra
   });
 }
 
-function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): Submitted {
+function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): SubmitResult {
   const hash = hashOf(submission.programJson);
   if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id, notes: [] };
   return { refusal: jobFaults.IDEMPOTENCY_KEY_REUSED(submission.idempotencyKey ?? "") };

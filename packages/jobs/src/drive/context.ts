@@ -37,7 +37,7 @@ export type EngineLimits = {
 };
 
 /** The result of an approval dry run. */
-export type EndedRehearsal = {
+export type DryRunEnd = {
   readonly jobId: Id<"job">;
   readonly programId: StandingProgramId;
   readonly status: JobStatus;
@@ -47,7 +47,7 @@ export type EndedRehearsal = {
 };
 
 /** Writes what must be committed with the end of an approval dry run. The job's row is locked. */
-export type OnRehearsed = (tx: Executor, ended: EndedRehearsal) => Promise<void>;
+export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 
 /** Dependencies of running jobs. */
 export type EngineContext = {
@@ -76,7 +76,7 @@ export type EngineContext = {
   /** Called when a job has a new status, so that watchers read it. */
   readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
   /** Called in the transaction that ends an approval dry run: people have decided, or will not. */
-  readonly onRehearsed: OnRehearsed | undefined;
+  readonly onRehearsed: OnDryRunEnd | undefined;
   /**
    * Retries a job that ran a skill for this parent, in a transaction of the waiting parent. If that is no longer possible, the parent is
    * woken and finds the child ended.

@@ -28,17 +28,17 @@ import { isConfirmed } from "../state/confirmed.ts";
 import type { LoadedProgram } from "../state/job.ts";
 import { toolOf } from "../steps/invoke.ts";
 import { resumeFromAsk } from "./ask/answer.ts";
-import type { EngineContext, EngineLimits, OnRehearsed } from "./context.ts";
+import type { EngineContext, EngineLimits, OnDryRunEnd } from "./context.ts";
 import { type EngineObserver, type OnFaultPoint, silentObserver } from "./observer.ts";
 import { createCalls } from "./run/calls.ts";
 import { openChildren } from "./run/children.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 import { follow } from "./run/follow.ts";
-import { countLoopHold, type Forced, type JobOfProject, parkJob, releaseJob } from "./schedule/force.ts";
+import { countLoopHold, type ForceResult, type JobOfProject, parkJob, releaseJob } from "./schedule/force.ts";
 import { isPausable, pauseNow } from "./schedule/pause.ts";
-import { type Paused, pauseJob, resumeJob } from "./schedule/pause-job.ts";
+import { type PauseResult, pauseJob, resumeJob } from "./schedule/pause-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./schedule/worker.ts";
-import { type Retried, type RetryOfJob, retryChild, retryJob, whyNotTakenOn } from "./start/retry-job.ts";
+import { type RetryOfJob, type RetryResult, retryChild, retryJob, whyNotTakenOn } from "./start/retry-job.ts";
 import { takeJob } from "./store/open.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
@@ -58,7 +58,7 @@ const defaultEngineLimits: EngineLimits = {
 
 const worstClasses = new WeakMap<LoadedProgram, StoredAccessClass>();
 
-type Known = { readonly rules: readonly ConfirmRule[]; readonly readAtMs: number };
+type CachedRules = { readonly rules: readonly ConfirmRule[]; readonly readAtMs: number };
 
 const freshMs = 1_000;
 
@@ -85,7 +85,7 @@ export type JobEngineOptions = {
   /** Returns the receiptHash of a receipt. By default that of the document as stored. */
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
   /** Writes what must be committed with the end of an approval dry run. */
-  readonly onRehearsed?: OnRehearsed | undefined;
+  readonly onRehearsed?: OnDryRunEnd | undefined;
   /** For tests: called at a fault point. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
@@ -112,18 +112,18 @@ export type JobEngine = {
    * Parks a job with the reason `administrator`, on any node, even if that node hangs: its later writes for the job are refused. `chain`:
    * the cause of the request.
    */
-  park(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
+  park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /** Releases a job parked with the reason `administrator` or `poisoned` to its earlier state. `chain`: the cause of the request. */
-  release(job: JobOfProject, chain: readonly string[]): Promise<Forced>;
+  release(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
    * Requests a pause of a job. It is parked between two step actions, or at once if no driver runs it. `chain`: the cause of the request.
    * Informs a driver on this node.
    */
-  pause(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
+  pause(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
   /** Returns a job that is paused, or is to be, to its earlier state. `chain`: the cause of the request. */
-  resume(job: JobOfProject, chain: readonly string[]): Promise<Paused>;
+  resume(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
   /** Starts the next attempt of a job that ended. Rejects with the errors of `needsApproval`, and then changes nothing. */
-  retry(asked: RetryOfJob): Promise<Retried>;
+  retry(asked: RetryOfJob): Promise<RetryResult>;
   /**
    * Records that a job held this node's event loop for `ms` milliseconds at a stretch. The store counts it over all nodes; the second time,
    * the job is parked as `poisoned`. Never rejects: if the database is unavailable, the observer is informed and nothing is counted.
@@ -215,7 +215,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
 
 /** Creates the gate for calls that need confirmation. */
 function createConfirmGate({ db, clock }: { readonly db: Executor; readonly clock: Clock }): ConfirmGate {
-  const known = new LeastRecentlyUsed<string, Known>(knownMax);
+  const known = new LeastRecentlyUsed<string, CachedRules>(knownMax);
   let changes = 0;
   const rulesOf = async (projectId: ProjectId, keyIds: readonly KeyId[]): Promise<readonly ConfirmRule[]> => {
     const name = [projectId, ...keyIds].join(" ");

@@ -8,7 +8,7 @@ import type { WorkingJob } from "../state/apply.ts";
 import type { Next } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
-import type { Attempted, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
+import type { AttemptResult, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
 import type { FaultPoint } from "./observer.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 
@@ -26,7 +26,7 @@ export type CommitParts = {
 };
 
 /** A committed job, and whether the call that was to begin with the commit did. */
-export type Committed = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
+export type CommittedWork = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
 /** An opened undo entry. */
 export type UndoEntry = {
@@ -49,7 +49,7 @@ export type InnerUndo =
   | { readonly kind: "over"; readonly hasFailed: boolean };
 
 /** The simulation run of a job: running, ended, or missing. */
-export type Twin =
+export type SimulationRun =
   | { readonly kind: "running" | "gone" }
   | {
       readonly kind: "ended";
@@ -70,12 +70,12 @@ export type LockedJob = {
   readonly isPaused: boolean;
   /** Withdraws the pending ask, only if a chain is given. Returns the log entries of that, and all asks of the job. */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
-  commit(work: WorkingJob, parts: CommitParts): Promise<Committed>;
+  commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
 };
 
 /** A call of a job that is ready to be sent. Exactly one of `send` and `cancel` must be called, once. */
 export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
-  send(): Promise<{ readonly attempted: Attempted; readonly end: UnrecordedEnd | undefined }>;
+  send(): Promise<{ readonly attempted: AttemptResult; readonly end: UnrecordedEnd | undefined }>;
 };
 
 /** Effects of a driver: everything outside its job's state. */
@@ -97,7 +97,7 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Returns the contact who must confirm the job before it calls a tool of a class, or undefined if none. */
   confirmerOf: ConfirmGate["confirmerOf"];
   /** Commits the work. Throws LeaseLostError if another driver has the lease. */
-  commit(work: WorkingJob, parts: CommitParts): Promise<Committed>;
+  commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
   /** Commits the work unless another writer has logged since it was read; then nothing is written. Returns true if it was committed. */
   commitUnlessLogged(work: WorkingJob, parts: CommitParts): Promise<boolean>;
   /** Runs a function under the lock of the job's row. */
@@ -118,7 +118,7 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
    * Reads the simulation run of a job. While it runs, the work is committed and the job's task ended; the end of the simulation makes it
    * due again.
    */
-  waitForTwin(work: WorkingJob): Promise<Twin>;
+  waitForTwin(work: WorkingJob): Promise<SimulationRun>;
   /** Requests the end of the simulation run. */
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
   /** Returns the receiptHash of a receipt whose receiptHash is empty. */

@@ -11,7 +11,7 @@ import type { Edit } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import type { Attempted, SetRow } from "../steps/effects.ts";
+import type { AttemptResult, SetRow } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { CommitParts, Port } from "./port.ts";
 import { type RetryRequest, retryEdits } from "./run/retry.ts";
@@ -21,14 +21,14 @@ import { type ChildEnd, createMemoryChildren, memorySkills } from "./test-childr
 // decides the answer of every call and the commits after which the node dies.
 
 /** An app's answer to a call. */
-export type Scripted = Pick<Extract<Attempted, { kind: "answered" }>, "outcome" | "value"> & {
+export type ScriptedAnswer = Pick<Extract<AttemptResult, { kind: "answered" }>, "outcome" | "value"> & {
   readonly retryable?: boolean;
 };
 
 /** Chooses the world's next event. */
 export type Chooser = {
   /** Returns the app's answer to a call of a tool. */
-  answer(tool: PinnedTool, args: JsonObject): Scripted;
+  answer(tool: PinnedTool, args: JsonObject): ScriptedAnswer;
   /** True if the node dies now: before a commit, or just after it. */
   dies(where: "before-commit" | "after-commit" | "after-call"): boolean;
   /** Returns how a child job ends. If absent, it succeeds. */
@@ -39,12 +39,12 @@ export type Chooser = {
 export class NodeDied extends Error {}
 
 /** The part of a log entry that tests read. */
-export type Logged = { readonly type: string; readonly payload: Record<string, unknown> };
+export type LogRecord = { readonly type: string; readonly payload: Record<string, unknown> };
 
 /** A job in memory. */
 export type Memory = {
   readonly port: Port;
-  readonly log: Logged[];
+  readonly log: LogRecord[];
   readonly receipts: ReceiptDocument[];
   /** Keys of executed writes, in order: tool, place, generation. */
   readonly executed: string[];
@@ -91,7 +91,7 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
     { stepId: string; toolSlug: string; entityId: string; args: JsonObject; isArmed: boolean }
   >();
   const asks = new Map<string, AskView>();
-  const ledger = new Map<string, Attempted>();
+  const ledger = new Map<string, AttemptResult>();
   const children = createMemoryChildren(() => chooser.endOfChild?.() ?? "succeeded");
 
   const disarm = (entry: number) => {
@@ -198,14 +198,14 @@ export function createMemory(program: object, chooser: Chooser, tools: ReadonlyM
         const isRead = tool.action.class === "read";
         const key = [generation, place.stepId, place.ordinal, place.callId, attempt].join("/");
         const known = isRead ? undefined : ledger.get(key);
-        if (known !== undefined) return { ...known, isReplay: true } as Attempted;
+        if (known !== undefined) return { ...known, isReplay: true } as AttemptResult;
         // A call limit is reached now and then, for any call.
         asked++;
         if (asked % 5 === 0) return { kind: "limited", waitMs: asked % 2 === 0 ? 100 : 5_000 };
         const { outcome, value, retryable = false } = chooser.answer(tool, args);
         const faults: [] = [];
         const rest = { message: "", retryable, retryAfterMs: undefined, providerStatus: 0, faults, isReplay: false };
-        const called: Attempted = { kind: "answered", outcome, value, ...rest };
+        const called: AttemptResult = { kind: "answered", outcome, value, ...rest };
         if (!isRead) {
           ledger.set(key, called);
           if (outcome === "ok" || outcome === "outcome_unknown") {

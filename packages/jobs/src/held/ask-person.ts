@@ -61,7 +61,7 @@ type PersonAskerContext = Pick<
   "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs" | "isSandbox"
 >;
 
-type Asked = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
+type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 
 /** Jobs that may ask one after another for a call without an idempotency key, within a person's time to answer. */
 const repeatsMax = 20;
@@ -74,7 +74,7 @@ export function createPersonAsker(context: PersonAskerContext): PersonAsker {
   return (call) => askPerson(context, call);
 }
 
-async function askPerson(context: PersonAskerContext, call: PersonalCall): Promise<Asked> {
+async function askPerson(context: PersonAskerContext, call: PersonalCall): Promise<AskResult> {
   if (call.isNamed) return askOnce(context, call, "");
   const period = Math.floor(context.clock.now() / confirmLifeMs);
   for (let repeat = 0; repeat < repeatsMax; repeat++) {
@@ -87,7 +87,7 @@ async function askPerson(context: PersonAskerContext, call: PersonalCall): Promi
   return { refusal: jobFaults.CONFIRM_ASKED_TOO_OFTEN(call.action.slug, repeatsMax) };
 }
 
-async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: string): Promise<Asked> {
+async function askOnce(context: PersonAskerContext, call: PersonalCall, repeat: string): Promise<AskResult> {
   const { caller, name, accountId } = call;
   const { projectId, keyId, role = "member", confirm } = caller;
   if (keyId === undefined) throw new Error("a call that no key makes is confirmed by nobody");

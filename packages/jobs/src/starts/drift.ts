@@ -19,13 +19,13 @@ export type DriftReader = {
 const keptMax = 50_000;
 
 /** Cached differences for a catalog: by program, and by pins of any program. */
-type Known = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
+type DriftCache = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
 
 /** Creates a reader of differences. For one catalog each program is compared once, and so are equal pins. */
 export function createDriftReader({ db, views }: DriftContext): DriftReader {
   const reader = createPinReader();
-  const byView = new WeakMap<CatalogView, Known>();
-  const knownOf = (view: CatalogView): Known => {
+  const byView = new WeakMap<CatalogView, DriftCache>();
+  const knownOf = (view: CatalogView): DriftCache => {
     const known = byView.get(view) ?? { programs: new Map(), pins: new Map() };
     byView.set(view, known);
     return known;

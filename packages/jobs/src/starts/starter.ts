@@ -89,7 +89,7 @@ export type Start = {
 };
 
 /** An approval dry run: a job that asks people if a standing program may become active. */
-export type Rehearsal = Omit<Start, "grantedId"> & {
+export type ApprovalDryRun = Omit<Start, "grantedId"> & {
   /** True if its program is first simulated with the given input. */
   readonly simulateFirst: boolean;
 };
@@ -116,7 +116,7 @@ export type JobStarter = {
   /** Creates the job of one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
   /** Creates the job that asks people about a program that needs approval, and its simulation run. Stores nothing. */
-  rehearse(tx: Executor, rehearsal: Rehearsal): Promise<NewJob[]>;
+  rehearse(tx: Executor, rehearsal: ApprovalDryRun): Promise<NewJob[]>;
   /** Makes this node's engine claim stored jobs. */
   wake(): void;
   /** Informs a driver on this node that its job is to be cancelled. The store already says so. */

@@ -12,7 +12,7 @@ import type { Edit, LogNote, MappedRow, NewChild, RetriedChild, UndoOf } from ".
 import { addError, noRows, sumCalls } from "./counts.ts";
 import { isEndCode } from "./end-codes.ts";
 import { branchOf, type Flow, stepOf } from "./flow.ts";
-import type { Following, JobState, StepEntry, StoredState } from "./job.ts";
+import type { DerivedState, JobState, StepEntry, StoredState } from "./job.ts";
 import type { StepProgress } from "./progress.ts";
 import { shownOf } from "./shown.ts";
 import { withWrites } from "./simulated.ts";
@@ -28,7 +28,7 @@ export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
 
 /** Writes of the next commit in addition to the job and its steps. */
-export type Pending = {
+export type PendingWrites = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
@@ -54,9 +54,9 @@ export type Pending = {
 };
 
 /** A job in progress: its last committed state, its present state (the same if nothing is pending), and the other writes to commit. */
-export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: Pending };
+export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: PendingWrites };
 
-const nothing: Pending = {
+const nothing: PendingWrites = {
   events: [],
   rows: [],
   placed: [],
@@ -81,7 +81,7 @@ export function workOf(job: StoredState): WorkingJob {
 }
 
 /** Returns values of steps and sizes of sets. A lost set has no size. */
-function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): Following {
+function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): DerivedState {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
   const lostSets = lostSetsOf(entries, flow);
@@ -152,7 +152,7 @@ export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): 
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
-type PendingDraft = { [Name in keyof Pending]: Pending[Name][number][] };
+type PendingDraft = { [Name in keyof PendingWrites]: PendingWrites[Name][number][] };
 type Draft = {
   readonly nowMs: number;
   readonly job: Mutable<Omit<JobState, "steps">> & { steps: Map<string, StepEntry> };

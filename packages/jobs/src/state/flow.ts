@@ -4,7 +4,7 @@ import type { Step, StepOf } from "@svc/program";
 export type SetSize = "in" | "ok" | undefined;
 
 /** An enclosing step of an instruction: a block, or a step whose error it handles; with the branch of a parallel. */
-export type Enclosing = {
+export type EnclosingStep = {
   readonly stepId: string;
   readonly index: number;
   readonly handles: boolean;
@@ -12,10 +12,10 @@ export type Enclosing = {
 };
 
 /** The index of an entry, and its enclosing blocks, outermost first. */
-type Placed = { readonly index: number; readonly inside: readonly Enclosing[] };
+type FlowPlace = { readonly index: number; readonly inside: readonly EnclosingStep[] };
 
 /** A step in a program's flat order: its index, and where the job continues after it. */
-export type StepInstruction = Placed & {
+export type StepInstruction = FlowPlace & {
   readonly kind: "step";
   readonly step: Step;
   /** The index after the step and its handler. For a block, its first step. */
@@ -38,10 +38,10 @@ export type StepInstruction = Placed & {
 export type Branch = { readonly name: string; readonly from: number; readonly join: number };
 
 /** The end of a branch of a `parallel`, where it waits for the others. */
-type JoinInstruction = Placed & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
+type JoinInstruction = FlowPlace & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
 /** The end of a round of an `until`: its steps begin again at `from`, or the job continues at `to`. */
-export type AgainInstruction = Placed & {
+export type AgainInstruction = FlowPlace & {
   readonly kind: "again";
   readonly step: StepOf<"until">;
   readonly from: number;
@@ -51,7 +51,7 @@ export type AgainInstruction = Placed & {
 };
 
 /** The end of a step's error handler: the job continues at `to`, or fails anyway. */
-type HandledInstruction = Placed & { readonly kind: "handled"; readonly step: Step; readonly to: number };
+type HandledInstruction = FlowPlace & { readonly kind: "handled"; readonly step: Step; readonly to: number };
 
 /** One entry of a program's flat order. */
 export type Instruction =
@@ -59,7 +59,7 @@ export type Instruction =
   | AgainInstruction
   | JoinInstruction
   | HandledInstruction
-  | (Placed & { readonly kind: "jump"; readonly to: number });
+  | (FlowPlace & { readonly kind: "jump"; readonly to: number });
 
 /** A program's steps in one list. A job's position is an index into it. The same program always gives the same list. */
 export type Flow = {
@@ -86,14 +86,14 @@ export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   return { instructions, indexOf };
 }
 
-type Laying = { readonly instructions: Instruction[]; readonly kinds: FlowKinds };
+type FlowBuilder = { readonly instructions: Instruction[]; readonly kinds: FlowKinds };
 
-function layList(steps: readonly Step[], inside: readonly Enclosing[], laying: Laying): void {
+function layList(steps: readonly Step[], inside: readonly EnclosingStep[], laying: FlowBuilder): void {
   for (const step of steps) layStep(step, inside, laying);
 }
 
 /** Adds a step and its contents. Its own entry comes first, and gets its targets when they are known. */
-function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void {
+function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): void {
   const { instructions, kinds } = laying;
   const index = instructions.length;
   const next = index + 1;
@@ -116,7 +116,7 @@ function layStep(step: Step, inside: readonly Enclosing[], laying: Laying): void
 }
 
 /** Adds the branches of a parallel, one after another, each with its end. */
-function layBranches(step: StepOf<"parallel">, { index, inside }: Placed, laying: Laying): LaidBlock {
+function layBranches(step: StepOf<"parallel">, { index, inside }: FlowPlace, laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
   const branches = step.branches.map(({ name, steps }, branch) => {
     const from = instructions.length;
@@ -136,7 +136,7 @@ type LaidBlock = {
 };
 
 /** Adds the lists of a block. Returns its alternative target and its jumps to the end; nothing for a step that is not a block. */
-function layBlock(step: Step, within: readonly Enclosing[], laying: Laying): LaidBlock {
+function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
   switch (step.kind) {
     case "if": {
@@ -159,7 +159,7 @@ function layBlock(step: Step, within: readonly Enclosing[], laying: Laying): Lai
 }
 
 /** Adds the handler of a step's error, after a jump over it. Returns its first index. */
-function layHandler(step: Step, inside: readonly Enclosing[], laying: Laying): number | undefined {
+function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): number | undefined {
   const { instructions } = laying;
   if (step.onError === undefined) return undefined;
   const index = instructions.length;

@@ -89,10 +89,10 @@ export type JobScope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
 
 /** State of a running job. It is immutable: changes are given as a `Change`, and only `apply` makes the next state. */
-export type JobState = StoredState & Following;
+export type JobState = StoredState & DerivedState;
 
 /** Values derived from the rest of the state. */
-export type Following = {
+export type DerivedState = {
   /** The names that references can use now. */
   readonly scope: JobScope;
   /** Steps whose set is unknown because they failed and their error was handled. */

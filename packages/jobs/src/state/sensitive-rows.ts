@@ -5,10 +5,10 @@ import type { LoadedProgram } from "./job.ts";
 type Path = readonly (string | number)[];
 
 /** A program with the tools that its rows come from. */
-type Rows = Pick<LoadedProgram, "program" | "flow" | "tools">;
+type RowProgram = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
 /** True if a value over the rows of a set reveals sensitive data. */
-export function isSensitiveValue(rows: Rows, setId: string, reduction: Reduction): boolean {
+export function isSensitiveValue(rows: RowProgram, setId: string, reduction: Reduction): boolean {
   if (reduction.kind === "count") return false;
   if (reduction.kind !== "text") return isSensitiveField(rows, setId, reduction.field);
   return reduction.of.parts.some((part) => {
@@ -17,7 +17,7 @@ export function isSensitiveValue(rows: Rows, setId: string, reduction: Reduction
 }
 
 /** True if a field of a set's rows is sensitive or contains sensitive data, according to the answers or the input it was taken from. */
-export function isSensitiveField(rows: Rows, setId: string, field: Path): boolean {
+export function isSensitiveField(rows: RowProgram, setId: string, field: Path): boolean {
   const instruction = rows.flow.instructions[rows.flow.indexOf.get(setId) ?? -1];
   const step = instruction?.kind === "step" ? instruction.step : undefined;
   const [name, ...rest] = field;
@@ -54,7 +54,7 @@ export function isSensitiveField(rows: Rows, setId: string, field: Path): boolea
 }
 
 /** A field of a map's rows comes from the answer of a call, or from the source row. */
-function isSensitiveInMap(rows: Rows, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
+function isSensitiveInMap(rows: RowProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
   const [name, ...rest] = field;
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
   if (callId === undefined) return isSensitiveField(rows, source, field);
@@ -64,7 +64,7 @@ function isSensitiveInMap(rows: Rows, { source, keep, calls }: StepOf<"map">, fi
 }
 
 /** A computed value is as sensitive as the names in its expression. */
-function isSensitiveComputed(rows: Rows, { source, fields }: StepOf<"compute">, field: Path): boolean {
+function isSensitiveComputed(rows: RowProgram, { source, fields }: StepOf<"compute">, field: Path): boolean {
   const expression = fields.find(([known]) => known === field[0])?.[1];
   if (expression === undefined) return isSensitiveField(rows, source, field);
   return pathsNamed(expression.source).some(({ root, path }) => {
@@ -73,7 +73,7 @@ function isSensitiveComputed(rows: Rows, { source, fields }: StepOf<"compute">, 
   });
 }
 
-function isSensitiveAnswer({ tools }: Rows, tool: string, path: Path): boolean {
+function isSensitiveAnswer({ tools }: RowProgram, tool: string, path: Path): boolean {
   return isSensitive(tools.get(tool)?.action.outputSchema, path);
 }
 

@@ -74,7 +74,7 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
 }
 
 /** The stored part of a job's position. */
-export type Underway = Omit<Progress, "step" | "branches"> & {
+export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   readonly positions: readonly {
     readonly index: number;
     readonly progress: StepProgress | undefined;
@@ -93,7 +93,7 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
  * Returns the progress to store, or undefined if nothing is in progress, no progress was logged, and no row was made or write simulated.
  * `flow`: the job's, if available. Most steps are stored as just begun, which needs no text.
  */
-export function storedProgress(underway: Underway, flow?: Flow): StoredProgress | BegunProgress | undefined {
+export function storedProgress(underway: StoredPosition, flow?: Flow): StoredProgress | BegunProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;
   const begun = positions.flatMap(({ index, progress, generation }) => {
     if (progress === undefined && positions.length === 1) return [];
@@ -114,7 +114,7 @@ export function storedProgress(underway: Underway, flow?: Flow): StoredProgress 
   return flow !== undefined && isOnlyBegun(underway, flow) ? { version: 3 } : document;
 }
 
-function isOnlyBegun({ positions }: Underway, flow: Flow): boolean {
+function isOnlyBegun({ positions }: StoredPosition, flow: Flow): boolean {
   const [position, ...others] = positions;
   if (position?.progress === undefined || position.generation !== undefined || others.length > 0) return false;
   const { kind, stepId, ...rest } = position.progress;

@@ -63,11 +63,11 @@ type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: Ca
 type FillableCall = Pick<MapCall, "id" | "args" | "http">;
 
 /** Needs of arguments beyond their names, computed once for each template because very many rows fill it in. */
-type Needs = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
+type ArgumentNeeds = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
 
-const needs = new WeakMap<ValueTemplate, Needs>();
+const needs = new WeakMap<ValueTemplate, ArgumentNeeds>();
 
-function needsOf(template: ValueTemplate): Needs {
+function needsOf(template: ValueTemplate): ArgumentNeeds {
   let found = needs.get(template);
   if (found === undefined) {
     found = { isComputed: expressionsOf(template).length > 0, secretUses: secretsOf(template) };
@@ -77,7 +77,7 @@ function needsOf(template: ValueTemplate): Needs {
 }
 
 /** The scope and purpose of filling in arguments. Without a schema each null stays. */
-type FilledFrom = {
+type FillContext = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];
   readonly inputSchema?: JsonSchema | undefined;
@@ -89,7 +89,7 @@ type FilledFrom = {
  */
 export function fillCall(
   call: FillableCall,
-  { scope, stepArgs, inputSchema }: FilledFrom,
+  { scope, stepArgs, inputSchema }: FillContext,
   computing: Computing,
 ): FilledCall | Promise<FilledCall> {
   const isChanged = Object.hasOwn(stepArgs, call.id);
@@ -100,7 +100,7 @@ export function fillCall(
   return withComputed([args], scope, computing).then((ready) => filled(filling, ready));
 }
 
-type Filling = Pick<Needs, "secretUses"> & {
+type Filling = Pick<ArgumentNeeds, "secretUses"> & {
   readonly call: FillableCall;
   readonly args: ValueTemplate;
   readonly inputSchema: JsonSchema | undefined;

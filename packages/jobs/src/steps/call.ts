@@ -5,7 +5,7 @@ import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import { argumentsOfStep, type CalledAt, leftPages, pagingOfStep, turnPageOfStep } from "./call-pages.ts";
 import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
-import { type CallFault, type Invoked, invoke, newTally, toolOf } from "./invoke.ts";
+import { type CallFault, type InvokeResult, invoke, newTally, toolOf } from "./invoke.ts";
 import { systemQuestion } from "./questions.ts";
 import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
@@ -107,7 +107,7 @@ async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
 function takeAnswer(
   at: CalledAt,
   effects: StepEffects,
-  invoked: Invoked,
+  invoked: InvokeResult,
   edits: readonly Edit[],
 ): Change | Promise<Change> {
   const { step, progress = { kind: step.kind, stepId: step.id } } = at;

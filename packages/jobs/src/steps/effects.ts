@@ -106,7 +106,7 @@ export type RowRange = {
  * Result of one attempt of a call. `busy`: it may still run on a lost node. `gone`: the tool no longer exists. `limited`: a call limit
  * delays it and nothing was sent; it is this job's turn after `waitMs`.
  */
-export type Attempted =
+export type AttemptResult =
   | { readonly kind: "limited"; readonly waitMs: number }
   | { readonly kind: "busy" | "gone" }
   | {
@@ -184,7 +184,7 @@ export type StepEffects = {
   /** Pause before a call that may still run on a lost node is looked up again, in milliseconds. */
   readonly busyPollMs: number;
   /** Calls a tool once. A write has its own key for each attempt, committed before it is sent. */
-  call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<Attempted>;
+  call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<AttemptResult>;
   /** Writes ledger rows that could not be committed with their step action, as far as possible. */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
   /** Returns the outcome of a condition of the job, or of a map's row with the answers so far, which must not change. */

@@ -4,7 +4,7 @@ import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf
 import { httpTool, readHttpAddress } from "@svc/tools";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
-import type { Attempted, Invocation, StepEffects, TakeRecord } from "./effects.ts";
+import type { AttemptResult, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
 /** The reason of a call's failure. `message` may quote the app; `plain` never does, and can be used where rows are concerned. */
@@ -20,7 +20,7 @@ export type CallFault = {
  * Result of a call with its retries. `postponed`: to be repeated after a wait, with `attempts` made; `isLimited`: a call limit delays it,
  * and other calls of the same tool and entity too. `limit`: a limit of the job forbids it.
  */
-export type Invoked =
+export type InvokeResult =
   | { readonly kind: "ok"; readonly value: JsonValue }
   | { readonly kind: "failed" | "unknown"; readonly fault: CallFault }
   | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
@@ -49,7 +49,7 @@ export function newTally(all?: UsedCalls): Tally {
 }
 
 /** A job that calls, the results of its step action so far, and the earlier attempts of this call by any driver. */
-export type Calling = {
+export type CallerState = {
   readonly state: JobState;
   readonly tally: Tally;
   readonly effects: StepEffects;
@@ -70,7 +70,7 @@ const lostRepeatsMax = 3;
  * Makes one call with its retries. A write has its own key for every attempt, committed to the ledger before it is sent. After a crash the
  * recorded outcome is returned. A write that may have been executed is repeated only if the app accepts a key, and then with the same one.
  */
-export async function invoke(invocation: Invocation, calling: Calling): Promise<Invoked> {
+export async function invoke(invocation: Invocation, calling: CallerState): Promise<InvokeResult> {
   const { state, effects } = calling;
   const { retry } = invocation.call;
   const tool = toolOf(state, invocation.call);
@@ -120,10 +120,10 @@ export function toolOf(
   return tool;
 }
 
-type Answered = Extract<Attempted, { kind: "answered" }>;
+type Answered = Extract<AttemptResult, { kind: "answered" }>;
 
 /** Counts a call before it is made. Returns the limit that forbids it, if any; `held` if it may be made after a child has ended. */
-function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
+function reserve(calling: CallerState, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
   const { state, tally, effects, isUndo = false } = calling;
   if (isUndo) return undefined;
   const { used: before, loaded } = state;
@@ -142,19 +142,19 @@ function reserve(calling: Calling, isWrite: boolean): "toolCalls" | "writes" | "
 }
 
 /** Returns what was reserved for a call that was not made. */
-function giveBack(calling: Calling, isWrite: boolean): void {
+function giveBack(calling: CallerState, isWrite: boolean): void {
   if (calling.isUndo === true) return;
   use(calling, isWrite, -1);
 }
 
-function use({ tally: { used, all }, effects: { shared } }: Calling, isWrite: boolean, calls: 1 | -1): void {
+function use({ tally: { used, all }, effects: { shared } }: CallerState, isWrite: boolean, calls: 1 | -1): void {
   for (const counts of new Set([used, all, ...(shared === undefined ? [] : [shared.own])])) {
     counts.toolCalls += calls;
     if (isWrite) counts.writes += calls;
   }
 }
 
-function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, calling: Calling): Invoked {
+function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, calling: CallerState): InvokeResult {
   const limit = reserve(calling, true);
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };

@@ -43,7 +43,7 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
 }
 
 /** The state of a job before a person is asked whether it may begin. */
-type Before = "simulated" | "retried";
+type PlanOrigin = "simulated" | "retried";
 
 /**
  * Parks a job, after its simulation or before its retry, on the approval of its plan. `confirmBy`: the contact who confirms it afterwards.
@@ -51,7 +51,7 @@ type Before = "simulated" | "retried";
 export function requestPlanApproval(
   state: JobState,
   port: Port,
-  reason: Before,
+  reason: PlanOrigin,
   confirmBy: string | undefined,
 ): Promise<Change> {
   return put(state, port, { asked: planQuestion(planOf(state)), reason, confirmBy });
@@ -62,7 +62,7 @@ export function requestConfirmation(
   state: JobState,
   port: Port,
   contact: string,
-  reason: Before | undefined,
+  reason: PlanOrigin | undefined,
 ): Promise<Change> {
   return put(state, port, { asked: confirmQuestion(planOf(state), contact), reason, confirmBy: undefined });
 }
@@ -88,7 +88,7 @@ export async function confirmFirst(state: JobState, port: Port, contact: string)
 
 type Put = {
   readonly asked: JobQuestion;
-  readonly reason: Before | undefined;
+  readonly reason: PlanOrigin | undefined;
   readonly confirmBy: string | undefined;
 };
 

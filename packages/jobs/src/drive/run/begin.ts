@@ -12,7 +12,7 @@ import type { Driver, Port, ReadyAttempt } from "../port.ts";
 import { follow } from "./follow.ts";
 
 /** A job just before a step action that calls: the work to commit first, and the action's first call, if that begins with the commit. */
-export type Beginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
+export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
 /** Returns the implementation of a step's kind. */
 export function kindOf(step: Step): StepKind<Step["kind"]> {
@@ -23,7 +23,7 @@ export function kindOf(step: Step): StepKind<Step["kind"]> {
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
 /** Begins a step that calls, unless it has begun, and prepares its first call. Commits nothing. */
-async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<Beginning> {
+async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }
@@ -31,7 +31,7 @@ async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<Begi
 /**
  * Begins a step that calls and commits that. Its call is left out if another driver holds its key; the step action then finds that call.
  */
-export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<Beginning> {
+export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
   if (first?.turn.tool.action.class === "read") return commitBesideRead(begun, first, port);
   const call = first && (await port.ready(begun.state, first.invocation, first.turn));
@@ -48,7 +48,7 @@ export async function beginCommitted(work: WorkingJob, step: Step, port: Port): 
 }
 
 /** A read is not in the store before it ends, so it is prepared while the beginning of its step is committed. */
-async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<Beginning> {
+async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<JobBeginning> {
   const [readied, committed] = await Promise.allSettled([
     port.ready(begun.state, invocation, turn),
     port.commit(begun, { task: "keep" }),
@@ -59,10 +59,10 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
   throw committed.reason;
 }
 
-type Begun = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
+type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
 /** Returns a step that has begun, and its first call. If nothing has to be committed, the call commits its own beginning. */
-async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<Begun> {
+async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
   const hasBegun = work.state.positions[0]?.progress !== undefined;
@@ -73,7 +73,7 @@ async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<Begun>
 }
 
 /** Returns a job that is to be stored at work: it has started, and so has its first step if that calls. */
-export async function beginJob(work: WorkingJob, port: Port): Promise<Beginning> {
+export async function beginJob(work: WorkingJob, port: Port): Promise<JobBeginning> {
   const running = apply(work, [started], port.clock.now());
   const step = stepAtHand(running, port.clock.now())?.step;
   // The driver evaluates the condition.
@@ -119,7 +119,7 @@ export function atTime(state: JobState, now: number, branch = 0): JobState {
 }
 
 /** Runs one step action, for which everything necessary is committed. */
-export async function advance({ work, call }: Beginning, driver: Driver): Promise<WorkingJob | undefined> {
+export async function advance({ work, call }: JobBeginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
   const { now = driver.port.clock.now() } = at.state.scope;

@@ -13,7 +13,7 @@ import { endChildren, type OpenChild, openChildren } from "./children.ts";
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
 /** A branch that waits for a time; if it waits for children, when it reads them, and whether something is due then. */
-export type Blocked = {
+export type BlockedBranch = {
   readonly atMs: number;
   readonly isWait: boolean;
   readonly stepId: string;
@@ -23,17 +23,17 @@ export type Blocked = {
 /**
  * A job without a branch at work, and the reason: `ending` ends all branches; `dues` is what the unfinished ones wait for, first due first.
  */
-type Stopped = {
+type StoppedBranches = {
   readonly work: WorkingJob;
   readonly port: Port;
   readonly parallel: StepInstruction;
   readonly ending: Next | undefined;
-  readonly dues: readonly Blocked[];
+  readonly dues: readonly BlockedBranch[];
   readonly mustPause: StepEffects["mustPause"];
 };
 
 /** Returns what follows when no branch is at work. */
-export async function endBranches(stopped: Stopped): Promise<BranchesEnd> {
+export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;
   const { state } = work;
   const then = (next: Next): BranchesEnd => ({ work, change: { edits: [], next } });
@@ -58,7 +58,7 @@ export async function endBranches(stopped: Stopped): Promise<BranchesEnd> {
 }
 
 /** Keeps the job at work while one of its children is, or something is due. Parks it if everything left waits for people. */
-async function leaveToChildren(stopped: Stopped, open: readonly OpenChild[]): Promise<Change> {
+async function leaveToChildren(stopped: StoppedBranches, open: readonly OpenChild[]): Promise<Change> {
   const { port, work } = stopped;
   const { state } = work;
   const running = (await readOpenChildren(state, port)).filter(({ status }) => !isEnd(status));
@@ -78,7 +78,7 @@ async function leaveToChildren(stopped: Stopped, open: readonly OpenChild[]): Pr
 }
 
 function parkWith(
-  { work: { state }, port }: Stopped,
+  { work: { state }, port }: StoppedBranches,
   running: readonly Child[],
   open: readonly OpenChild[],
   wakeAt: number | undefined,
@@ -102,7 +102,7 @@ function parkWith(
 }
 
 /** Parks the job on a branch's question, unless it was settled meanwhile: that answer moved nothing. */
-function park({ work, port }: Stopped, askId: string, wakeAt: number | undefined): Promise<boolean> {
+function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | undefined): Promise<boolean> {
   return port.locked(async (job) => {
     const { asks } = await job.closeAsks(undefined);
     if (asks.find(({ id }) => id === askId)?.state !== "pending") return false;

@@ -10,17 +10,17 @@ import { question } from "../ask/ask.ts";
 import { askOf, bounded, rowsIn, withdrawQuestion } from "../ask/branch-asks.ts";
 import type { Port } from "../port.ts";
 import { advanceWith, atTime, endRound, kindOf, skipUnlessDue, stepAtHand } from "./begin.ts";
-import { type Blocked, type BranchesEnd, endBranches, isOver, readOpenChildren } from "./branches-end.ts";
+import { type BlockedBranch, type BranchesEnd, endBranches, isOver, readOpenChildren } from "./branches-end.ts";
 import { limitOf } from "./end.ts";
 import { afterHandling, failureOf } from "./failure.ts";
 
-type Driving = { readonly port: Port; readonly effects: StepEffects };
+type BranchContext = { readonly port: Port; readonly effects: StepEffects };
 
 /**
  * Runs the branches of a `parallel`, one step action of each at a time, until all are at their end, none can continue, or the driver is
  * interrupted. Their actions run concurrently; their changes are applied and committed one after another.
  */
-export function runBranches(work: WorkingJob, driving: Driving): Promise<BranchesEnd> {
+export function runBranches(work: WorkingJob, driving: BranchContext): Promise<BranchesEnd> {
   return new BranchesRun(work, driving).run();
 }
 
@@ -31,7 +31,7 @@ class BranchesRun {
   readonly #parallel: StepInstruction;
   readonly #shared: SharedLimits;
   readonly #acting = new Map<number, Promise<void>>();
-  readonly #blocked = new Map<number, Blocked>();
+  readonly #blocked = new Map<number, BlockedBranch>();
   /** Questions that wait until the asked one is settled. Nothing of their actions is applied before. */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -40,7 +40,7 @@ class BranchesRun {
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(work: WorkingJob, { port, effects }: Driving) {
+  constructor(work: WorkingJob, { port, effects }: BranchContext) {
     const { state } = work;
     const { flow, program } = state.loaded;
     const at = branchOf(flow, state.positions[0]?.index ?? -1);
@@ -111,7 +111,7 @@ class BranchesRun {
   }
 
   /** Returns what the unfinished branches wait for, first due first. */
-  #listBlocked(): Blocked[] {
+  #listBlocked(): BlockedBranch[] {
     const blocked = [...this.#blocked].filter(([branch]) => !this.#acting.has(branch) && !this.#isOver(branch));
     return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);
   }

@@ -5,7 +5,7 @@ import type { JsonValue } from "@svc/program";
 import type { Called, CallRequest, ToolCaller } from "@svc/tools";
 import type { JobState } from "../../state/job.ts";
 import { shownOf } from "../../state/shown.ts";
-import type { Attempted, CallPlace, CallTurn, Invocation } from "../../steps/effects.ts";
+import type { AttemptResult, CallPlace, CallTurn, Invocation } from "../../steps/effects.ts";
 import { askOf } from "../ask/put-question.ts";
 import type { OnFaultPoint } from "../observer.ts";
 import type { Port } from "../port.ts";
@@ -132,7 +132,7 @@ function isEarlier(state: JobState, { generation }: Invocation): boolean {
 }
 
 /** The result of a call that an earlier attempt of the job sent with other params. */
-const inDoubt: Attempted = {
+const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",
   value: {},
@@ -145,7 +145,7 @@ const inDoubt: Attempted = {
 };
 
 /** The result of a call outside the job's scope. */
-const notSent: Omit<Extract<Attempted, { kind: "answered" }>, "message"> = {
+const notSent: Omit<Extract<AttemptResult, { kind: "answered" }>, "message"> = {
   kind: "answered",
   outcome: "not_callable",
   value: {},
@@ -160,7 +160,7 @@ async function attemptedOf(
   called: Called,
   { stepId, isEarlier }: { readonly stepId: string; readonly isEarlier: boolean },
   onFaultPoint: OnFaultPoint | undefined,
-): Promise<Attempted> {
+): Promise<AttemptResult> {
   switch (called.outcome) {
     case "answered":
     case "held": {

@@ -13,7 +13,7 @@ import type { Driver, Interrupts, Port } from "../port.ts";
 import { holdAfterLosses, never, waitForRelease } from "../schedule/park.ts";
 import { clockStops, pauseNow } from "../schedule/pause.ts";
 import { cancel } from "../start/twin.ts";
-import { advance, atTime, type Beginning, beginCommitted, endRound, skipUnlessDue, started } from "./begin.ts";
+import { advance, atTime, beginCommitted, endRound, type JobBeginning, skipUnlessDue, started } from "./begin.ts";
 import { runBranches } from "./branches.ts";
 import { endChildren, openChildren } from "./children.ts";
 import { finish } from "./end.ts";
@@ -42,7 +42,7 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
  * Runs a job, one step action after another, until it ends, waits or gives way. Uncommitted work is dropped: after any error the job is
  * read again. `call` began with the job's last commit and is sent first. Throws LeaseLostError if another driver has the lease.
  */
-export async function drive({ work: read, call }: Beginning, driver: Driver): Promise<void> {
+export async function drive({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
   let work: WorkingJob | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
   while (work !== undefined) {
@@ -220,7 +220,7 @@ async function runIfDue(
 }
 
 /** A step that reads a set reads the store. No app is called for a job whose step is not begun and committed as far. */
-async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<Beginning> {
+async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<JobBeginning> {
   const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
   if (needs === "commit") return beginCommitted(work, step, driver.port);

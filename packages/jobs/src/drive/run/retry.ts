@@ -70,11 +70,11 @@ export function stepStanding({ positions, loaded: { flow } }: JobState): Step | 
   return position && stepAt(flow, position.index)?.step;
 }
 
-type Standing = { readonly edits: readonly Edit[] } | RetryFault;
+type RetryStart = { readonly edits: readonly Edit[] } | RetryFault;
 
-type Asked = Required<Omit<RetryParts, "status">>;
+type CompleteRetry = Required<Omit<RetryParts, "status">>;
 
-function goOn(state: JobState, asked: Asked): Standing {
+function goOn(state: JobState, asked: CompleteRetry): RetryStart {
   const edits: Edit[] = [];
   const reopened = new Set<string>();
   for (const position of state.positions) {
@@ -95,8 +95,8 @@ function resume(
   state: JobState,
   { index, progress, generation = state.generation }: Position,
   instruction: Instruction,
-  { request, children }: Asked,
-): Standing {
+  { request, children }: CompleteRetry,
+): RetryStart {
   if (instruction.kind === "handled") return redoHandled(state, instruction);
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
@@ -145,7 +145,7 @@ function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: 
 }
 
 /** The step's error was handled and it failed anyway. It begins again, unless that would repeat a write. */
-function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): Standing {
+function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): RetryStart {
   const { steps, loaded } = state;
   const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
   const begun = loaded.flow.instructions.slice(to, index).flatMap((each) => {
@@ -184,7 +184,7 @@ function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
 }
 
 /** Starts from an earlier step, if nothing was written since. */
-function goBack(state: JobState, fromStepId: string): Standing {
+function goBack(state: JobState, fromStepId: string): RetryStart {
   const { steps, positions, loaded } = state;
   const standing = stepStanding(state);
   const [position] = positions;

@@ -2,7 +2,7 @@ import type { Change, Edit } from "../../state/change.ts";
 import type { JobState } from "../../state/job.ts";
 import type { UndoProgress } from "../../state/progress.ts";
 import type { StepEffects } from "../../steps/effects.ts";
-import { type Invoked, invoke, newTally } from "../../steps/invoke.ts";
+import { type InvokeResult, invoke, newTally } from "../../steps/invoke.ts";
 import { systemQuestion } from "../../steps/questions.ts";
 import type { InnerUndo, Port, UndoEntry } from "../port.ts";
 
@@ -54,7 +54,7 @@ function closeInner(state: JobState, entry: UndoEntry, inner: Exclude<InnerUndo,
 type Undone = {
   readonly entry: UndoEntry;
   readonly undo: UndoProgress;
-  readonly invoked: Invoked;
+  readonly invoked: InvokeResult;
   readonly nowMs: number;
 };
 

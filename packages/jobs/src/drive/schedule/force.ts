@@ -16,7 +16,7 @@ import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts
 export type JobOfProject = { readonly jobId: Id<"job">; readonly projectId: ProjectId };
 
 /** Result of parking or releasing a job: done, no such job in the project, or the state that prevents it. */
-export type Forced =
+export type ForceResult =
   | { readonly outcome: "done" | "missing" }
   | {
       readonly outcome: "refused";
@@ -29,7 +29,7 @@ export type Forced =
  * Parks a job, on any node and even if that node hangs: takes its lease, so that its later writes are refused. A call in progress ends in
  * the ledger, as after a node's death.
  */
-export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<Forced> {
+export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<ForceResult> {
   return withTransaction(context.db, async (tx) => {
     const job = await loadJob(tx, jobId, { lock: true });
     if (job === undefined || job.projectId !== projectId) return { outcome: "missing" };
@@ -42,7 +42,7 @@ export function releaseJob(
   context: EngineContext,
   { jobId, projectId }: JobOfProject,
   chain: readonly string[],
-): Promise<Forced> {
+): Promise<ForceResult> {
   return withTransaction(context.db, async (tx) => {
     const job = await loadJob(tx, jobId, { lock: true });
     if (job === undefined || job.projectId !== projectId) return { outcome: "missing" };
@@ -63,7 +63,7 @@ export function countLoopHold(context: EngineContext, jobId: Id<"job">, ms: numb
   });
 }
 
-async function parkLocked(context: EngineContext, tx: Executor, job: JobRecord, how: Hold): Promise<Forced> {
+async function parkLocked(context: EngineContext, tx: Executor, job: JobRecord, how: Hold): Promise<ForceResult> {
   if (!isParkable(job.status)) return refusedFor(job);
   return force(context, tx, job, (state, nowMs) => hold(state, how, nowMs));
 }
@@ -73,12 +73,12 @@ async function force(
   tx: Executor,
   job: JobRecord,
   change: (state: JobState, nowMs: number) => Change,
-): Promise<Forced> {
+): Promise<ForceResult> {
   const { work, follower } = await takeJob(context, tx, job);
   await follow(work, change(work.state, follower.startedMs), follower);
   return { outcome: "done" };
 }
 
-function refusedFor({ status, park }: JobRecord): Forced {
+function refusedFor({ status, park }: JobRecord): ForceResult {
   return { outcome: "refused", status, parkReason: park?.reason };
 }

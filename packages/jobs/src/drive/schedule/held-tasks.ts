@@ -7,7 +7,7 @@ import type { EngineContext } from "../context.ts";
 import type { Interrupts } from "../port.ts";
 
 /** A running task of this node, with the requests to its driver. */
-export type Held = {
+export type HeldTask = {
   readonly task: ClaimedJobTask;
   /** True if one more lost lease would be its last. */
   isSuspect: boolean;
@@ -20,7 +20,7 @@ const lockedMs = 50;
 /** The running tasks of a node. One statement renews all their leases. */
 export class HeldTasks {
   readonly #context: Pick<EngineContext, "db" | "clock" | "limits" | "observer">;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldTask>();
 
   constructor(context: Pick<EngineContext, "db" | "clock" | "limits" | "observer">) {
     this.#context = context;
@@ -30,12 +30,12 @@ export class HeldTasks {
     return this.#held.size;
   }
 
-  add(held: Held): void {
+  add(held: HeldTask): void {
     this.#held.set(keyOf(held.task), held);
   }
 
   /** Removes a task, unless it has been claimed again since. */
-  delete(held: Held): void {
+  delete(held: HeldTask): void {
     const key = keyOf(held.task);
     if (this.#held.get(key) === held) this.#held.delete(key);
   }
@@ -113,7 +113,7 @@ export class HeldTasks {
   }
 
   /** Renews leases. Returns the tasks that are locked. */
-  async #renewed(all: readonly Held[]): Promise<Held[]> {
+  async #renewed(all: readonly HeldTask[]): Promise<HeldTask[]> {
     const { db, clock, limits } = this.#context;
     const leases = all.map(({ task }) => task);
     const found = await renewJobLeases(db, leases, clock.now() + limits.leaseMs);
@@ -137,7 +137,7 @@ function keyOf({ jobId, kind, subject }: JobTaskLease): string {
  * The slots of a node for running tasks, and their number for each project. With n active projects, each may have the (n + 1)th part, at
  * least one slot. A single project gets all slots but one, which a newcomer finds free.
  */
-export class Places {
+export class Slots {
   readonly #max: number;
   readonly #used = new Map<ProjectId, number>();
   #taken = 0;

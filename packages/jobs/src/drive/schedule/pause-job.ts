@@ -15,17 +15,17 @@ import type { JobOfProject } from "./force.ts";
 import { pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 
 /** Result of pausing or resuming a job: done, no such job in the project, or the state that prevents it. */
-export type Paused =
+export type PauseResult =
   | { readonly outcome: "done" | "missing" }
   | { readonly outcome: "ended" | "not_paused"; readonly status: JobStatus };
 
-type Asked = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
+type PauseContext = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
 
 /**
  * Requests a pause of a job. A job without a driver is parked at once, a driven one between two step actions. A waiting one keeps its park
  * and is parked when that ends. A job that is to be paused already is unchanged.
  */
-export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<Paused> {
+export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
     if (found.finishedAt !== null) return { outcome: "ended", status: found.status };
     if (found.pausedAt === null) await pause(found, chain, asked);
@@ -34,7 +34,7 @@ export function pauseJob(context: EngineContext, job: JobOfProject, chain: reado
 }
 
 /** Ends the pause of a job. It continues in its earlier state, with its deadline's clock. */
-export function resumeJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<Paused> {
+export function resumeJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
     if (found.finishedAt !== null) return { outcome: "ended", status: found.status };
     if (found.pausedAt === null) return { outcome: "not_paused", status: found.status };
@@ -51,8 +51,8 @@ export function resumeJob(context: EngineContext, job: JobOfProject, chain: read
 function withJob(
   context: EngineContext,
   { jobId, projectId }: JobOfProject,
-  run: (job: JobRecord, asked: Asked) => Promise<Paused>,
-): Promise<Paused> {
+  run: (job: JobRecord, asked: PauseContext) => Promise<PauseResult>,
+): Promise<PauseResult> {
   return withTransaction(context.db, async (tx) => {
     const job = await loadJob(tx, jobId, { lock: true });
     if (job === undefined || job.projectId !== projectId) return { outcome: "missing" };
@@ -60,7 +60,7 @@ function withJob(
   });
 }
 
-async function pause(job: JobRecord, chain: readonly string[], asked: Asked): Promise<void> {
+async function pause(job: JobRecord, chain: readonly string[], asked: PauseContext): Promise<void> {
   const { tx, context, nowMs } = asked;
   const { id: jobId, projectId, status, park } = job;
   const request = { atMs: nowMs, chain };
@@ -77,7 +77,7 @@ async function pause(job: JobRecord, chain: readonly string[], asked: Asked): Pr
 }
 
 async function change(
-  { context, tx }: Asked,
+  { context, tx }: PauseContext,
   changeOf: (state: JobState, nowMs: number) => Change,
   { id }: JobRecord,
   leaseToken?: number,
@@ -89,7 +89,7 @@ async function change(
 }
 
 async function log(
-  { tx, nowMs }: Asked,
+  { tx, nowMs }: PauseContext,
   { id, status }: JobRecord,
   type: string,
   chain: readonly string[],

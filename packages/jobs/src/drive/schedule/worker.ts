@@ -6,13 +6,13 @@ import type { JobRecord } from "@svc/db/jobs/record";
 import type { JobTaskKind } from "@svc/db/schema/words";
 import type { EngineContext } from "../context.ts";
 import { LeaseLostError } from "../port.ts";
-import { type Beginning, beginJob } from "../run/begin.ts";
+import { beginJob, type JobBeginning } from "../run/begin.ts";
 import { createDriver, drive } from "../run/loop.ts";
 import { changeOf } from "../store/commit.ts";
 import { type OpenJob, openJob, openNewJob, openPlannedJob, type PlannedJob } from "../store/open.ts";
 import { jobSeals } from "../store/seals.ts";
 import type { CheckedRecord } from "../store/stored-program.ts";
-import { type Held, HeldTasks, Places } from "./held-tasks.ts";
+import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
 
 /** Does the work of one task that is not a `run`, and settles it under its lease. */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
@@ -63,13 +63,13 @@ export class Worker {
   #running: Promise<unknown> = Promise.resolve();
   #whenEmpty: (() => void)[] = [];
   #isStarted = false;
-  readonly #places: Places;
+  readonly #places: Slots;
 
   constructor(parts: Omit<EngineContext, "onDue">, handlers: TaskHandlers) {
     this.context = { ...parts, onDue: this.#noteDue };
     this.#handlers = handlers;
     this.held = new HeldTasks(parts);
-    this.#places = new Places(parts.limits.runsMax);
+    this.#places = new Slots(parts.limits.runsMax);
   }
 
   start(): void {
@@ -216,7 +216,7 @@ export class Worker {
       isPauseSeen: false,
       hasOthersWaiting: () => this.#isFull,
     };
-    const held: Held = { task, isSuspect: this.#isSuspect(task), interrupts };
+    const held: HeldTask = { task, isSuspect: this.#isSuspect(task), interrupts };
     this.held.add(held);
     try {
       if (task.kind === "run") await this.#drive(held, stored);
@@ -231,7 +231,7 @@ export class Worker {
     }
   }
 
-  async #drive(held: Held, stored: StoredJob | undefined): Promise<void> {
+  async #drive(held: HeldTask, stored: StoredJob | undefined): Promise<void> {
     const { task, interrupts } = held;
     const opened = await this.#open(held, stored);
     if (opened === undefined) return;
@@ -239,7 +239,7 @@ export class Worker {
     await drive({ work, call }, createDriver(port, interrupts, task.losses));
   }
 
-  async #open(held: Held, stored: StoredJob | undefined): Promise<(OpenJob & Partial<Beginning>) | undefined> {
+  async #open(held: HeldTask, stored: StoredJob | undefined): Promise<(OpenJob & Partial<JobBeginning>) | undefined> {
     if (stored === undefined) {
       const clear = () => {
         held.isSuspect = false;

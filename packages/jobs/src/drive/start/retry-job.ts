@@ -55,32 +55,32 @@ export type RetryOfJob = JobOfProject &
  * Result of a retry: begun, begun before under the same key, no such job in the project, or the reason why not. In all cases but the first
  * nothing changed.
  */
-export type Retried =
+export type RetryResult =
   | { readonly outcome: "done" | "earlier" | "missing" | "key_reused" }
   | { readonly outcome: "not_retryable" | "step_unknown" | "params_invalid"; readonly why: string }
   | { readonly outcome: "quota"; readonly reached: QuotaReached };
 
 /** Rolls back the transaction. */
-class Refused extends Error {
-  readonly retried: Retried;
+class RetryRefusal extends Error {
+  readonly retried: RetryResult;
 
-  constructor(retried: Retried) {
+  constructor(retried: RetryResult) {
     super(retried.outcome);
     this.retried = retried;
   }
 }
 
 /** Starts the next attempt of a job that ended, or parks it for the approval of its changes. */
-export async function retryJob(context: EngineContext, asked: RetryOfJob): Promise<Retried> {
+export async function retryJob(context: EngineContext, asked: RetryOfJob): Promise<RetryResult> {
   try {
     return await withTransaction(context.db, (tx) => retryLocked(context, tx, asked));
   } catch (error) {
-    if (error instanceof Refused) return error.retried;
+    if (error instanceof RetryRefusal) return error.retried;
     throw error;
   }
 }
 
-async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJob): Promise<Retried> {
+async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJob): Promise<RetryResult> {
   const { jobId, projectId, keyId, idempotencyKey, contentDigest, resendsUnknown } = asked;
   const ended = await loadJob(tx, jobId, { lock: true });
   if (ended === undefined || ended.projectId !== projectId) return { outcome: "missing" };
@@ -97,7 +97,7 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
   if (job === undefined) throw new Error(`${jobId}, whose row is locked, is gone`);
   const { work, follower } = await takeJob(context, tx, job);
   const begun = await changeOf(context, tx, { state: work.state, port: follower.port, ended, asked });
-  if ("outcome" in begun) throw new Refused(begun);
+  if ("outcome" in begun) throw new RetryRefusal(begun);
   await follow(work, begun, follower);
   return { outcome: "done" };
 }
@@ -129,7 +129,7 @@ async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | und
     : undefined;
 }
 
-type Beginning = {
+type AttemptStart = {
   readonly state: JobState;
   readonly port: Port;
   readonly ended: JobRecord;
@@ -140,7 +140,7 @@ type Beginning = {
 async function changeOf(
   context: EngineContext,
   tx: Executor,
-  { state, port, ended, asked }: Beginning,
+  { state, port, ended, asked }: AttemptStart,
 ): Promise<Change | RetryFault | { readonly outcome: "params_invalid"; readonly why: string }> {
   const invalid = asked.checkParams(state.loaded.program, asked.params);
   if (invalid !== undefined) return { outcome: "params_invalid", why: invalid };

@@ -12,9 +12,9 @@ import { committedWork, type WorkingJob } from "../../state/apply.ts";
 import { stepOf } from "../../state/flow.ts";
 import { type JobState, overridesOf } from "../../state/job.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
-import type { EndedRehearsal, EngineContext } from "../context.ts";
+import type { DryRunEnd, EngineContext } from "../context.ts";
 import type { EndedJob, EngineObserver } from "../observer.ts";
-import { type CommitParts, type Committed, LeaseLostError, type Port } from "../port.ts";
+import { type CommitParts, type CommittedWork, LeaseLostError, type Port } from "../port.ts";
 import { isHoldReason } from "../schedule/park.ts";
 import { childJob } from "../start/child-job.ts";
 import { sealRows } from "./row-blocks.ts";
@@ -33,7 +33,7 @@ export type CommitContext = {
 
 /** Commits a job's work under its driver's lease, alone or in a transaction. See `Port`. */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
-  commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<Committed>;
+  commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
 };
 
 /** Creates the commits of one driver. */
@@ -151,14 +151,14 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 }
 
 /** Dependencies of a commit's writes. */
-type WrittenWith = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
+type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
 /** Returns the writes of a commit. Rows, outputs and work in progress are sealed, each for its own place. */
 export function changeOf(
   work: WorkingJob,
   parts: CommitParts,
   { seal, sealText }: JobSeals,
-  context: WrittenWith,
+  context: WriteContext,
 ): RunChange {
   const { task, receipt, call } = parts;
   const { state, committed, pending } = work;
@@ -225,7 +225,7 @@ function hasNewOverrides({ state, committed }: WorkingJob): boolean {
 /** Returns the writes that are separate statements in the same transaction. */
 function otherWrites(
   { state, committed, pending: { turned, asks, children, retried, childUndone } }: WorkingJob,
-  context: WrittenWith,
+  context: WriteContext,
 ): RunChange["also"] {
   const ended = committed.finishedAt === null ? endedRun(state) : undefined;
   const rehearsed = committed.finishedAt === null ? endedRehearsal(state) : undefined;
@@ -250,7 +250,7 @@ function otherWrites(
 }
 
 /** Returns the end of an approval dry run, or undefined if it continues, or the job is another kind. */
-function endedRehearsal(state: JobState): EndedRehearsal | undefined {
+function endedRehearsal(state: JobState): DryRunEnd | undefined {
   const { id: jobId, isRehearsal, finishedAt, status, planApprovalId, lastError } = state;
   const programId = parseId("stp", state.standingProgramId);
   if (!isRehearsal || finishedAt === null || programId === undefined) return undefined;

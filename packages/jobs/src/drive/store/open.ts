@@ -10,7 +10,7 @@ import type { JobState, LoadedProgram } from "../../state/job.ts";
 import { openState } from "../../state/open.ts";
 import type { EngineContext } from "../context.ts";
 import type { Follower, Port } from "../port.ts";
-import type { Beginning } from "../run/begin.ts";
+import type { JobBeginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
@@ -20,7 +20,7 @@ export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 /** A job that is to be stored at work: how it begins, and the parts of that for its row, log and ledger. */
 export type PlannedJob = {
   readonly port: Port;
-  readonly beginning: Beginning;
+  readonly beginning: JobBeginning;
   readonly change: Pick<RunChange, "job" | "events" | "steps" | "begunCall">;
 };
 
@@ -47,7 +47,10 @@ export function openNewJob(context: EngineContext, job: JobRecord): Promise<Open
 }
 
 /** Returns the planned job after it was stored as planned. */
-export function openPlannedJob({ port, beginning: { work, call } }: PlannedJob): Beginning & { readonly port: Port } {
+export function openPlannedJob({
+  port,
+  beginning: { work, call },
+}: PlannedJob): JobBeginning & { readonly port: Port } {
   const lastSeq = work.state.lastSeq + work.pending.events.length;
   return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
 }

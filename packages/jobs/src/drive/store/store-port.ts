@@ -11,7 +11,7 @@ import type { JobState } from "../../state/job.ts";
 import { undoneJob } from "../../steps/children.ts";
 import type { Child, ChunkRange, OpenedRows, SetChunk } from "../../steps/effects.ts";
 import { isScattered } from "../../steps/row-fields.ts";
-import type { InnerUndo, Port, Twin, UndoEntry } from "../port.ts";
+import type { InnerUndo, Port, SimulationRun, UndoEntry } from "../port.ts";
 import { createChildPort } from "../run/children.ts";
 import { type CommitContext, type Commits, createCommit } from "./commit.ts";
 import { openRows } from "./open-rows.ts";
@@ -175,7 +175,7 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
 }
 
 /** Under the simulation's lock: if it ends meanwhile, it makes the task due after this commit has removed it. */
-async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<Twin> {
+async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
   return withTransaction(db, async (tx) => {

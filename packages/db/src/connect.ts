@@ -6,7 +6,7 @@ import * as schema from "./schema/index.ts";
 /** The query builder over the service's tables, on the pool or on one transaction of it. */
 export type Orm = PostgresJsDatabase<typeof schema>;
 
-/** What a repository and a `statement` run on: the pool (`Database`) or one open transaction. */
+/** Runs repositories and `statement`s: the pool (`Database`) or one open transaction. */
 export type Executor = {
   /** The driver: `statement` runs here. */
   readonly sql: postgres.ISql;
@@ -24,20 +24,19 @@ export type Database = Executor & {
 /** Options of `openDatabase`. */
 export type DatabaseOptions = {
   /**
-   * postgres://user:password@host:port/database; `?sslmode=` and server settings in its query are honoured, and `?host=` with the folder
-   * of a Unix socket, as libpq has it.
+   * `postgres://user:password@host:port/database`. Its query may hold `sslmode`, server settings, and `host` with the folder of a Unix
+   * socket (as in libpq).
    */
   url: string;
-  /** Connections at most; they are opened on demand. Default 10. */
+  /** Maximum connections; they are opened on demand. Default 10. */
   connectionsMax?: number;
-  /** Shown in pg_stat_activity. Default "svc". */
+  /** Application name in pg_stat_activity. Default "svc". */
   applicationName?: string;
 };
 
 /**
- * Opens a pool of postgres.js, patched (patches/README.md). It connects on the first query, so this does not
- * fail. Sessions are in UTC, end a statement after 30 seconds and an idle transaction after 15. Timestamps and int8 arrive
- * as text, bytea as Buffer.
+ * Opens a pool of postgres.js, patched (patches/README.md). It connects on the first query, so this call does not fail. Sessions use UTC,
+ * end a statement after 30 seconds, and end an idle transaction after 15 seconds. Timestamps and int8 arrive as text, bytea as Buffer.
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const sql = openDriver(options.url, driverOptions(options));
@@ -46,8 +45,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * Runs `fn` in one transaction: committed when it resolves, rolled back when it rejects. Given a transaction it joins it,
- * and then the caller's end decides.
+ * Runs `fn` in one transaction: commits when it resolves, rolls back when it rejects. If `db` is already a transaction, `fn` joins it, and
+ * the outer caller commits or rolls back.
  */
 export async function withTransaction<T>(db: Executor, fn: (tx: Executor) => Promise<T>): Promise<T> {
   if (!("begin" in db.sql)) return fn(db);
@@ -61,13 +60,13 @@ export async function withTransaction<T>(db: Executor, fn: (tx: Executor) => Pro
   return result;
 }
 
-/** What is to be done once a transaction is committed, by its client. */
+/** Functions to run after a transaction commits, by its client. */
 const afterwards = new WeakMap<postgres.ISql, (() => void)[]>();
 
 /**
- * Tells `tell` of something once what was written on `db` is committed: now on a pool, whose statements are; after its end within a transaction, and
- * never where that is rolled back. For hints to others: who looks before the commit finds nothing. `tell` must not throw, since what is
- * committed would look as if it were not.
+ * Calls `tell` once the writes on `db` are committed. On a pool that is now. In a transaction it is after the commit, and never if the
+ * transaction rolls back. Use it for hints to others: before the commit they would find nothing. `tell` must not throw, because the
+ * committed write would then look failed.
  */
 export function afterCommit<Given extends readonly unknown[]>(
   { sql }: Executor,
@@ -91,31 +90,31 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
     onnotice: () => {},
     connect_timeout: 10,
     idle_timeout: 120,
-    // Seconds before a reconnect. The driver's own grows to 20, which would outlast a server's restart.
+    // Seconds before a reconnect. The driver's own delay grows to 20 seconds, longer than a server's restart.
     backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
     types: { bool: booleanType, bytea: byteaType },
     connection: {
       application_name: applicationName,
       TimeZone: "UTC",
       statement_timeout: 30_000,
-      // A node that stands still in the middle of a transaction keeps what it locked from whoever takes its work over, and after it
-      // those of its own that wait behind that: no longer than half a lease each.
+      // A node that hangs inside a transaction keeps its locks. They block the node that takes over its work, and then that node's other
+      // work. This limit is half a lease.
       idle_in_transaction_session_timeout: 15_000,
-      // A queue table is empty when its statistics are made and full when its plans run: left to itself the planner scans
-      // delivery_tasks, dead rows and all, where one probe a row is asked for. Every query of ours has its index.
+      // A queue table is empty when its statistics are collected and full when its plans run. With sequential scans enabled, the planner
+      // would scan all of delivery_tasks, dead rows included, instead of one probe per row. Every query of svc has an index.
       enable_seqscan: "off",
-      // Planned once a connection: no plan of ours depends on the values (`plans.test.ts` records what both kinds read), and to
-      // plan again costs a small statement as much as to run it.
+      // Plans once per connection. No plan of svc depends on the values (`plans.test.ts` records what both kinds read). Planning a small
+      // statement again would cost as much as running it.
       plan_cache_mode: "force_generic_plan",
-      // The cost of a scan that cannot be avoided (one row of routing_state) is then beyond any bound, and PostgreSQL 15
-      // would compile each such query for 70 ms.
+      // Without sequential scans, an unavoidable one (one row of routing_state) has a huge estimated cost. PostgreSQL 15 would then compile
+      // each such query for 70 ms.
       jit: "off",
     },
   };
 }
 
-// The driver serializes the parameters of a statement again when it repeats it after a change of schema ("cached plan
-// must not change result type"); its own serializers turn true into false and encode bytes twice then. These do not.
+// After a schema change ("cached plan must not change result type") the driver repeats the statement and serializes its parameters a second
+// time. Its own serializers then turn true into false and encode bytes twice. These two do not.
 const booleanType = {
   to: 16,
   from: [16],

@@ -5,18 +5,17 @@ import { migrate } from "drizzle-orm/postgres-js/migrator";
 import type postgres from "postgres";
 import { openDriver } from "./driver.ts";
 
-/** Thrown by `migrateDatabase` when it must not touch the database; the message says why. */
+/** Thrown by `migrateDatabase` if it must not change the database; the message gives the reason. */
 export class MigrationRefusedError extends Error {
   override readonly name = "MigrationRefusedError";
 }
 
-/** The migrations of this version of the service, made by drizzle-kit from the schema. */
+/** Folder of this version's migrations, made by drizzle-kit from the schema. */
 export const migrationsFolder = fileURLToPath(new URL("../migrations", import.meta.url));
 
 /**
- * Brings a database to this version's schema, in one transaction and under a lock, so that any number of nodes may call
- * it at once. Throws MigrationRefusedError, having changed nothing, when the server is older than PostgreSQL 15, or when
- * the database holds a migration that `folder` does not.
+ * Migrates a database to this version's schema, in one transaction and under a lock, so any number of nodes may call it at once. Throws
+ * MigrationRefusedError, without a change, if the server is older than PostgreSQL 15 or the database has a migration that `folder` lacks.
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const known = readMigrationFiles({ migrationsFolder: folder });
@@ -28,7 +27,7 @@ export async function migrateDatabase(url: string, folder: string = migrationsFo
   });
   try {
     await assertServerVersion(sql);
-    // A session lock: it ends with the connection, so a node that dies while migrating holds up nobody.
+    // A session lock ends with the connection, so a node that dies during a migration does not block the others.
     await sql`select pg_advisory_lock(${migrationLock})`;
     await assertNotNewer(sql, known);
     await migrate(drizzle(sql), { migrationsFolder: folder });
@@ -38,7 +37,7 @@ export async function migrateDatabase(url: string, folder: string = migrationsFo
   }
 }
 
-// Any number serves that nothing else locks: "svc" in ASCII.
+// Any number that nothing else locks: "svc" in ASCII.
 const migrationLock = 0x737663;
 
 async function assertServerVersion(sql: postgres.Sql): Promise<void> {
@@ -60,7 +59,7 @@ async function assertNotNewer(sql: postgres.Sql, known: readonly MigrationMeta[]
   );
 }
 
-/** drizzle skips a migration that is dated before the last applied one, as happens when branches are merged. */
+/** drizzle skips a migration that is dated before the last applied one. That happens when branches are merged. */
 async function assertComplete(sql: postgres.Sql, known: readonly MigrationMeta[]): Promise<void> {
   const applied = new Set(await appliedHashes(sql));
   const missing = known.filter(({ hash }) => !applied.has(hash));

@@ -2,9 +2,9 @@ import type { Executor } from "./connect.ts";
 import { statement } from "./sql/statement.ts";
 
 /**
- * Reads no table. What a full disk refuses first is a file that grows, which the rows of the series do beyond 64 kB of memory;
- * the message goes through the log and its flush as every commit does, and waits for a synchronous standby as that does. Neither
- * leaves anything to vacuum, as a row that is written again and again would.
+ * Reads no table. A full disk first refuses a file that grows, and the series' rows spill to one beyond 64 kB of memory. The message is
+ * written and flushed to the write-ahead log as every commit is, and waits for a synchronous standby. Neither leaves dead rows, as a
+ * rewritten row would.
  */
 const writeProbe = statement<{ isWritable: boolean }>(
   "probe_writes",
@@ -21,8 +21,8 @@ const writeProbe = statement<{ isWritable: boolean }>(
 );
 
 /**
- * Has the store write and commit: about 100 kB of a temporary file and some bytes of its log. False on a standby and where
- * transactions are read-only. Rejects when the disk is full or the store is away.
+ * Makes the database write and commit: about 100 kB of a temporary file and some bytes of its log. Returns false on a standby or if
+ * transactions are read-only. Rejects if the disk is full or the database is unavailable.
  */
 export async function probeWrites(db: Executor): Promise<boolean> {
   const [row] = await writeProbe(db, []);

@@ -1,8 +1,8 @@
 import type postgres from "postgres";
 
 /**
- * The schema that a migrated database has, as SQL: every table with its columns, storage parameters, constraints and indexes, then
- * sequences, functions and triggers, each sorted by its name. Read from the catalogs. Throws for what it does not know how to tell.
+ * Returns the schema of a migrated database as SQL, read from the catalogs. It lists every table with its columns, storage parameters,
+ * constraints and indexes, then sequences, functions and triggers, each sorted by name. Throws if it finds an object of an unknown kind.
  */
 export async function readSchemaText(sql: postgres.Sql): Promise<string> {
   await assertKnownKinds(sql);
@@ -28,7 +28,7 @@ const header =
 
 type Entry = { readonly table: string; readonly text: string };
 
-/** What is neither table, index nor sequence, and types of our own, would be missing in the text. */
+/** Throws if the schema has an object that the text would omit: anything except tables, indexes and sequences, or a custom type. */
 async function assertKnownKinds(sql: postgres.Sql): Promise<void> {
   const found = await sql<{ what: string }[]>`
     select relname || ', of kind ' || relkind::text as what from pg_class
@@ -54,7 +54,7 @@ function readColumns(sql: postgres.Sql) {
     order by c.relname, a.attnum`;
 }
 
-/** PostgreSQL 18 counts "not null" among the constraints; it stands with its column. */
+/** PostgreSQL 18 lists "not null" as a constraint; the text has it in the column. */
 function readConstraints(sql: postgres.Sql) {
   return sql<Entry[]>`
     select c.relname as "table", 'constraint ' || quote_ident(o.conname) || ' ' || pg_get_constraintdef(o.oid) as text
@@ -62,7 +62,7 @@ function readConstraints(sql: postgres.Sql) {
     where c.relnamespace = 'public'::regnamespace and o.contype <> 'n' order by c.relname, o.contype desc, o.conname`;
 }
 
-/** But those that constraints make. */
+/** Reads all indexes except those that constraints create. */
 function readIndexes(sql: postgres.Sql) {
   return sql<Entry[]>`
     select t.relname as "table", pg_get_indexdef(i.indexrelid) || ';' as text

@@ -19,15 +19,15 @@ import type { NewEvent } from "./events/record.ts";
 import { createProject } from "./projects/repo.ts";
 import { subscriptionsForProject } from "./subscriptions/repo.ts";
 
-/** The present of tests that need none in particular. */
+/** Default time of tests that do not need a particular one. */
 export const nowMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 
-/** A new project with a name of its own. */
+/** Adds a project with a unique name. */
 export async function addProject(db: Executor): Promise<ProjectId> {
   return (await createProject(db, randomBytes(6).toString("hex"), nowMs)).id;
 }
 
-/** A new subscription to everything. */
+/** Adds a subscription to every trigger. */
 export async function addSubscription(db: Executor, projectId: ProjectId): Promise<SubscriptionId> {
   const id = createId("sub", nowMs);
   const signingSecret = Buffer.from("sealed");
@@ -43,7 +43,7 @@ export async function addSubscription(db: Executor, projectId: ProjectId): Promi
   return id;
 }
 
-/** An event with an unleased delivery a subscription, unless `changes` says otherwise. */
+/** Returns an event with one unleased delivery per subscription, changed by `changes`. */
 export function newEvent(
   projectId: ProjectId,
   subscriptions: readonly SubscriptionId[] = [],
@@ -70,7 +70,7 @@ export function newEvent(
   };
 }
 
-/** A claim for everything there is room for. */
+/** Returns a claim request without limits that matter. */
 export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimRequest> = {}): DeliveryClaimRequest {
   return {
     owner,
@@ -87,7 +87,7 @@ export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimReques
   };
 }
 
-/** A first attempt that was delivered, unless the changes say otherwise. */
+/** Returns the settlement of a first attempt that was delivered, changed by `changes`. */
 export function settlement(
   projectId: ProjectId,
   task: DeliveryTaskKey,
@@ -115,8 +115,8 @@ export function settlement(
 }
 
 /**
- * Fills a lane: `count` events of the project, a second apart from `fromMs`, each with one pending delivery to the
- * subscription, due at its receipt. Returns the tasks, the oldest first.
+ * Fills a queue: `count` events of the project, one second apart from `fromMs`. Each has one pending delivery to the subscription, due when
+ * the event was received. Returns the tasks, oldest first.
  */
 export async function fillQueue(
   db: Database,
@@ -148,12 +148,12 @@ export async function fillQueue(
   });
 }
 
-/** The event that `fillQueue` stored with a delivery: they share their UUID. */
+/** Returns the event that `fillQueue` stored with a delivery: both have the same UUID. */
 export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
 }
 
-/** A call that went well, unless the changes say otherwise. */
+/** Returns a successful call, changed by `changes`. */
 export function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRecord {
   const createdAt = changes.createdAt ?? nowMs;
   return {

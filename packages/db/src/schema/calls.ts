@@ -10,9 +10,8 @@ import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccess
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
 
 /**
- * The ledger: one row a call of a tool, also of calls that were held or refused. A write is entered before it is sent, and its end
- * changes no column that an index names unless it went wrong: the row is written once and changed in its page, and its five index
- * entries are made once.
+ * The ledger: one row per call of a tool, including held and refused calls. A write is stored before it is sent. The end of a call changes
+ * no indexed column unless the call failed. So the row is written once and changed in its page, and its five index entries are made once.
  */
 export const toolCalls = pgTable(
   "tool_calls",
@@ -29,33 +28,32 @@ export const toolCalls = pgTable(
     jobId: idColumn("job")("job_id"),
     stepId: text("step_id").notNull(),
     outcome: oneOf(callStates)("outcome").notNull(),
-    /** What may be told without its words: of a job's call the outcome. Also all of it where a version before 0.2 wrote it. */
+    /** Text without sensitive content: for a job's call, the outcome. Rows of versions before 0.2 have the whole message here. */
     message: text("message").notNull(),
-    /** The message, sealed: it may quote arguments, or the app. Null when there is none, or `message` has it. */
+    /** The message, sealed, because it may quote arguments or the app. Null if there is none, or if `message` has it. */
     sealedMessage: bytes("sealed_message"),
     providerStatus: integer("provider_status").notNull(),
-    /** Of tool, account and arguments (`confirm` apart) in canonical form, keyed by vault and project: HMAC-SHA-256. */
+    /** HMAC-SHA-256 of tool, account and arguments (without `confirm`) in canonical form, keyed by vault and project. */
     argumentsDigest: bytes("arguments_digest").notNull(),
-    /** Sealed JSON text; sensitive values were masked before. */
+    /** Sealed JSON text, with sensitive values masked. */
     arguments: bytes("arguments").notNull(),
-    /** Sealed JSON text, its first 64 KiB; sensitive values were masked before. Null when there is none. */
+    /** The first 64 KiB of the sealed JSON text, with sensitive values masked. Null if there is none. */
     result: bytes("result"),
     isTruncated: boolean("is_truncated").notNull(),
     isSandbox: boolean("is_sandbox").notNull(),
-    /** The caller's key, while it binds: repeats answer what `replay` holds. */
+    /** The caller's idempotency key while it is valid: repeats return `replay`. */
     idempotencyKey: text("idempotency_key"),
-    /** Sealed answer for repeats, with nothing masked; only of calls that carry a key. */
+    /** Sealed answer for repeats, without masking; only for calls with an idempotency key. */
     replay: bytes("replay"),
     createdAt: time("created_at").notNull(),
     durationMs: integer("duration_ms").notNull(),
     providerMs: integer("provider_ms").notNull(),
-    /** The outcome of a call that went wrong; null of one that runs or ended well, so that its end changes nothing that is indexed. */
+    /** The outcome of a failed call; null while it runs or if it succeeded, so that its end changes no indexed column. */
     failure: oneOf(callStates)("failure"),
   },
   (table) => [
-    // Calls that run or ended well, and those that went wrong, stand apart: each list is merged from both. An index that names the
-    // outcome of the former would be named by every end of a call. No two begin with the same column, or plans would take one for
-    // the other.
+    // Calls that run or succeeded, and calls that failed, have separate indexes; each list merges both. An index on the outcome of the
+    // former would be updated at every end of a call. No two indexes begin with the same column, or plans would confuse them.
     index("tool_calls_project").on(table.projectId, table.id).where(sql`failure is null`),
     index("tool_calls_tool").on(table.toolSlug, table.projectId, table.id).where(sql`failure is null`),
     index("tool_calls_entity")
@@ -74,14 +72,14 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** One row: how far the ledger was searched for calls whose node is gone. */
+/** One row: how far the ledger was searched for calls of dead nodes. */
 export const ledgerState = pgTable("ledger_state", {
   id: smallint("id").primaryKey(),
-  /** No call before this one runs. */
+  /** No call before this one is still running. */
   settledBefore: idColumn("call")("settled_before").notNull(),
 });
 
-/** What a project holds its own calls to, so that an app is not overrun. Nodes read the limits of a project anew every half second. */
+/** Limits that a project sets for its own calls, so that it does not overload an app. Nodes read a project's limits every half second. */
 export const callLimits = pgTable(
   "call_limits",
   {
@@ -89,13 +87,13 @@ export const callLimits = pgTable(
       .notNull()
       .references(() => projects.id),
     name: text("name").notNull(),
-    /** Empty for calls of every toolkit. */
+    /** Empty: calls of every toolkit. */
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** CEL, which says what is counted together; empty where all of it is. */
+    /** CEL expression of the limiter key: calls with equal keys count together. Empty: all calls count together. */
     keyExpression: text("key_expression").notNull(),
-    /** Calls under way at once; 0 for any number. */
+    /** Maximum concurrent calls; 0 for no limit. */
     concurrency: integer("concurrency").notNull(),
-    /** Calls that begin within any `rate_per_ms`; 0 for any number. */
+    /** Maximum calls started within any `rate_per_ms`; 0 for no limit. */
     rateMax: integer("rate_max").notNull(),
     ratePerMs: bigint("rate_per_ms", { mode: "number" }).notNull(),
     isPaused: boolean("is_paused").notNull(),
@@ -106,8 +104,8 @@ export const callLimits = pgTable(
 );
 
 /**
- * Where the calls that a limit counts together stand: a row a limit and key, shared by all nodes and written by comparing
- * `revision`. It means nothing from `expiresAt` on, and a missing row means the same as one that has expired.
+ * Usage of a limiter key: one row per limit and key, shared by all nodes, written by comparing `revision`. An expired row (`expiresAt`)
+ * means the same as a missing row.
  */
 export const callPaces = pgTable(
   "call_paces",
@@ -115,13 +113,13 @@ export const callPaces = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** Of a limit of the project, or of a toolkit's own rate. */
+    /** A limit of the project, or the rate of a toolkit. */
     limitName: text("limit_name").notNull(),
     key: text("key").notNull(),
     pace: document(callPaceDocument)("pace").notNull(),
-    /** Another one after every write. */
+    /** Changes with every write. */
     revision: text("revision").notNull(),
-    /** The revision that the last write was made from; empty where there was no row. */
+    /** The revision that the last write replaced; empty if there was no row. */
     madeFrom: text("made_from").notNull(),
     expiresAt: time("expires_at").notNull(),
   },
@@ -131,7 +129,7 @@ export const callPaces = pgTable(
   ],
 );
 
-/** An address of a project's own that is asked about its calls, before they are sent or after. Nodes read a project's anew every half second. */
+/** An endpoint of a project that svc asks about its calls, before or after they are sent. Nodes read a project's hooks every half second. */
 export const callHooks = pgTable(
   "call_hooks",
   {
@@ -143,10 +141,10 @@ export const callHooks = pgTable(
     endpointUrl: text("endpoint_url").notNull(),
     /** Sealed. */
     signingSecret: bytes("signing_secret").notNull(),
-    /** Calls of which toolkits and classes it is asked about; empty for all. */
+    /** Toolkits of the calls that the hook is asked about; empty for all. The classes below work the same way. */
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
-    /** Those of one phase are asked in this order, and then by id. */
+    /** Hooks of one phase are asked in this order, then by id. */
     position: integer("position").notNull(),
     isActive: boolean("is_active").notNull(),
     createdAt: time("created_at").notNull(),
@@ -155,8 +153,8 @@ export const callHooks = pgTable(
 );
 
 /**
- * What a hook said of a call, for the ledger. Of a call with an idempotency key, a yes or an edit before it is sent binds its repeats: it is
- * committed before anything is sent, so that a call that is made again after a crash is the same.
+ * The decision of a hook about a call, for the ledger. If a call has an idempotency key, an approval or edit before sending also applies to
+ * its repeats. It is committed before anything is sent, so a call repeated after a crash is the same.
  */
 export const hookAnswers = pgTable(
   "hook_answers",
@@ -166,12 +164,12 @@ export const hookAnswers = pgTable(
       .references(() => projects.id),
     callId: idColumn("call")("call_id").notNull(),
     hookId: idColumn("hok")("hook_id").notNull(),
-    /** Whose data an edit may have. */
+    /** The entity whose data an edit may contain. */
     entityId: text("entity_id").notNull(),
-    /** The call's idempotency key, where the answer binds its repeats. */
+    /** The call's idempotency key, if the decision applies to its repeats. */
     callKey: text("call_key"),
     decision: oneOf(hookDecisions)("decision").notNull(),
-    /** Sealed JSON of what it changes of the arguments. */
+    /** Sealed JSON of its changes to the arguments. */
     edit: bytes("edit"),
     durationMs: integer("duration_ms").notNull(),
     askedAt: time("asked_at").notNull(),

@@ -11,14 +11,14 @@ export function idColumn<P extends IdPrefix>(prefix: P) {
   });
 }
 
-/** A point in time, read and written as epoch milliseconds (PostgreSQL keeps microseconds; no row of ours has them). */
+/** A point in time, read and written as epoch milliseconds (PostgreSQL stores microseconds; svc never writes them). */
 export const time = customType<{ data: number; driverData: string }>({
   dataType: () => "timestamp (3) with time zone",
   toDriver: (ms) => isoTime(ms),
   fromDriver: (text) => timeOfColumn(text),
 });
 
-/** A time as PostgreSQL writes it in UTC, or as JSON has it, in epoch milliseconds. Throws an Error for what is neither. */
+/** Parses a time as PostgreSQL writes it in UTC, or as JSON has it, into epoch milliseconds. Throws an Error for any other text. */
 export function timeOfColumn(text: string): number {
   const ms = readTime(text.replace(" ", "T").replace(/\+00$/, "Z"));
   if (ms === undefined) throw new Error(`${JSON.stringify(text)} is no time of the years 1 to 9999`);
@@ -28,7 +28,7 @@ export function timeOfColumn(text: string): number {
 /** Raw bytes: digests and sealed values. */
 export const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
 
-/** One of a set of words. A row that holds another was written by a newer version: reading it throws an Error. */
+/** One of a set of words. Reading any other word throws an Error: a newer version wrote the row. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   const known = new Map<string, Word>(words.map((word) => [word, word]));
   return customType<{ data: Word; driverData: string }>({
@@ -41,10 +41,10 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   });
 }
 
-// What is stored was written by JSON.stringify: its depth is bounded already.
+// Stored documents were written by JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** A document as JSON, with all digits of its numbers, read by the reader of its type. */
+/** A document as JSON, with all digits of its numbers, decoded by its type. */
 export function document<T>(type: DocumentType<T>) {
   return customType<{ data: T; driverData: unknown }>({
     dataType: () => "jsonb",
@@ -53,7 +53,7 @@ export function document<T>(type: DocumentType<T>) {
   });
 }
 
-/** Whether the driver gave the text of a document; some statements read several columns as one JSON, which is parsed by then. */
+/** True if the driver returned the text of a document. Some statements read several columns as one JSON, which is already parsed. */
 function isJson(stored: unknown): stored is string {
   return typeof stored === "string" && !isVersionedText(stored);
 }

@@ -5,7 +5,7 @@ import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
 import { connectedAccountStates } from "./words.ts";
 
-/** An entity's account in an app; with scheme `client_credentials` and an empty entity, the project's own. */
+/** An entity's account in an app. With scheme `client_credentials` and an empty entity, it is the project's own account. */
 export const connectedAccounts = pgTable(
   "connected_accounts",
   {
@@ -14,17 +14,17 @@ export const connectedAccounts = pgTable(
       .notNull()
       .references(() => projects.id),
     toolkitSlug: text("toolkit_slug").notNull(),
-    /** Whether the toolkit is the project's private one: the same slug may be shared too, and the two never meet. */
+    /** True if the toolkit is private to the project. A shared toolkit may have the same slug; accounts of one are never used for the other. */
     isPrivate: boolean("is_private").notNull(),
-    /** Whether it was made in the sandbox. Such accounts and real ones never meet: each is used where it was made. */
+    /** True if it was made in the sandbox. Sandbox accounts are used only in the sandbox, real ones only outside it. */
     isSandbox: boolean("is_sandbox").notNull().default(false),
     entityId: text("entity_id").notNull(),
     scheme: text("scheme").notNull(),
     state: oneOf(connectedAccountStates)("state").notNull(),
     variables: document(variablesDocument)("variables").notNull(),
-    /** Sealed, bound to project and row; null once nothing may be sent with it. */
+    /** Sealed, bound to project and row; null once the account may not send anything. */
     credential: bytes("credential"),
-    /** Of a private toolkit: SHA-256 of where its definition sent credentials when the account was made. */
+    /** Private toolkits only: SHA-256 of the destinations of credentials when the account was made. */
     originDigest: bytes("origin_digest"),
     grantedScopes: text("granted_scopes").array().notNull().default([]),
     references: text("references").array().notNull().default([]),
@@ -35,11 +35,11 @@ export const connectedAccounts = pgTable(
     isCredentialTaken: boolean("is_credential_taken"),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
-    /** When the credential runs out; null when it does not, or the app does not say. */
+    /** Expiry of the credential; null if it does not expire or the app does not say. */
     expiresAt: time("expires_at"),
-    /** When it is renewed next; null when it cannot be. */
+    /** Next renewal; null if the credential cannot be renewed. */
     refreshAt: time("refresh_at"),
-    /** While in the future, one node renews it. */
+    /** While in the future, one node holds the lease to renew it. */
     refreshLeaseUntil: time("refresh_lease_until"),
   },
   (table) => [
@@ -47,7 +47,7 @@ export const connectedAccounts = pgTable(
       .on(table.projectId, table.toolkitSlug, table.isPrivate, table.isSandbox, table.entityId, table.scheme)
       .where(sql`state = 'active'`),
     index("connected_accounts_project").on(table.projectId, table.id),
-    // Of expressions, so that no statement but the list that is written for it is planned by one.
+    // Indexes on expressions, so that only the list written for them is planned with them.
     index("connected_accounts_toolkit").on(sql`(toolkit_slug || ' ')`, table.projectId, table.id),
     index("connected_accounts_state").on(sql`(state || ' ')`, table.projectId, table.id),
     index("connected_accounts_toolkit_state").on(sql`(state || ' ' || toolkit_slug)`, table.projectId, table.id),
@@ -61,7 +61,7 @@ export const connectedAccounts = pgTable(
   ],
 );
 
-/** A toolkit definition that a project keeps for itself. It hides a shared one of the same slug from the project. */
+/** A toolkit definition of one project. It hides a shared toolkit of the same slug from the project. */
 export const privateToolkits = pgTable(
   "private_toolkits",
   {
@@ -69,10 +69,10 @@ export const privateToolkits = pgTable(
       .notNull()
       .references(() => projects.id),
     slug: text("slug").notNull(),
-    /** As it was published: JSON text, not jsonb, which would lose the order of a schema's properties. */
+    /** As published. JSON text instead of jsonb, which would lose the order of a schema's properties. */
     definition: text("definition").notNull(),
     toolCount: integer("tool_count").notNull(),
-    /** SHA-256 of what decides where credentials are sent; accounts made under another one must be connected anew. */
+    /** SHA-256 of the destinations of credentials. Accounts made under another digest must be connected again. */
     originDigest: bytes("origin_digest").notNull(),
     updatedAt: time("updated_at").notNull(),
   },
@@ -80,19 +80,19 @@ export const privateToolkits = pgTable(
 );
 
 /**
- * Where the texts of tools lie for the embeddings endpoint, by the digest of what was asked: its address, the model, the text, and whose it is.
- * A row without a vector is claimed by the node that asks for it, until then.
+ * Embedding vectors of tools' texts, by a digest of the request: endpoint address, model, text and owner. A row without a vector is
+ * claimed, until `claimed_until`, by the node that requests it.
  */
 export const toolVectors = pgTable(
   "tool_vectors",
   {
     digest: text("digest").primaryKey(),
-    /** Whose private toolkit it is of; null in the shared catalog. */
+    /** Project of the private toolkit; null for the shared catalog. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
-    /** A signed byte for each number of it, the largest as 127. */
+    /** One signed byte per component, scaled so that the largest is 127. */
     vector: bytes("vector"),
     claimedUntil: time("claimed_until").notNull(),
-    /** When a node last read it, give or take a day. */
+    /** When a node last read it, accurate to about a day. */
     usedAt: time("used_at").notNull(),
   },
   (table) => [

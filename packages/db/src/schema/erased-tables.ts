@@ -7,43 +7,43 @@ import * as t from "./index.ts";
 /** An entity of a project. */
 export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
-/** How rows name an entity. */
+/** How rows belong to an entity. */
 export type EntityNaming =
-  /** They are the entity's where this holds. */
+  /** They are the entity's if this condition is true. */
   | {
       readonly names: (named: NamedEntity) => SQL;
-      /** Fewer of them that an export may show to the entity, where some may be another's. */
+      /** A stricter condition for exports, if some of the rows may be another entity's. */
       readonly exported?: (named: NamedEntity) => SQL;
     }
-  /** Each is looked at, by the rule of that name. */
+  /** A rule of that name checks each row. */
   | { readonly rule: "jobs" | "standing" | "runs" }
-  /** Programs, which go once nothing is left that runs them. */
+  /** Programs, deleted once nothing that runs them is left. */
   | "as what runs them"
-  /** They go with the row that they belong to. */
+  /** They are deleted with the row they belong to. */
   | "as their parents"
-  /** They hold nothing of one entity, and why. `notSearched`: they may have texts about it all the same, which nothing looks through. */
+  /** They hold nothing of one entity; `none` is the reason. `notSearched`: their texts may still mention it, and are not searched. */
   | { readonly none: string; readonly notSearched?: string };
 
-/** A row goes with that row of another table for which this holds. */
+/** A row is deleted with the row of another table for which this condition is true. */
 export type RowParent = {
   readonly table: PgTable;
   readonly on: SQL;
-  /** What holds as well, where the other row is looked for from this one, and no index of its table serves `on`. */
+  /** An additional condition to find the parent from this row, if no index of its table serves `on`. */
   readonly from?: SQL;
-  /** In which order they are gone through where the primary key does not begin with what `on` gives: an index has them so. */
+  /** Scan order, if the primary key does not begin with the column that `on` gives; an index has this order. */
   readonly order?: readonly PgColumn[];
 };
 
-/** What an erasure does with a table. */
+/** The handling of one table in an erasure. */
 export type ErasedTable = {
   readonly table: PgTable;
-  /** Whose project a row is; undefined where its parents say so, or it is the deployment's. */
+  /** Column of the row's project; undefined if its parents have the project, or the row is the deployment's. */
   readonly project?: PgColumn;
-  /** By which rows are gone through where others go with them, or a rule looks at each. */
+  /** Key of the scan, if other rows are deleted with these, or a rule checks each. */
   readonly key?: PgColumn;
   readonly parents?: readonly RowParent[];
   readonly entity: EntityNaming;
-  /** By which indexes an entity's rows are gone through where that is not the primary key: each has those for which `where` holds. */
+  /** Indexes for the scan of an entity's rows, if it does not use the primary key. Each contains the rows for which its `where` is true. */
   readonly indexes?: readonly { readonly where: SQL; readonly columns: readonly PgColumn[] }[];
 };
 
@@ -57,8 +57,8 @@ const settings = {
 const bookkeeping = { none: "counts, versions and times alone" };
 
 /**
- * What an erasure does with each table, in the order in which they are gone through: first what lets new work in, then work, then what it left.
- * A test fails for a table that is not here. Rows of a table with parents go before those.
+ * The handling of every table in an erasure, in the order of processing: first tables that admit new work, then work, then its results. A
+ * test fails for a table that is missing here. Rows of a table with parents are deleted before their parents.
  */
 export const erasedTables: readonly ErasedTable[] = [
   { table: t.grantCodes, project: t.grantCodes.projectId, entity: of(t.grantCodes.entityId) },
@@ -103,7 +103,7 @@ export const erasedTables: readonly ErasedTable[] = [
     ...ofProgram(t.standingDedupe, t.standingDedupe.programId),
     ...keyOfProgram(t.standingDedupe.key, t.standingDedupe.programId),
   },
-  // Of a replay as well, which is a project's alone.
+  // Also the task of a replay, which belongs to the project alone.
   { ...ofProgram(t.dueTasks, t.dueTasks.ownerId), project: t.dueTasks.projectId },
   { table: t.jobs, project: t.jobs.projectId, key: t.jobs.id, entity: { rule: "jobs" } },
   ofJob(t.jobAttempts, t.jobAttempts.jobId),
@@ -164,7 +164,7 @@ export const erasedTables: readonly ErasedTable[] = [
   { table: t.events, project: t.events.projectId, key: t.events.id, entity: { names: isEventOf } },
   {
     table: t.deliveryTasks,
-    // By the whole of its key, as it was queued and put off: a lane may have a million of others.
+    // By the whole key of the task, because a queue may have a million other tasks.
     parents: [
       {
         table: t.deliveries,
@@ -189,14 +189,14 @@ export const erasedTables: readonly ErasedTable[] = [
     parents: [
       {
         table: t.events,
-        // It is due from when its event was received, whatever its attempts.
+        // An inbox event is due from the receipt of its event, however many attempts it had.
         on: sql`${t.standingArrivals.projectId} = ${t.events.projectId} and ${t.standingArrivals.dueAt} = ${t.events.receivedAt}
           and ${t.standingArrivals.eventId} = ${t.events.id}`,
       },
     ],
     ...along(),
   },
-  // They go last: what is posted meanwhile is stored as the entity's by them.
+  // Deleted last: posts that arrive meanwhile are still stored as the entity's.
   { table: t.accountReferences, project: t.accountReferences.projectId, entity: of(t.accountReferences.entityId) },
   { table: t.connectedAccounts, project: t.connectedAccounts.projectId, entity: of(t.connectedAccounts.entityId) },
   {
@@ -211,7 +211,7 @@ export const erasedTables: readonly ErasedTable[] = [
     },
   },
   ofProject(t.jobPrograms, t.jobPrograms.projectId, "as what runs them"),
-  // One that is narrowed to no entity is the project's.
+  // A subscription without an entity filter belongs to the project.
   {
     ...{ table: t.subscriptions, project: t.subscriptions.projectId, key: t.subscriptions.id },
     entity: of(t.subscriptions.entityId),
@@ -227,9 +227,9 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),
   ofProject(t.activityHours, t.activityHours.projectId, bookkeeping),
   ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
-  // What they sealed opens nowhere any more, also where a backup has rows of it.
+  // Data sealed with these keys can never be opened again, even from a backup of the rows.
   ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),
-  // Last: everything refers to it.
+  // Last, because everything references it.
   ofProject(t.projects, t.projects.id, settings),
   ofDeployment(
     t.quarantinedPosts,
@@ -257,8 +257,8 @@ function of(column: PgColumn): EntityNaming {
 }
 
 /**
- * An event is an entity's if it has the entity, or if it has none and names an account of the entity: it came before the account was connected.
- * An event of a version before 0.2 names an account if the payload has the reference as a text.
+ * Condition that an event is an entity's: it has the entity, or it has none and names an account of the entity (it came before the account
+ * was connected). An event of a version before 0.2 names an account if its payload contains the reference.
  */
 export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.events.entityId} = ${entityId} or ${t.events.entityId} = '' and ${t.events.kind} = 'event' and exists (
@@ -267,12 +267,12 @@ export function isEventOf({ projectId, entityId }: NamedEntity): SQL {
       and (r = ${t.events.account} or ${t.events.account} is null and position(to_json(r)::text in ${t.events.payload}) > 0)))`;
 }
 
-/** Each of its two indexes has the calls that failed, or the others, and serves a condition that says so. */
+/** One index has the failed calls, the other the rest; each serves the condition that says so. */
 function isCallOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.toolCalls.entityId} = ${entityId} and ${t.toolCalls.projectId} = ${uuidOfId(projectId)}::uuid)`;
 }
 
-/** To connect an account of it, or to answer as a contact that is reached by it. */
+/** Links to connect an account of the entity, or to answer as a contact that is reached through it. */
 function linkOf({ projectId, entityId }: NamedEntity): SQL {
   return sql`(${t.consoleLinks.target} -> 'connect' ->> 'entityId' = ${entityId}
     or ${t.consoleLinks.target} -> 'answer' ->> 'principalId' in (select ${t.contacts.principalId} from ${t.contacts}
@@ -285,17 +285,17 @@ function grantOf({ entityId }: NamedEntity): SQL {
 }
 
 /**
- * What an expression of the project made of an event or a call, which may be the entity's id alone or have it within: between what is no
- * letter and no digit, since an id that is part of a longer one is another's.
+ * Condition that a key, computed by an expression of the project from an event or a call, contains the entity's id. The id must be
+ * delimited by characters other than letters and digits, because a part of a longer id belongs to another entity.
  */
 function isWithin(entityId: string, key: PgColumn): SQL {
   const id = entityId.replace(/[\\^$.|?*+(){}[\]]/g, "\\$&");
   const isBounded = sql`${key} ~ ${`(^|[^[:alnum:]])${id}($|[^[:alnum:]])`}::text`;
-  // The cheap question first: most keys do not have it at all.
+  // The cheap condition first: most keys do not contain the id.
   return sql`position(${entityId}::text in ${key}) > 0 and ${isBounded}`;
 }
 
-/** Whose key is the entity's id alone: where others have it within, they may be of an entity whose id is longer. */
+/** Condition that the key is exactly the entity's id. Keys that only contain it may belong to an entity with a longer id. */
 function isKey({ entityId }: NamedEntity, key: PgColumn): SQL {
   return sql`${key} = ${entityId}`;
 }
@@ -310,7 +310,7 @@ function keyOfProgram(key: PgColumn, programId: PgColumn): Pick<ErasedTable, "en
 }
 
 function isOfProject({ projectId }: NamedEntity, programId: PgColumn): SQL {
-  // As an array, each of which is looked up: joined, all that programs of others have may be read beside them.
+  // As an array, so that each program is looked up. With a join, the rows of all other programs may be read.
   return sql`${programId} = any(array(
     select ${t.standingPrograms.id} from ${t.standingPrograms} where ${t.standingPrograms.projectId} = ${uuidOfId(projectId)}::uuid))`;
 }

@@ -3,33 +3,33 @@ import { type Column, getTableColumns } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "./statement.ts";
 
-/** How values of one kind become parameters of a statement. */
+/** Encodes values of one kind as parameters of a statement. */
 export type Codec<Value> = {
-  /** What a parameter is cast to: `uuid`. */
+  /** SQL type of a parameter: `uuid`. */
   readonly type: string;
-  /** What an array of them is cast to: `uuid[]`. */
+  /** SQL type of an array of them: `uuid[]`. */
   readonly arrayType: string;
-  /** The column's name in SQL; undefined for what is no column. */
+  /** The column's name in SQL; undefined if the value is not a column. */
   readonly name: string | undefined;
-  /** The value as a parameter, or as an element of one. Null and undefined are SQL's NULL. */
+  /** Returns the value as a parameter, or as an element of an array parameter. Null and undefined become SQL's NULL. */
   encode(value: Value): EncodedValue;
-  /** The text of an array of encoded values. */
+  /** Returns the text of an array of encoded values. */
   literal(encoded: readonly EncodedValue[]): string;
-  /** The value in SQL of an array's element: `e.chain::text[]`. */
+  /** Returns the SQL for the value of an array element: `e.chain::text[]`. */
   element(reference: string): string;
 };
 
 type EncodedValue = ArrayElement | Uint8Array;
 
-/** The names that code has for the columns of a table. */
+/** Names of a table's columns in code. */
 export type ColumnName<Table extends PgTable> = keyof Table["$inferSelect"] & string;
 
-/** A row as it is read: a part of it where columns are named. */
+/** A row as it is read, or the named columns of it. */
 export type Row<Table extends PgTable, Name extends ColumnName<Table> = ColumnName<Table>> = {
   [Key in Name]: Table["$inferSelect"][Key];
 };
 
-/** A row as it is written: a part of it where columns are named. Every column is named, also those that are null. */
+/** A row as it is written, or the named columns of it. It has every column, also those that are null. */
 export type NewRow<Table extends PgTable, Name extends ColumnName<Table> = ColumnName<Table>> = {
   readonly [Key in Name]: WrittenValue<Table["$inferSelect"][Key]>;
 };
@@ -42,10 +42,10 @@ type WrittenValue<Value> = Value extends Buffer
       ? readonly Element[]
       : Value;
 
-/** Codecs by the names that code has for them. */
+/** Codecs by their names in code. */
 export type Fields = Readonly<Record<string, Codec<never>>>;
 
-/** The values that fields encode. */
+/** Values that the fields encode. */
 export type ValuesOf<Shape extends Fields> = {
   readonly [Name in keyof Shape]: Shape[Name] extends Codec<infer Value> ? Value : never;
 };
@@ -55,7 +55,7 @@ export type FieldsOf<Table extends PgTable, Name extends ColumnName<Table>> = {
   readonly [Key in Name]: Codec<NewRow<Table>[Key]>;
 };
 
-/** Columns of a table by their names in code. */
+/** Returns the named columns of a table, by their names in code. */
 export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
   ...names: readonly Name[]
@@ -65,7 +65,7 @@ export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Ta
   return Object.fromEntries(fields) as FieldsOf<Table, Name>;
 }
 
-/** Every column of a table but some: those that the statement gives itself, or leaves to their defaults. */
+/** Returns all columns of a table except those in `without`: the statement sets these itself or leaves their defaults. */
 export function fieldsBut<Table extends PgTable, const Name extends ColumnName<Table> = never>(
   table: Table,
   ...without: readonly Name[]
@@ -73,7 +73,7 @@ export function fieldsBut<Table extends PgTable, const Name extends ColumnName<T
   return fieldsOf(table, ...namesBut(table, ...without));
 }
 
-/** The names of every column of a table but some. */
+/** Returns the names of all columns of a table except those in `without`. */
 export function namesBut<Table extends PgTable, const Name extends ColumnName<Table> = never>(
   table: Table,
   ...without: readonly Name[]
@@ -86,20 +86,20 @@ function missing(name: string): never {
   throw new Error(`the table has no column ${name}`);
 }
 
-/** Types whose texts hold nothing that an array gives a meaning to. */
+/** Types whose texts never need quotes in an array. */
 const plainTypes: ReadonlySet<string> = new Set(["uuid", "timestamptz", "int2", "int4", "int8", "bool"]);
 
 /** A point in time, epoch milliseconds. */
 export const timestamptz: Codec<number> = scalar("timestamptz", timeText);
-/** A whole number of 64 bits, as far as numbers are exact. */
+/** A 64-bit integer, exact up to 2^53. */
 export const int8: Codec<number> = scalar("int8");
-/** A whole number of 32 bits. */
+/** A 32-bit integer. */
 export const int4: Codec<number> = scalar("int4");
-/** A truth value. */
+/** A boolean. */
 export const bool: Codec<boolean> = scalar("bool");
-/** Whole numbers of 32 bits, one parameter. */
+/** 32-bit integers as one array parameter. */
 export const int4Array: Codec<readonly number[]> = { ...scalar("int4[]"), encode: plainArrayLiteral };
-/** A text. */
+/** A string. */
 export const text: Codec<string> = scalar("text");
 
 /** An id of one kind, stored as its UUID. */
@@ -107,7 +107,7 @@ export function idOf<Prefix extends IdPrefix>(_prefix: Prefix): Codec<Id<Prefix>
   return scalar("uuid", uuidOfId);
 }
 
-/** A codec that takes null and undefined too. */
+/** Returns a codec that also accepts null and undefined. */
 export function orNull<Value>(codec: Codec<Value>): Codec<Value | null | undefined> {
   return codec as Codec<unknown>;
 }
@@ -119,13 +119,13 @@ export function json<Value>({ write }: { write(value: Value): string }): Codec<V
 
 let latest = { ms: 0, text: isoTime(0) };
 
-/** Most times of a batch are the same one. */
+/** Caches the latest text, because most times of a batch are equal. */
 function timeText(ms: number): string {
   if (ms !== latest.ms) latest = { ms, text: isoTime(ms) };
   return latest.text;
 }
 
-/** `write` is absent where values are written as they are. */
+/** Makes the codec of a scalar type. Without `write`, values are written unchanged. */
 function scalar<Value>(type: string, write?: (value: Value) => ArrayElement): Codec<Value> {
   return {
     type,
@@ -146,14 +146,14 @@ const bytea: Codec<Uint8Array | null | undefined> = {
   literal: bytesArrayLiteral as Codec<Uint8Array>["literal"],
 };
 
-/** In an array of arrays all would have one length: each is the text of an array, and cast where it is used. */
+/** All arrays in an array of arrays need the same length. So each is sent as the text of an array and cast at its use. */
 const textArray: Codec<readonly string[] | null | undefined> = {
   ...orNull(scalar<readonly string[]>("text[]", arrayLiteral)),
   arrayType: "text[]",
   element: (reference) => `${reference}::text[]`,
 };
 
-/** By what the schema calls their types; the values of `uuid` and `jsonb` are the column's own to write. */
+/** Codecs by SQL type. For `uuid` and `jsonb`, the column itself encodes its values. */
 const codecs: Readonly<Record<string, (column: Column) => Codec<never>>> = {
   uuid: (column) => scalar("uuid", writerOf(column)),
   text: () => scalar("text"),
@@ -171,7 +171,7 @@ function writerOf(column: Column): (value: unknown) => ArrayElement {
   return (value) => column.mapToDriverValue(value) as ArrayElement;
 }
 
-/** How the values of a column become parameters. Throws for a type that no column had so far. */
+/** Returns the codec of a column's values. Throws for a type that no codec exists for. */
 function codecOf(column: PgColumn): Codec<never> {
   const make = codecs[column.getSQLType()];
   if (make === undefined) throw new Error(`${column.name} is ${column.getSQLType()}, which sql/codec.ts does not know`);

@@ -5,12 +5,12 @@ import { type StatementParameter, type StatementResult, statement } from "./stat
 
 type Parts = Readonly<Record<string, StatementPart<never, unknown>>>;
 
-/** What the text of a statement calls the parameters of its parts. */
+/** Names of the parts' parameters in the statement's text. */
 export type PartNames<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<never, infer Names> ? Names : never;
 };
 
-/** The values that a statement takes, part by part. */
+/** Values of a statement, part by part. */
 export type PartValues<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<infer Value, unknown> ? Value : never;
 };
@@ -21,10 +21,10 @@ export type ComposedStatement<Given extends Parts, Row> = (
   values: PartValues<Given>,
 ) => Promise<StatementResult<Row>>;
 
-/** A text of SQL that returns rows of a type. */
+/** A SQL text and the type of its rows. */
 export type Query<Row> = { readonly text: string; readonly row?: Row };
 
-/** The text of a statement. The names of parts stand for themselves in it. */
+/** Makes the text of a statement. Names of parts are inserted as they are. */
 export function query<Row extends object = Record<never, never>>(
   texts: TemplateStringsArray,
   ...names: readonly string[]
@@ -32,10 +32,7 @@ export function query<Row extends object = Record<never, never>>(
   return { text: String.raw({ raw: texts }, ...names) };
 }
 
-/**
- * A `statement` whose parameters are declared in parts and numbered in their order: nobody counts them, and each is cast and
- * encoded as its field says.
- */
+/** Makes a `statement` whose parameters are declared in parts. It numbers them in order, and casts and encodes each as its field declares. */
 export function compose<Given extends Parts, Row extends object>(
   name: string,
   parts: Given,

@@ -2,21 +2,21 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
 /**
- * Whether two values are the same, as a condition that no index serves: rows are found by the others. A key finds one row and its
- * project finds thousands, and a plan made while the store was small may take the one for the other.
+ * Returns the condition that two values are equal, in a form that no index serves, so other conditions find the rows. A key finds one row
+ * and a project thousands. A plan made while the database was small may use the wrong one of the two.
  */
 export function filterBy(column: string, value: string): string {
   return `${column} is not distinct from ${value}`;
 }
 
-/** The same for the query builder, the value encoded as its column is. */
+/** The same for the query builder, with the value encoded for its column. */
 export function filterColumn(column: PgColumn, value: unknown): SQL {
   return sql`${column} is not distinct from ${sql.param(value, column)}`;
 }
 
 /**
- * Compares keys part by part. Whoever writes several rows that others write too does so in this order: two statements that lock the same rows
- * in different orders each wait for the other, and PostgreSQL ends one of them (40P01).
+ * Compares keys part by part. Write several rows in this order if other transactions write them too. Two statements that lock the same rows
+ * in different orders wait for each other, and PostgreSQL ends one of them (40P01).
  */
 export function compareKeys(a: readonly string[], b: readonly string[]): number {
   for (const [index, part] of a.entries()) {
@@ -26,35 +26,35 @@ export function compareKeys(a: readonly string[], b: readonly string[]): number 
   return 0;
 }
 
-/** Rows that one page of a list looks at, at most, where a filter has no index: a page may be short then, and the next goes on from there. */
+/** Maximum rows scanned for one page of a list if a filter has no index. The page may then be short, and the next page continues from there. */
 export const walkRowsMax = 20_000;
 
-/** The rows of a page that were found, newest first, and where it stopped looking; undefined where there is nothing below. */
+/** Rows found for a page, newest first. `walkedTo`: where the scan stopped; undefined if no rows are left below. */
 export type WalkedPage<Row extends { readonly id: string }> = {
   readonly rows: Row[];
   readonly walkedTo: Row["id"] | undefined;
 };
 
-/** Where a scan goes, as SQL. */
+/** Position and bounds of a scan, as SQL. */
 type ScanOptions = {
-  /** The columns of the index but the id, which is its last, each with its value. */
+  /** Columns of the index except the id, its last one, each with its value. */
   readonly key: Readonly<Record<string, string>>;
-  /** The condition of a partial index in its words; or what tells its index from another that begins alike. */
+  /** Condition of a partial index in its exact words, or a condition that only this index fits. */
   readonly condition?: string;
   readonly from: string;
   readonly before: string;
-  /** Rows that it looks at, at most. */
+  /** Maximum rows to scan. */
   readonly max: string;
 };
 
-/** The order of a scan, which is that of its index: what selects from it names it too, or its rows are sorted. */
+/** Returns the order of a scan, equal to its index's. An outer query must name it too, or PostgreSQL sorts the rows. */
 export function scanOrder(key: Readonly<Record<string, string>>): string {
   return [...Object.keys(key), "id"].map((name) => `${name} desc`).join(", ");
 }
 
 /**
- * A backward scan of one place in an index. Rows are compared as the index orders them, so that nothing else fits. What filters it stands
- * outside: within, the limit would count only the rows that fit.
+ * Returns a backward scan of one range of an index. It compares rows in the index's order, so no other index fits. Put filters outside:
+ * inside, the limit would count only the matching rows.
  */
 export function scanOf(table: string, columns: string, { key, condition, from, before, max }: ScanOptions): string {
   const row = `(${[...Object.keys(key), "id"].join(", ")})`;
@@ -64,7 +64,7 @@ export function scanOf(table: string, columns: string, { key, condition, from, b
   return `select ${columns} from ${table} where ${where} order by ${scanOrder(key)} limit ${max}`;
 }
 
-/** The last of the rows that such a scan looks at, where it looks at as many as it may: what is below is not known. */
+/** Returns the query for the last row of a scan that reached its maximum: rows below it are unknown. */
 export function endOf(table: string, options: ScanOptions): string {
   return `select id from (${scanOf(table, "id", options)}) e offset ${options.max} - 1 limit 1`;
 }

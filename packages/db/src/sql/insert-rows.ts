@@ -6,22 +6,22 @@ import { compose, query } from "./compose.ts";
 import { rows } from "./select-list.ts";
 import type { StatementResult } from "./statement.ts";
 
-/** Columns that the store can fill by itself. */
+/** Columns with a default in the database. */
 type ColumnWithDefault<Table extends PgTable> = {
   [Name in ColumnName<Table>]: undefined extends Table["$inferInsert"][Name] ? Name : never;
 }[ColumnName<Table>];
 
-/** How rows are inserted. */
+/** Options of `insertRows`. */
 export type InsertOptions<Left> = {
-  /** Columns that are left to their defaults; every other one is written. */
+  /** Columns left to their defaults; all others are written. */
   readonly leaves?: readonly Left[];
-  /** What follows the insert: `on conflict …`, `returning …`. */
+  /** SQL after the insert: `on conflict …`, `returning …`. */
   readonly after?: string;
 };
 
 /**
- * An insert of any number of rows in one statement, an array a column, made from the table's declaration: a row that lacks a
- * column does not compile.
+ * Makes a statement that inserts any number of rows, with one array per column, from the table's declaration. A row that lacks a column
+ * does not compile.
  */
 export function insertRows<Table extends PgTable, const Left extends ColumnWithDefault<Table> = never>(
   name: string,

@@ -5,10 +5,9 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 type NewestFirst = { readonly where: SQL; readonly orderBy: readonly SQL[] };
 
 /**
- * The condition and the order of a project's rows from the newest, where nothing else narrows them. Rows are compared as an index of
- * project and id orders them, so that no other fits: with `project_id = …` the primary key has the order as well, and a plan for any
- * value, in a deployment of few projects, took it and went past all rows of the large ones in the list of a small one. `before`: only rows
- * below this UUID, as a page has them that is not the first.
+ * Returns the condition and the order for a project's rows, newest first, without further filters. Rows are compared in the order of an
+ * index of project and id, so no other index fits. With `project_id = …` the primary key fits as well. With few projects, a generic plan
+ * then read all rows of large projects to list a small one. `before`: only rows below this UUID, for pages after the first.
  */
 export function newestOfProject(
   table: { readonly projectId: PgColumn; readonly id: PgColumn },
@@ -24,8 +23,8 @@ export function newestOfProject(
 }
 
 /**
- * What indexes for lists that one column narrows, or two, have in place of them: their texts joined. Undefined where neither does. An
- * expression, so that no other statement is planned by such an index.
+ * Returns the index expression for a list filtered by one column or by two: the texts of the columns joined. Undefined if neither is
+ * filtered. An expression, so that no other statement is planned with such an index.
  */
 export function keyOf(
   [first, one]: readonly [PgColumn, string | undefined],
@@ -38,9 +37,9 @@ export function keyOf(
 }
 
 /**
- * The same of rows that have a value, as an index of this expression, project and id has them. It leads the row that is
- * compared, and no other index: with `state = …` a plan for any value took what a project has from the newest on, and went past all of it
- * where few or none were in the state.
+ * The same for rows with a given value, from an index of this expression, project and id. The expression leads the compared row, so no
+ * other index fits. With `state = …` a generic plan read the project's rows from the newest on, and read all of them if few or none
+ * matched.
  */
 export function newestWith(
   table: { readonly projectId: PgColumn; readonly id: PgColumn },
@@ -60,5 +59,5 @@ export function newestWith(
 }
 
 const firstUuid = "00000000-0000-0000-0000-000000000000";
-/** No id is as high. */
+/** The highest possible id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";

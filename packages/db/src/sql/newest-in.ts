@@ -3,32 +3,32 @@ import type { Executor } from "../connect.ts";
 import type { RawRow, SelectList } from "./select-list.ts";
 import { type StatementParameter, statement } from "./statement.ts";
 
-/** No id is as high. */
+/** The highest possible id. */
 export const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** No id is as low. */
+/** The lowest possible id. */
 export const firstUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Where newest rows are looked for, as SQL. */
+/** Range and limits of a search for the newest rows, as SQL. */
 type NewestOptions = {
-  /** The columns of the index but the id, which is its last, each with its value. */
+  /** Columns of the index except the id, its last one, each with its value. */
   readonly key: Readonly<Record<string, string>>;
-  /** The condition of a partial index in its words: a plan for any value knows no other. */
+  /** Condition of a partial index in its exact words: a generic plan matches no others. */
   readonly condition?: string;
-  /** What rows of the index are left out by. */
+  /** Condition that removes rows of the index. */
   readonly filter?: string;
-  /** No row below this id: from the first one. */
+  /** Lowest id of the range. Default: the first one. */
   readonly from?: string;
-  /** Only rows below this id: by default below `$2`. */
+  /** Upper end of the range, exclusive. Default `$2`. */
   readonly before?: string;
-  /** By default as many as `$3` says. */
+  /** Maximum rows. Default `$3`. */
   readonly limit?: string;
 };
 
 /**
- * The ids of the newest rows of one place in an index: a backward scan that ends with the page. Lists that people may narrow are merged
- * from such scans, one for each value of what they did not narrow; so one index serves a list narrowed by its first columns, by more of them
- * and by all, and none reads past rows that it is not about. Rows are compared as the index orders them, so that no other fits, whatever
- * statistics say: with `project_id = …` a plan for any value may take the primary key, and go past all rows of other projects.
+ * Returns the ids of the newest rows in one range of an index, by a backward scan that ends with the page. A list with optional filters
+ * merges such scans, one for each value of the columns without a filter. So one index serves all combinations of filters on its columns,
+ * and no scan reads rows of other values. Rows are compared in the index's order, so no other index fits, whatever the statistics say. With
+ * `project_id = …` a generic plan may use the primary key and read all rows of other projects.
  */
 export function newestIn(table: string, options: NewestOptions): string {
   const { key, condition, filter, from = `'${firstUuid}'::uuid`, before = "$2::uuid", limit = "$3::int4" } = options;
@@ -40,20 +40,20 @@ export function newestIn(table: string, options: NewestOptions): string {
   return `select id from ${table} where ${where} order by ${columns.map((name) => `${name} desc`).join(", ")} limit ${limit}`;
 }
 
-/** What stands in one place of an index, as SQL. */
+/** Range of an index whose values are listed, as SQL. */
 type ValuesOptions = {
-  /** The columns of the index before `column`, each with its value. */
+  /** Columns of the index before `column`, each with its value. */
   readonly key: Readonly<Record<string, string>>;
-  /** A text, which is never empty. */
+  /** A text column that is never empty. */
   readonly column: string;
   readonly condition?: string;
-  /** The one value that is asked for; where it is empty, all are. */
+  /** The only value to return; all values if it is empty. */
   readonly only: string;
 };
 
 /**
- * The values that a column has, as `name(value)`, each found by a hop in the index: a list that one index serves whether this column narrows
- * it or not is merged from them. Null and the empty text are among them, and no value of any row.
+ * Returns the distinct values of a column as `name(value)`, each found by one hop in the index. A list with an optional filter on this
+ * column merges the scans of these values. Null and the empty text are in the result too; no row has them.
  */
 export function valuesIn(table: string, name: string, { key, column, condition, only }: ValuesOptions): string {
   const columns = Object.keys(key).join(", ");
@@ -67,19 +67,19 @@ export function valuesIn(table: string, name: string, { key, column, condition, 
     from ${name} t where t.value is not null and ${only} = '')`;
 }
 
-/** Page of a list. `Read` is a row as its columns are read. */
+/** Options of `pageStatement`. `Read` is a decoded row. */
 type PageOptions<Read extends object> = {
   readonly table: string;
-  /** Columns of a row, which they name by `as`. */
+  /** Columns of a row; they name the row by `as`. */
   readonly columns: SelectList<Read>;
   readonly as: string;
-  /** The ids of all rows that may be in the page, as a query. */
+  /** Query for the ids of all rows that may be in the page. */
   readonly found: string;
-  /** Queries that `found` takes from, as SQL: `tools as (…)`. */
+  /** Queries that `found` uses, as SQL: `tools as (…)`. */
   readonly given?: string;
 };
 
-/** Returns the statement of the newest rows of those that were found; each is looked up by primary key. `$3` is their number. */
+/** Makes the statement that returns the newest of the found rows; it looks each up by primary key. `$3` is the maximum number. */
 export function pageStatement<Read extends object>(
   name: string,
   { table, columns, as, found, given }: PageOptions<Read>,
@@ -93,21 +93,21 @@ export function pageStatement<Read extends object>(
   return async (db, parameters) => (await select(db, parameters)).map((row) => columns.read(row));
 }
 
-/** Below which id a page begins. */
+/** Returns the id below which a page begins. */
 export function beforeOf(after: Id<IdPrefix> | undefined): string {
   return after === undefined ? lastUuid : uuidOfId(after);
 }
 
 /**
- * Which ids a page may have: of rows made from `sinceMs` on and before `untilMs`, which ids carry, and below `after`. From `fromUuid` on, and
- * below `beforeUuid`.
+ * Returns the range of a page's ids: rows created from `sinceMs` and before `untilMs` (ids carry their time), and below `after`. `fromUuid`
+ * is inclusive, `beforeUuid` exclusive.
  */
 export function idBounds(
   { sinceMs, untilMs }: Partial<TimeRange>,
   after: Id<IdPrefix> | undefined,
 ): { readonly fromUuid: string; readonly beforeUuid: string } {
   const untilUuid = untilMs === undefined ? lastUuid : firstUuidAt(untilMs);
-  // UUIDs are in the order of their texts.
+  // UUIDs sort like their texts.
   const [beforeUuid = lastUuid] = [untilUuid, beforeOf(after)].sort();
   return { fromUuid: firstUuidAt(sinceMs ?? 0), beforeUuid };
 }

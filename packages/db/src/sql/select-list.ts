@@ -4,25 +4,25 @@ import { PgArray, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import type { Codec, ColumnName, Fields, Row, ValuesOf } from "./codec.ts";
 import type { StatementParameter } from "./statement.ts";
 
-// Rows are not nested by strangers: what a document holds was written by JSON.stringify.
+// Stored documents were written by JSON.stringify, so their depth needs no limit.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** Columns of a select list, and what reads a row of them. */
+/** Columns of a select list, and the decoder of its rows. */
 export type SelectList<Read extends object> = {
   /** `j.id as "id", j.project_id as "projectId", …` */
   readonly text: string;
-  /** Takes the row as the driver gives it, and changes it in place. What else stands in it stays. */
+  /** Decodes the row from the driver and changes it in place. Other properties stay. */
   read<Raw extends RawRow<Read>>(row: Raw): Read & Omit<Raw, keyof Read>;
 };
 
-/** A row of a select list as the driver gives it. */
+/** A row of a select list as the driver returns it. */
 export type RawRow<Read extends object> = { [Name in keyof Read]: unknown };
 
 type Reader = (stored: unknown) => unknown;
-/** How a column is selected, and what reads what comes back; undefined where it comes as it is. */
+/** The expression that selects a column, and the decoder of its value; undefined if the value needs none. */
 type ColumnSelection = { readonly expression: string; readonly read: Reader | undefined };
 
-/** Columns of a table, each in a column of the result. `alias` names the table's row. */
+/** Selects columns of a table, each in its own column of the result. `alias` names the table's row. */
 export function selectList<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
   names: readonly Name[],
@@ -43,8 +43,8 @@ export function selectList<Table extends PgTable, const Name extends ColumnName<
 }
 
 /**
- * Columns of a table in one column of JSON text, bytes and ids apart: for a row of many columns, one parse costs less than a decoder a
- * column. `alias` names the table's row.
+ * Selects columns of a table in one column of JSON text, except bytes and ids. For a row of many columns, one parse costs less than one
+ * decoder per column. `alias` names the table's row.
  */
 export function packedList<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
@@ -75,10 +75,10 @@ export function packedList<Table extends PgTable, const Name extends ColumnName<
   };
 }
 
-/** A row of a packed list as the driver gives it. */
+/** A row of a packed list as the driver returns it. */
 export type PackedRow = { readonly packed: string; readonly [apart: string]: unknown };
 
-/** Columns in one column of JSON text, and what reads a row of them. */
+/** Columns in one column of JSON text, and the decoder of its rows. */
 export type PackedList<Read extends object> = { readonly text: string; read(row: PackedRow): Read };
 
 function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: string; read: Reader }[]): void {
@@ -86,7 +86,7 @@ function decodeInPlace(row: Record<string, unknown>, readers: readonly { name: s
     const stored = row[name];
     if (stored === null) continue;
     const value = read(stored);
-    // Most words and documents are read as they are.
+    // Most words and documents need no change.
     if (value !== stored) row[name] = value;
   }
 }
@@ -125,7 +125,7 @@ function selectedAsJson(column: PgColumn, reference: string): ColumnSelection {
   return { expression: reference, read: readerOf(column) };
 }
 
-/** Only columns of our own types change what the driver gives. */
+/** Only columns of svc's own types change what the driver returns. */
 function readerOf(column: PgColumn): Reader | undefined {
   if (column.columnType !== "PgCustomColumn" || column.getSQLType() === "bytea") return undefined;
   return (stored) => column.mapFromDriverValue(stored);
@@ -136,20 +136,20 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
   return (stored) => (read === undefined || !Array.isArray(stored) ? stored : stored.map(read));
 }
 
-/** Parameters of a statement that belong together: what its text calls them, and how they are encoded. */
+/** A group of parameters of a statement: their names in its text, and their encoding. */
 export type StatementPart<Value, Names> = {
-  /** How many there are. */
+  /** Number of parameters. */
   readonly size: number;
-  /** What the text calls them when the first is `$first`. */
+  /** Returns their names in the text if the first is `$first`. */
   names(first: number): Names;
-  /** Adds their values to those of the parts before. */
+  /** Appends their values to those of earlier parts. */
   encode(value: Value, into: StatementParameter[]): void;
 };
 
 /** A row's values as single parameters, by the names of their fields: `$1::uuid`. */
 type ValueNames<Shape extends Fields> = { readonly [Name in keyof Shape]: string };
 
-/** Single parameters. */
+/** Makes a part of single parameters. */
 export function values<Shape extends Fields>(shape: Shape): StatementPart<ValuesOf<Shape>, ValueNames<Shape>> {
   const fields = entriesOf(shape);
   return {
@@ -164,7 +164,7 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
   };
 }
 
-/** Rows that come as one array a column. */
+/** Rows passed as one array per column. */
 type RowNames<Name extends string = string> = {
   /** The arrays themselves, by the names of their fields: `$2::int4[]`. */
   readonly arrays: Readonly<Record<Name, string>>;
@@ -172,19 +172,19 @@ type RowNames<Name extends string = string> = {
   readonly columns: string;
   /** `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
-  /** The same, with a column that counts from 1. */
+  /** The same with a column that numbers the rows from 1. */
   fromOrdered(alias: string, place: string): string;
-  /** The values of one of them, for a select list: `i.job_id, i.seq`. */
+  /** Values of one row, for a select list: `i.job_id, i.seq`. */
   values(alias: string): string;
-  /** Columns that an UPDATE takes from one of them: `status = i.status, …`. */
+  /** Columns that an UPDATE takes from one row: `status = i.status, …`. */
   set(alias: string, names: readonly Name[]): string;
-  /** The same where a null says that the row `of` keeps what it has: `params = coalesce(i.params, j.params), …`. */
+  /** The same, but a null keeps the value of the row `of`: `params = coalesce(i.params, j.params), …`. */
   setOrKeep(alias: string, names: readonly Name[], of: string): string;
   /** `insert into … select … from unnest(…) as i`. */
   insertInto(table: PgTable): string;
 };
 
-/** Rows; a statement takes any number of them, and its text stays the same. */
+/** Makes a part of rows; a statement takes any number of them without a change of its text. */
 export function rows<Shape extends Fields>(
   shape: Shape,
 ): StatementPart<readonly ValuesOf<Shape>[], RowNames<keyof Shape & string>> {

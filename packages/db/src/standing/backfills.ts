@@ -20,13 +20,13 @@ import { type NewDueTask, putDueTasks } from "./task.ts";
 /** A backfill as its row holds it. */
 export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;
 
-/** Stores a backfill of a locked program of which none is under way; `isRunning`: with the task that stands for it. */
+/** Stores a backfill of a locked program that has none running. If the backfill has not ended, its task is stored too. */
 export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promise<void> {
   await tx.orm.insert(standingBackfills).values(backfill);
   if (backfill.endedAt === null) await putDueTasks(tx, [taskOf(backfill, backfill.createdAt)]);
 }
 
-/** A backfill of a project. */
+/** Returns a backfill of a project. */
 export async function findBackfill(
   db: Executor,
   projectId: ProjectId,
@@ -39,7 +39,7 @@ export async function findBackfill(
   return row;
 }
 
-/** The backfill of a program that has not ended. */
+/** Returns the backfill of a program that has not ended. */
 export async function findRunningBackfill(
   db: Executor,
   programId: StandingProgramId,
@@ -51,7 +51,7 @@ export async function findRunningBackfill(
   return row;
 }
 
-/** What a step changes of a backfill. */
+/** Columns that a step changes. */
 export type BackfillMove = Partial<
   Pick<
     BackfillRecord,
@@ -60,18 +60,18 @@ export type BackfillMove = Partial<
 > &
   Pick<BackfillRecord, "id" | "updatedAt">;
 
-/** Writes how far a backfill of a locked program came. */
+/** Stores the progress of a backfill of a locked program. */
 export async function moveBackfill(tx: Executor, { id, ...moved }: BackfillMove): Promise<void> {
   await tx.orm.update(standingBackfills).set(moved).where(eq(standingBackfills.id, id));
 }
 
-/** Has the backfill of a locked program go on that has not ended, where there is one. */
+/** Continues the unfinished backfill of a locked program, if it has one. */
 export async function armBackfill(tx: Executor, programId: StandingProgramId, nowMs: number): Promise<void> {
   const running = await findRunningBackfill(tx, programId);
   if (running !== undefined) await putDueTasks(tx, [taskOf(running, nowMs)]);
 }
 
-/** Ends a backfill of a locked program before its time, and leaves out the runs of it that wait; answers how many. */
+/** Cancels a backfill of a locked program and skips its queued runs; returns how many. */
 export async function cancelBackfill(
   tx: Executor,
   { id, programId }: Pick<BackfillRecord, "id" | "programId">,
@@ -106,13 +106,13 @@ const countWaiting = statement<{ count: number }>(
      order by program_id, lane, id limit $2::int4 offset 0) r`,
 );
 
-/** How many runs of a program wait, counted as far as `most`. */
+/** Returns the number of queued runs of a program, counted up to `most`. */
 export async function countWaitingRuns(tx: Executor, programId: StandingProgramId, most: number): Promise<number> {
   const [row] = await countWaiting(tx, [uuidOfId(programId), most]);
   return row?.count ?? 0;
 }
 
-/** A run that an occurrence has. */
+/** The run of an occurrence. */
 export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "state">>;
 
 const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
@@ -125,7 +125,7 @@ const findSources = compose(
       select id, source_key, state from standing_runs where program_id = w.program_id and source_key = w.source_key offset 0) r`,
 );
 
-/** The runs that occurrences of a program have, by the names of these. */
+/** Returns the runs of a program's occurrences, by source key. */
 export async function findSourceRuns(
   db: Executor,
   programId: StandingProgramId,
@@ -143,7 +143,7 @@ const renameSources = compose(
   ({ runs }) => query`update standing_runs r set source_key = i.source_key from ${runs.from("i")} where r.id = i.id`,
 );
 
-/** Gives runs of a locked program other names: those that they had are free for the runs that take their places. */
+/** Gives runs of a locked program other source keys. Their old keys are then free for the runs that replace them. */
 export async function renameSourceRuns(
   tx: Executor,
   runs: readonly Pick<SourceRun, "id" | "sourceKey">[],
@@ -152,8 +152,8 @@ export async function renameSourceRuns(
 }
 
 /**
- * By events_trigger, in its order; bounds of whole keys, since other indexes fit a look-up by parts of them. Events of other accounts count:
- * what a walk costs is bounded, whatever matches.
+ * By events_trigger, in its order. Bounds are whole keys, because other indexes fit parts of them. Events of other accounts count too: the
+ * cost of a walk is bounded, however few match.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
@@ -164,20 +164,20 @@ const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>
    order by e.trigger_slug, e.project_id, e.id limit $6::int4`,
 );
 
-/** Events of a trigger, in the order in which they were received. Bounds are UUIDs: from the first, to before the last. */
+/** Events of a trigger in the order of their receipt, between two UUIDs: `fromUuid` inclusive, `beforeUuid` exclusive. */
 export type BackfillWalk = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
-  /** Undefined: of any account. */
+  /** Undefined: any account. */
   readonly entityId: string | undefined;
   readonly fromUuid: string;
   readonly beforeUuid: string;
 };
 
-/** An event that was walked over; one that is not its `isOwn` is passed by. */
+/** An event of the walk; the backfill ignores it if `isOwn` is false. */
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 
-/** Walks over events, `limit` of them at most. */
+/** Walks over at most `limit` events. */
 export async function walkBackfillEvents(db: Executor, walk: BackfillWalk, limit: number): Promise<WalkedEvent[]> {
   const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;
   const found = await walkEvents(db, [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid, entityId, limit]);
@@ -194,7 +194,7 @@ const countEvents = statement<{ count: number; walked: number; last: string | nu
      order by e.trigger_slug, e.project_id, e.id limit $6::int4 offset 0) e`,
 );
 
-/** How many events of a walk there are, as far as one statement goes; `last` is the last it walked over, where there may be more. */
+/** Returns the number of matching events of a walk, as far as one statement goes. `last` is the last scanned event if there may be more. */
 export async function countBackfillEvents(
   db: Executor,
   walk: BackfillWalk,
@@ -207,7 +207,7 @@ export async function countBackfillEvents(
   return { count, last: walked < limit || last === null ? undefined : idOfUuid("evt", last) };
 }
 
-/** By the key of arrivals, and by that of events of windows: a look-up each. */
+/** By the keys of standing_arrivals and standing_run_events, one lookup each. */
 const findTaken = statement<{ id: string; isUndecided: boolean }>(
   "find_taken_events",
   `select w.id::text as id, w.is_undecided as "isUndecided" from (
@@ -218,7 +218,7 @@ const findTaken = statement<{ id: string; isUndecided: boolean }>(
    where w.is_undecided or w.is_collected`,
 );
 
-/** Events that are no business of a backfill: nothing was decided about them yet (`isUndecided`), or a run has them among others. */
+/** Returns the events that a backfill must leave alone: those still without a decision (`isUndecided`), and those that a run already collected. */
 export async function findTakenEvents(
   db: Executor,
   { programId, projectId }: { readonly programId: StandingProgramId; readonly projectId: ProjectId },
@@ -231,7 +231,7 @@ export async function findTakenEvents(
   return new Map(found.map(({ id, isUndecided }) => [idOfUuid("evt", id), { isUndecided }]));
 }
 
-/** Few are unfinished: standing_backfills_running has them all. Programs and tasks by their keys. */
+/** standing_backfills_running has the few that are unfinished. Programs and tasks by their keys. */
 const armLost = statement<{ id: string }>(
   "arm_lost_backfills",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
@@ -244,19 +244,19 @@ const armLost = statement<{ id: string }>(
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Arms backfills that no task stands for, by whatever fault; answers how many. */
+/** Queues backfills that lost their task because of an error; returns how many. */
 export async function armLostBackfills(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(nowMs), limit])).length;
 }
 
-/** Few are unfinished: standing_backfills_running has them all. What stands still that long is of a program that is paused. */
+/** standing_backfills_running has the few that are unfinished. One without progress for so long belongs to a paused program. */
 const listStill = statement<{ id: string; programId: string }>(
   "list_still_backfills",
   `select id::text as id, program_id::text as "programId" from standing_backfills
    where ended_at is null and updated_at < $1::timestamptz limit $2::int4`,
 );
 
-/** Backfills that nothing was done for since before a time. */
+/** Returns unfinished backfills that have not progressed since a time. */
 export async function listStillBackfills(
   db: Executor,
   beforeMs: number,
@@ -266,7 +266,7 @@ export async function listStillBackfills(
   return found.map(({ id, programId }) => ({ id: idOfUuid("bkf", id), programId: idOfUuid("stp", programId) }));
 }
 
-/** By standing_backfills_ended: what is over, the oldest first. */
+/** By standing_backfills_ended, oldest first. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_backfills",
   `delete from standing_backfills where id = any(array(
@@ -274,7 +274,7 @@ const sweepEnded = statement<{ id: string }>(
      order by ended_at limit $2::int4)) returning id`,
 );
 
-/** Removes a batch of backfills that ended before a time; answers how many. */
+/** Removes a batch of backfills that ended before a time; returns how many. */
 export async function sweepBackfills(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }

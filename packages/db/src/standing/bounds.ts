@@ -6,10 +6,10 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Where the rate of a key stands. */
+/** The rate state of a key. */
 export type StandingRate = Readonly<Row<typeof standingRates>>;
 
-/** What the runs of a program used on a day. */
+/** Usage of a program's runs on one day. */
 export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
@@ -22,7 +22,7 @@ const readRates = compose(
       select * from standing_rates where program_id = w.program_id and key = w.key offset 0) r`,
 );
 
-/** Reads where rates of locked programs stand. */
+/** Reads the rates of locked programs. */
 export async function readStandingRates(
   tx: Executor,
   keys: readonly Pick<StandingRate, "programId" | "key">[],
@@ -38,19 +38,19 @@ const writeRates = compose(
   ({ rates }) => query`${rates.insertInto(standingRates)} on conflict (program_id, key) do update set at = excluded.at`,
 );
 
-/** Writes where rates of locked programs stand. */
+/** Writes the rates of locked programs. */
 export async function writeStandingRates(tx: Executor, rates: readonly NewRow<typeof standingRates>[]): Promise<void> {
   if (rates.length > 0) await writeRates(tx, { rates });
 }
 
-/** By standing_rates_at, which forgets what bounds nothing any more. What somebody writes at the moment is passed by. */
+/** By standing_rates_at, which forgets rates that limit nothing any more. Skips rows that another transaction is writing. */
 const sweepRates = statement<{ key: string }>(
   "sweep_standing_rates",
   `delete from standing_rates where ctid = any(array(
      select ctid from standing_rates where at < $1::timestamptz order by at limit $2::int4 for update skip locked)) returning key`,
 );
 
-/** Removes a batch of rates that bound nothing since `beforeMs`; answers how many. */
+/** Removes a batch of rates that have limited nothing since `beforeMs`; returns how many. */
 export async function sweepStandingRates(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepRates(db, [isoTime(beforeMs), limit])).length;
 }
@@ -65,7 +65,7 @@ const readUsage = compose(
       select * from standing_usage where program_id = w.program_id and day = w.day offset 0) u`,
 );
 
-/** Reads what was used on days. */
+/** Reads the usage of days. */
 export async function readStandingUsage(
   tx: Executor,
   days: readonly Pick<StandingUsage, "programId" | "day">[],
@@ -83,7 +83,7 @@ const addUsage = compose(
     writes = standing_usage.writes + excluded.writes`,
 );
 
-/** Adds what was used on days, each day of a program once. */
+/** Adds usage to days; each day of a program once. */
 export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeof standingUsage>[]): Promise<void> {
   if (used.length > 0) await addUsage(tx, { used });
 }
@@ -95,7 +95,7 @@ const usableKeys = statement<{ id: string }>(
      and (expires_at is null or expires_at > $2::timestamptz)`,
 );
 
-/** Which of these keys are neither revoked nor expired. */
+/** Returns those of the keys that are neither revoked nor expired. */
 export async function findUsableKeys(tx: Executor, ids: readonly KeyId[], nowMs: number): Promise<Set<KeyId>> {
   const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), isoTime(nowMs)]);
   return new Set(found.map(({ id }) => idOfUuid("key", id)));

@@ -6,27 +6,27 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A task of a standing program that this node now holds. `attempt`: claims so far, this one included. */
+/** A task of a standing program that this node now holds. `attempt`: number of claims so far, including this one. */
 export type ClaimedDueTask = Readonly<
   Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
 > & {
-  /** Tasks of its project that were due at this look, itself included, as far as they were counted. */
+  /** Due tasks of its project at this claim, including itself, as far as they were counted. */
   readonly dueOfProject: number;
 };
 
-/** What `claimDueTasks` takes. */
+/** Options of `claimDueTasks`. */
 export type DueClaimRequest = {
   readonly owner: NodeId;
   readonly nowMs: number;
   readonly leaseUntilMs: number;
-  /** Tasks at most. */
+  /** Maximum tasks. */
   readonly limit: number;
 };
 
-/** Due tasks looked at for one claim, as a multiple of its limit: among them every project gets its share. */
+/** Due tasks scanned for one claim, as a multiple of its limit, so that every project gets its share. */
 const windowFactor = 3;
 
-/** Due tasks that are looked through for whose they are: a project behind as many of others waits until there are fewer. */
+/** Due tasks scanned to find their projects. A project after this many tasks of others waits until there are fewer. */
 const aheadMax = 20_000;
 
 const claimed = selectList(
@@ -36,10 +36,10 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks: the first of every project before the second of any. due_tasks_due alone tells whose tasks are due, however many are one
- * project's (10,000 take 2 ms); a look at which nothing is due reads its first page. Of each of these projects the oldest are read by
- * due_tasks_project, of all of them together as many as a window has. Each of it is then looked up by its key (`is true` keeps the due time
- * from serving that too). SKIP LOCKED: nodes never wait for each other. No index names a column of leases: the update is HOT.
+ * Claims due tasks: the first of every project before the second of any. due_tasks_due alone shows which projects have due tasks, however
+ * many one project has (10,000 take 2 ms). If nothing is due, it reads one page. Then due_tasks_project gives the oldest tasks of each
+ * project, one window in all. Each is looked up by its key (`is true` keeps the due time from serving that lookup). SKIP LOCKED: nodes
+ * never wait for each other. No index has a lease column, so the update is HOT.
  */
 const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",
@@ -68,10 +68,10 @@ const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick
   returning ${claimed.text}, p.tasks::int4 as "dueOfProject"`,
 );
 
-/** What was claimed at once: tasks of standing programs, and those of paced replays. */
+/** Tasks claimed together: of standing programs, and of throttled replays. */
 export type DueClaim = { readonly tasks: readonly ClaimedDueTask[]; readonly replays: readonly ClaimedReplay[] };
 
-/** Claims due tasks of standing programs and of paced replays for `owner`. */
+/** Claims due tasks of standing programs and of throttled replays for `owner`. */
 export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<DueClaim> {
   const { owner, nowMs, leaseUntilMs, limit } = request;
   const parameters = [isoTime(nowMs), limit * windowFactor, limit, uuidOfId(owner)];

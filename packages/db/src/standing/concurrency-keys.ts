@@ -7,28 +7,28 @@ import { type RawRow, rows } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 
-// A queue may be long, and every batch of events asks about it: each of these reads as much as is decided by, whatever waits behind it.
+// A queue may be long, and every batch of events reads it. So each query reads only as much as its decision needs, however many runs wait.
 
-/** Names a lane of a program. */
+/** A concurrency key of a program. */
 export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** What is open in a lane of a program. */
+/** Open runs of a concurrency key. */
 export type ConcurrencyKeyUsage = ConcurrencyKey & {
   readonly started: number;
-  /** Runs that wait, counted as far as was asked. */
+  /** Queued runs, counted up to the requested maximum. */
   readonly queued: number;
-  /** Jobs that are under way, the oldest first. */
+  /** Jobs that are running, oldest first. */
   readonly jobIds: readonly Id<"job">[];
-  /** The newest run that waits. */
+  /** The newest queued run. */
   readonly newestQueued: StandingRunId | null;
 };
 
-/** Jobs of a lane that are told by name; an overlap allows fewer. */
+/** Maximum job ids per concurrency key; an overlap policy allows fewer. */
 const jobIdsMax = 1_000;
 
 /**
- * By standing_runs_running and standing_runs_queued, three probes a lane. An exact count of a queue of 100,000 took 420 ms for every 100
- * events; what is decided is whether one more may wait.
+ * By standing_runs_running and standing_runs_queued, three probes per concurrency key. An exact count of a queue of 100,000 took 420 ms per
+ * 100 events, and the decision is only if one more run may wait.
  */
 const readUsages = compose(
   "read_standing_lanes",
@@ -56,7 +56,7 @@ const readUsages = compose(
       order by program_id desc, lane desc, id desc limit 1 offset 0) n on true`,
 );
 
-/** What is open in lanes of locked programs; of those that wait as many are counted as `most` says. */
+/** Reads the open runs of concurrency keys of locked programs. Counts queued runs up to `most`. */
 export async function readConcurrencyKeyUsages(
   tx: Executor,
   lanes: readonly (ConcurrencyKey & { readonly most: number })[],
@@ -70,7 +70,7 @@ export async function readConcurrencyKeyUsages(
   }));
 }
 
-/** By standing_runs_queued and standing_runs_running, all that is open: for who looks at a program, and for no decision. */
+/** By standing_runs_queued and standing_runs_running. Counts everything: for displaying a program, not for decisions. */
 const countOpen = statement<{ programId: string; queued: number; started: number }>(
   "count_open_standing_runs",
   `select w.id::text as "programId", (
@@ -79,7 +79,7 @@ const countOpen = statement<{ programId: string; queued: number; started: number
     from unnest($1::uuid[]) as w(id)`,
 );
 
-/** How many runs of programs wait, and how many are under way. */
+/** Returns the numbers of queued and started runs of programs. */
 export async function countOpenStandingRuns(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -89,7 +89,7 @@ export async function countOpenStandingRuns(
   return new Map(found.map(({ programId, ...counts }) => [idOfUuid("stp", programId), counts]));
 }
 
-/** By standing_runs_queued, a probe a lane: from each to the next one. */
+/** By standing_runs_queued, one probe per concurrency key, each leading to the next. */
 const listWaiting = statement<{ programId: string; lane: string }>(
   "list_waiting_standing_lanes",
   `with recursive found as (
@@ -102,7 +102,7 @@ const listWaiting = statement<{ programId: string; lane: string }>(
    select id::text as "programId", lane from found where lane is not null`,
 );
 
-/** The lanes of locked programs in which runs wait. */
+/** Returns the concurrency keys of locked programs that have queued runs. */
 export async function listWaitingConcurrencyKeys(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -112,10 +112,10 @@ export async function listWaitingConcurrencyKeys(
   return found.map(({ programId, lane }) => ({ programId: idOfUuid("stp", programId), lane }));
 }
 
-/** A lane and how many of its waiting runs are asked for. */
+/** A concurrency key and the number of its queued runs to read. */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
-/** By standing_runs_queued, in its order: the oldest that wait in each lane. */
+/** By standing_runs_queued, in its order: the oldest queued runs of each concurrency key. */
 const readQueued = compose(
   "read_queued_standing_runs",
   { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), room: int4 }) },
@@ -125,7 +125,7 @@ const readQueued = compose(
     order by r.program_id, r.id`,
 );
 
-/** The oldest waiting runs of lanes, the oldest first. */
+/** Reads the oldest queued runs of concurrency keys, oldest first. */
 export async function readQueuedStandingRuns(
   tx: Executor,
   lanes: readonly ConcurrencyKeySlots[],
@@ -134,14 +134,14 @@ export async function readQueuedStandingRuns(
   return (await readQueued(tx, { lanes })).map((row) => runColumns.read(row));
 }
 
-/** When the waiting runs of a program are to be looked at. */
+/** Times at which a program's queued runs must be checked. */
 export type StandingWakes = {
   readonly programId: StandingProgramId;
-  /** The first time from now on before which a run may not start; null where there is none. */
+  /** The next `notBefore` time of a queued run that is in the future; null if there is none. */
   readonly nextNotBefore: number | null;
-  /** Whether one waits that could have started by its time. */
+  /** True if a queued run has reached its `notBefore` time. */
   readonly hasReady: boolean;
-  /** When the oldest of them was decided about; null where none waits. */
+  /** Decision time of the oldest queued run; null if none is queued. */
   readonly oldestDecidedAt: number | null;
 };
 
@@ -158,7 +158,7 @@ const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: stri
    from unnest($1::uuid[]) as w(id)`,
 );
 
-/** When the waiting runs of locked programs are to be looked at again. */
+/** Returns when the queued runs of locked programs must be checked again. */
 export async function readStandingWakes(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -169,10 +169,10 @@ export async function readStandingWakes(
   return found.map((row) => ({ ...row, programId: idOfUuid("stp", row.programId) }));
 }
 
-/** Runs that wait for longer than they may, of one program. */
+/** Runs of one program that were decided before `beforeMs` have waited too long. */
 export type LatenessLimit = { readonly programId: StandingProgramId; readonly beforeMs: number };
 
-/** Late runs of a program that are left out at once; the others are by the next look. */
+/** Maximum late runs of a program skipped at once; the next check skips the rest. */
 const lateMax = 1_000;
 
 /** By standing_runs_oldest, the oldest first, then by primary key. */
@@ -189,7 +189,7 @@ const skipLate = compose(
     returning r.program_id::text as "programId"`,
 );
 
-/** Leaves out what waited for too long, the oldest first; answers a program for each. */
+/** Skips runs that waited too long, oldest first; returns one program id per run. */
 export async function skipLateStandingRuns(
   tx: Executor,
   bounds: readonly LatenessLimit[],

@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import type { JobStatus } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A run's job that has ended, and what it used. */
+/** The ended job of a run, and its usage. */
 export type EndedStandingRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -11,12 +11,12 @@ export type EndedStandingRun = {
   readonly status: JobStatus;
   readonly toolCalls: number;
   readonly writes: number;
-  /** Why its program is to be paused; empty if it is not. */
+  /** Reason for pausing the program; empty if it is not paused. */
   readonly pauseText: string;
   readonly nowMs: number;
 };
 
-/** By primary keys. A job that is taken up again after its end ends a second time, and its run did not. */
+/** By primary keys. If a job is resumed after its end, it ends twice, but its run ends once. */
 const endRun = statement<{ id: string }>(
   "end_standing_run",
   `with ended as (
@@ -29,14 +29,14 @@ const endRun = statement<{ id: string }>(
    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Ends a run with its job, in the transaction of the job's last commit, and makes it due to look who is next. */
+/** Ends a run in the transaction of its job's last commit, and queues the check for the next run. */
 export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Promise<void> {
   const { runId, programId, projectId, status, toolCalls, writes, pauseText, nowMs } = ended;
   const ids = [uuidOfId(runId), uuidOfId(programId), uuidOfId(projectId)];
   await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs), pauseText]);
 }
 
-/** By standing_runs_started, and the jobs by their keys; no further than $2 runs. */
+/** By standing_runs_started, and the jobs by their keys. Reads at most $2 runs. */
 const countStarted = statement<{ count: string }>(
   "count_started_standing_runs",
   `select count(*) as count from (
@@ -44,26 +44,26 @@ const countStarted = statement<{ count: string }>(
      cross join lateral (select from jobs where id = r.job_id and status <> 'parked' offset 0) j limit $2::int8) c`,
 );
 
-/** The runs of a project that are under way, parked ones apart, counted as far as `most`. */
+/** Counts the started runs of a project, without parked ones, up to `most`. */
 export async function countStartedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countStarted(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);
 }
 
-/** By standing_runs_started alone; no further than $2 runs. */
+/** By standing_runs_started alone. Reads at most $2 runs. */
 const countWithParked = statement<{ count: string }>(
   "count_unended_standing_runs",
   `select count(*) as count from (
      select from standing_runs where project_id = $1::uuid and state = 'started' limit $2::int8) c`,
 );
 
-/** The same with parked ones, counted as far as `most`: no job is looked up for it. */
+/** The same with parked runs, counted up to `most`; looks up no jobs. */
 export async function countUnendedStandingRuns(tx: Executor, projectId: ProjectId, most: number): Promise<number> {
   const [row] = await countWithParked(tx, [uuidOfId(projectId), most]);
   return Number(row?.count ?? 0);
 }
 
-/** Touches no row: of several who start runs of a project, one counts and starts after the other, but for those that share the lock. */
+/** Locks no row. Transactions that start runs of a project count and start one after the other, except those that share the lock. */
 const lockStarts = statement<{ locked: string }>(
   "lock_standing_starts",
   `select case when $2::bool then pg_advisory_xact_lock_shared(k.key)::text else pg_advisory_xact_lock(k.key)::text end as locked
@@ -71,8 +71,8 @@ const lockStarts = statement<{ locked: string }>(
 );
 
 /**
- * Keeps others from starting runs of a project until the transaction ends. `isShared`: only those who want it for themselves, which is for
- * who is so far from the project's bound that it does not matter what others start meanwhile.
+ * Prevents others from starting runs of a project until the transaction ends. `isShared` blocks only exclusive holders. Use it if the
+ * project is so far from its limit that concurrent starts cannot exceed it.
  */
 export async function lockStandingStarts(
   tx: Executor,
@@ -82,7 +82,7 @@ export async function lockStandingStarts(
   await lockStarts(tx, [uuidOfId(projectId), isShared]);
 }
 
-/** By standing_runs_waiting, the oldest first; tasks by their key. */
+/** By standing_runs_waiting, oldest first; tasks by their key. */
 const wakeWaiting = statement<{ id: string }>(
   "wake_waiting_standing_runs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
@@ -93,7 +93,7 @@ const wakeWaiting = statement<{ id: string }>(
    on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Makes it due to look at the oldest runs that wait for others of their project to end. */
+/** Queues a check of the oldest runs that wait because of the project's run limit. */
 export async function wakeWaitingStandingRuns(
   db: Executor,
   { projectId, most, nowMs }: { projectId: ProjectId; most: number; nowMs: number },

@@ -8,7 +8,7 @@ import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import type { DueClaimRequest } from "./claim.ts";
 
-/** An event that this node is to decide about. `attempt`: claims so far, this one included. */
+/** An event that this node must decide about. `attempt`: number of claims so far, including this one. */
 export type ClaimedInboxEvent = Readonly<
   Row<
     typeof standingArrivals,
@@ -16,26 +16,26 @@ export type ClaimedInboxEvent = Readonly<
   >
 >;
 
-/** Names an arrival and the lease it is held under. */
+/** Identifies an inbox event and the lease it is held under. */
 export type InboxLease = Pick<ClaimedInboxEvent, "dueAt" | "projectId" | "eventId" | "leaseToken">;
 
-/** What `claimInbox` takes. */
+/** Options of `claimInbox`. */
 export type InboxClaimRequest = DueClaimRequest & {
-  /** Projects are visited in the order of their ids, from after this one: the caller rotates it for fairness. */
+  /** Projects are visited in the order of their ids, from after this one. The caller rotates it for fairness. */
   readonly after: ProjectId | undefined;
 };
 
-/** What `claimInbox` found. */
+/** Result of `claimInbox`. */
 export type InboxClaim = {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly arrivals: readonly ClaimedInboxEvent[];
-  /** Where to go on; undefined when the last project was visited. */
+  /** Project to continue after; undefined if the last project was visited. */
   readonly next: ProjectId | undefined;
 };
 
 /**
- * Arrivals looked at for one claim, as a multiple of its limit: among them every project gets its share, and what other nodes claim at the
- * same moment is passed by. Each of them is looked up a second time: with ten times the limit that was half of what a claim costs.
+ * Inbox events scanned for one claim, as a multiple of its limit. So every project gets its share, and events that other nodes claim at the
+ * same moment are skipped. Each is looked up a second time: with ten times the limit, that was half the cost of a claim.
  */
 const windowFactor = 3;
 
@@ -48,10 +48,10 @@ type ClaimRow = RawRow<ClaimedInboxEvent> & {
 };
 
 /**
- * Claims arrivals, the oldest of each project, and the first of every project before the second of any. The key alone serves: it is hopped
- * through from project to project, one probe each and as many as a claim takes, and each is read from its beginning as far as its
- * share of the window, so 10,000 arrivals of one cost the others nothing. SKIP LOCKED: nodes never wait for each other. No column
- * of leases is in the key: the update is HOT. There is always a row: it says how far the look came.
+ * Claims inbox events: the oldest of each project, and the first of every project before the second of any. It uses only the primary key.
+ * It hops from project to project, one probe each, up to the claim's limit. It reads each project from its oldest event up to its share of
+ * the window, so 10,000 events of one project cost the others nothing. SKIP LOCKED: nodes never wait for each other. The key has no lease
+ * column, so the update is HOT. There is always a row, with the last project visited.
  */
 const claimDue = statement<ClaimRow>(
   "claim_standing_arrivals",
@@ -88,7 +88,7 @@ const claimDue = statement<ClaimRow>(
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Claims arrivals for `owner`. Of more projects than it takes arrivals the others are visited by the next claim. */
+/** Claims inbox events for `owner`. If more projects have events than the limit, the next claim visits the others. */
 export async function claimInbox(db: Executor, request: InboxClaimRequest): Promise<InboxClaim> {
   const { owner, nowMs, leaseUntilMs, limit, after } = request;
   const now = isoTime(nowMs);
@@ -98,7 +98,7 @@ export async function claimInbox(db: Executor, request: InboxClaimRequest): Prom
   const arrivals = found.filter(({ eventId }) => eventId !== null).map((row) => claimed.read(row));
   const [{ projects, last } = { projects: 0, last: null }] = found;
   const isWhole = projects < limit || last === null;
-  // What is before it is not to wait until somebody looks again.
+  // Events of earlier projects must not wait for the next claim.
   if (isWhole && arrivals.length === 0 && after !== undefined) return claimInbox(db, { ...request, after: undefined });
   return { arrivals: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }
@@ -125,7 +125,7 @@ const lockLeases = compose(
     order by t.due_at, t.project_id, t.event_id for update of t`,
 );
 
-/** Locks arrivals for the rest of the transaction, after the programs they concern; answers those that are still this lease's. */
+/** Locks inbox events for the rest of the transaction; lock their programs first. Returns those still held under their lease. */
 export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[]): Promise<InboxLease[]> {
   if (leases.length === 0) return [];
   return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
@@ -138,7 +138,7 @@ const deleteDecided = compose(
   ({ leases }) => query`delete from standing_arrivals t using ${leases.from("i")} where ${isHeld}`,
 );
 
-/** Ends arrivals that are held under these leases. */
+/** Deletes inbox events that are held under these leases. */
 export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[]): Promise<void> {
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }
@@ -156,12 +156,12 @@ const releaseLeases = compose(
     from held h where t.due_at = h.due_at and t.project_id = h.project_id and t.event_id = h.event_id`,
 );
 
-/** Gives leases back, undone: the arrivals are due again at `dueAtMs`. Lost ones are left alone. */
+/** Releases leases without a decision: the events are due again at `dueAtMs`. Ignores lost leases. */
 export async function releaseInboxLeases(db: Executor, leases: readonly InboxLease[], dueAtMs: number): Promise<void> {
   if (leases.length > 0) await releaseLeases(db, { leases, arrival: { dueAtMs } });
 }
 
-/** An event as standing programs are given it. */
+/** An event as standing programs receive it. */
 export type InboxEvent = Readonly<
   Row<typeof events, "id" | "projectId" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt">
 >;
@@ -172,7 +172,10 @@ const eventColumns = selectList(
   "e",
 );
 
-/** By primary key, a look-up each; as many, in their order, as have so many bytes together, and one at least. The length of a text is read without the text. */
+/**
+ * By primary key, one lookup each. Returns events in order while their total size is within the limit, and at least one. The length of a
+ * text is read without the text.
+ */
 const readEvents = compose(
   "read_arrived_events",
   { wanted: rows(fieldsOf(events, "projectId", "id")), bound: values({ bytesMax: int8 }) },
@@ -183,7 +186,7 @@ const readEvents = compose(
     where e.before < ${bound.bytesMax} order by e.place`,
 );
 
-/** Reads events, as many as have so many bytes together and the one that passes them; one that is gone is absent. */
+/** Reads events in order until their total size passes `bytesMax`, including the event that passes it. Deleted events are absent. */
 export async function readInboxEvents(
   db: Executor,
   wanted: readonly { readonly projectId: ProjectId; readonly eventId: EventId }[],

@@ -7,7 +7,7 @@ import { beforeOf, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** What a list of standing programs is narrowed to; an absent part does not narrow. */
+/** Filter of a list of standing programs; an absent part does not filter. */
 export type StandingProgramFilter = {
   readonly state: StandingState | undefined;
   readonly sourceKind: StandingSourceKind | undefined;
@@ -18,7 +18,7 @@ const newest = newestIn("standing_programs", {
   condition: "deleted_at is null",
 });
 
-/** By standing_programs_state, for each of the states and sources that are asked for. */
+/** By standing_programs_state, for each requested state and source. */
 const selectPrograms = pageStatement("list_standing_programs", {
   table: "standing_programs",
   columns: selectList(standingPrograms, namesBut(standingPrograms), "p"),
@@ -26,7 +26,7 @@ const selectPrograms = pageStatement("list_standing_programs", {
   found: `select f.id from unnest($4::text[]) as s(state) cross join unnest($5::text[]) as k(kind) cross join lateral (${newest}) f`,
 });
 
-/** Standing programs of a project that were not deleted, newest first, from after `after`. */
+/** Returns the standing programs of a project that are not deleted, newest first, after `after`. */
 export function listStandingPrograms(
   db: Executor,
   projectId: ProjectId,

@@ -12,7 +12,7 @@ import { idBounds, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** What a list of runs is narrowed to; an absent part does not narrow. */
+/** Filter of a list of runs; an absent part does not filter. */
 export type StandingRunFilter = {
   readonly state: StandingRunState | undefined;
   readonly reason: StandingRunReason | undefined;
@@ -20,10 +20,10 @@ export type StandingRunFilter = {
   readonly untilMs: number | undefined;
 };
 
-/** Where a page of runs begins, and how long it is. */
+/** Position and size of a page of runs. */
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
-/** A run is made when it is decided about; one that collects, before: of these each that was decided about since is looked up. */
+/** A run is created when it is decided, but a window earlier. So each window decided since then is looked up. */
 const from = `(select least($5::uuid, (
     select id from (
       select id from standing_runs where bytes > 0 and ((bytes > 0), program_id, decided_at) >= (true, $1::uuid, $8::timestamptz)
@@ -32,14 +32,14 @@ const from = `(select least($5::uuid, (
     order by id limit 1)))`;
 const filter = "project_id = $4::uuid and decided_at >= $6::timestamptz and decided_at < $7::timestamptz";
 
-/** Whether runs that were started are asked for: they have no reason any more. */
+/** True if started runs are requested: they no longer have a reason. */
 const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
 /**
- * By standing_runs_unstarted for each state and reason that are asked for, standing_runs_over for what has ended, and standing_runs_running,
- * which is never long, for what is under way. Also where nothing narrows a list: by program and id alone a plan for any value may take another
- * index that begins with the program, and read all of it.
+ * By standing_runs_unstarted for each requested state and reason, standing_runs_over for ended runs, and standing_runs_running (always
+ * short) for running ones. Lists without filters too: by program and id alone, a generic plan may use another index that begins with the
+ * program and read all of it.
  */
 const selectRuns = pageStatement("list_standing_runs", {
   table: "standing_runs",
@@ -63,7 +63,7 @@ const selectRuns = pageStatement("list_standing_runs", {
       where f.id < $2::uuid and f.id >= ${from} and ${filter}`,
 });
 
-/** Runs of a standing program of a project, newest first. */
+/** Returns the runs of a project's standing program, newest first. */
 export function listStandingRuns(
   db: Executor,
   { projectId, programId }: { readonly projectId: ProjectId; readonly programId: StandingProgramId },

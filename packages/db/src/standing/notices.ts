@@ -6,12 +6,12 @@ import { fieldsBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** Something that a program tells of. */
+/** A notice of a program. */
 export type StandingNotice = { readonly programId: StandingProgramId; readonly kind: StandingNoticeKind };
 
 const columns = selectList(standingNotices, ["programId", "kind"], "n");
 
-/** By primary key. What was told of less than an hour before is left as it is, and not answered. */
+/** By primary key. A notice published less than an hour before stays unchanged and is not returned. */
 const note = compose(
   "note_standing_notices",
   { notices: rows(fieldsBut(standingNotices)) },
@@ -22,7 +22,7 @@ const note = compose(
     returning ${columns.text}`,
 );
 
-/** Notes what locked programs tell of, each kind of a program once; answers those that are told: one a kind, program and hour. */
+/** Records notices of locked programs, each kind of a program once. Returns those to publish: at most one per kind, program and hour. */
 export async function noteStandingNotices(
   tx: Executor,
   notices: readonly StandingNotice[],

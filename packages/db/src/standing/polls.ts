@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Where the polls of a standing program stand. */
+/** Poll state of a standing program. */
 export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;
 
 const pollColumns = selectList(standingPolls, namesBut(standingPolls), "p");
@@ -17,7 +17,7 @@ const readPolls = statement<RawRow<StandingPollRecord>>(
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
 );
 
-/** Where the polls of programs stand; of one that was not polled yet nothing. */
+/** Reads the poll state of programs; a program that was never polled has none. */
 export async function readStandingPolls(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -38,15 +38,15 @@ const writePoll = compose(
     found = excluded.found, failures_in_row = excluded.failures_in_row`,
 );
 
-/** Writes where the polls of a locked program stand. */
+/** Writes the poll state of a locked program. */
 export async function writeStandingPoll(tx: Executor, poll: StandingPollRecord): Promise<void> {
   await writePoll(tx, { polls: [poll] });
 }
 
-/** The ids that a program remembers: those of one generation. */
+/** The ids that a program remembers, of one generation. */
 export type KnownIdSet = { readonly programId: StandingProgramId; readonly generation: number };
 
-/** An id that is remembered. Digests are 16 bytes, in hex. */
+/** A remembered id. Digests are 16 bytes, in hex. */
 export type KnownId = { readonly digest: string; readonly content: string; readonly seenAt: number };
 
 const ofKnown = fieldsOf(standingSeen, "programId", "generation");
@@ -61,7 +61,7 @@ const selectKnown = compose(
       select * from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = w.digest offset 0) s`,
 );
 
-/** Which of these ids a program remembers, by digest. */
+/** Returns those of the ids that a program remembers, by digest. */
 export async function findKnownIds(
   db: Executor,
   of: KnownIdSet,
@@ -78,7 +78,7 @@ export async function findKnownIds(
   );
 }
 
-/** By primary key. Whether a row is a new one tells its transaction: no other has written it yet. */
+/** By primary key. `xmax` is 0 only if this transaction inserted the row. */
 const upsertKnown = compose(
   "remember_standing_seen",
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest", "content")) },
@@ -89,7 +89,7 @@ const upsertKnown = compose(
     returning (xmax = 0) as "isNew"`,
 );
 
-/** Remembers ids of a locked program; answers how many of them are new. */
+/** Remembers ids of a locked program; returns how many of them are new. */
 export async function rememberIds(
   tx: Executor,
   of: KnownIdSet & { readonly seenAt: number },
@@ -102,7 +102,7 @@ export async function rememberIds(
   return (await upsertKnown(tx, { of, ids })).filter(({ isNew }) => isNew).length;
 }
 
-/** By primary key, a lookup each. Nobody else writes ids of a locked program, so their places stay. */
+/** By primary key, one lookup each. No other transaction writes ids of a locked program, so their ctids do not change. */
 const refreshKnown = compose(
   "refresh_standing_seen",
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
@@ -111,7 +111,7 @@ const refreshKnown = compose(
     where s.ctid = f.ctid`,
 );
 
-/** Writes when ids of a locked program were last met. */
+/** Sets when ids of a locked program were last polled. */
 export async function refreshKnownIds(
   tx: Executor,
   of: KnownIdSet & { readonly seenAt: number },
@@ -122,8 +122,8 @@ export async function refreshKnownIds(
 }
 
 /**
- * By primary key: all that the program remembers, once a day, or once for ten thousand ids that are new. An index in the order of sight
- * would cost each of those more. The longest unmet go first.
+ * By primary key: reads all ids of the program, once a day, or once per ten thousand new ids. An index by `seen_at` would make each of
+ * those writes more expensive. The ids unseen for longest go first.
  */
 const forgetOldest = statement<{ gone: number }>(
   "forget_standing_seen",
@@ -132,7 +132,7 @@ const forgetOldest = statement<{ gone: number }>(
      order by seen_at limit $4::int4)) returning 1 as gone`,
 );
 
-/** Forgets ids of a locked program that were not met since `beforeMs`; answers how many. */
+/** Forgets ids of a locked program that were not polled since `beforeMs`; returns how many. */
 export async function forgetKnownIds(
   tx: Executor,
   { programId, generation, beforeMs, limit }: KnownIdSet & { readonly beforeMs: number; readonly limit: number },
@@ -148,7 +148,7 @@ const removeStale = statement<{ gone: number }>(
      select ctid from standing_seen where program_id = $1::uuid and generation < $2::int4 limit $3::int4)) returning 1 as gone`,
 );
 
-/** Removes ids of earlier generations of a locked program; answers how many. */
+/** Removes ids of earlier generations of a locked program; returns how many. */
 export async function removeStaleIds(
   tx: Executor,
   { programId, generation }: KnownIdSet,
@@ -157,7 +157,7 @@ export async function removeStaleIds(
   return (await removeStale(tx, [uuidOfId(programId), generation, limit])).length;
 }
 
-/** By standing_programs_deleted, and the key of each. */
+/** By standing_programs_deleted, and the key of each program. */
 const deleteOrphaned = statement<{ gone: number }>(
   "sweep_standing_seen",
   `delete from standing_seen where ctid = any(array(
@@ -166,7 +166,7 @@ const deleteOrphaned = statement<{ gone: number }>(
    returning 1 as gone`,
 );
 
-/** Removes a batch of ids that programs remembered which were deleted; answers how many. */
+/** Removes a batch of ids of deleted programs; returns how many. */
 export async function sweepKnownIds(db: Executor, limit: number): Promise<number> {
   return (await deleteOrphaned(db, [limit])).length;
 }

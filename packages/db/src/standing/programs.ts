@@ -12,7 +12,7 @@ import { listStandingPrograms, type StandingProgramFilter } from "./list-program
 /** A standing program as its row holds it. */
 export type StandingProgramRecord = Readonly<Row<typeof standingPrograms>>;
 
-/** One definition of a standing program. */
+/** One version of a standing program's definition. */
 export type StandingVersionRecord = Readonly<Row<typeof standingVersions>>;
 
 const columns = selectList(standingPrograms, [
@@ -47,7 +47,7 @@ const lockPrograms = statement<RawRow<StandingProgramRecord>>(
   `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
 );
 
-/** Locks programs for the rest of the transaction: nobody else decides about their occurrences until it ends. */
+/** Locks programs for the rest of the transaction: no other transaction decides about their occurrences until it ends. */
 export async function lockStandingPrograms(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -61,7 +61,7 @@ const readPrograms = statement<RawRow<StandingProgramRecord>>(
   `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
 );
 
-/** Reads programs as they stand; who decides about them locks them afterwards. */
+/** Reads programs without a lock; lock them before you decide about them. */
 export async function readStandingPrograms(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -86,7 +86,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 
-/** What deciding about occurrences changes of a program. */
+/** Columns of a program that a decision about occurrences changes. */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
 
 /** By primary key. The rows are locked by then. */
@@ -97,7 +97,7 @@ const changePrograms = compose(
     query`update standing_programs p set ${changes.set("i", changedNames)} from ${changes.from("i")} where p.id = i.id`,
 );
 
-/** Writes what was decided of locked programs. */
+/** Writes decisions about locked programs. */
 export async function changeStandingPrograms(tx: Executor, changes: readonly StandingProgramChange[]): Promise<void> {
   if (changes.length > 0) await changePrograms(tx, { changes });
 }
@@ -126,7 +126,7 @@ const versionColumns = selectList(
   "v",
 );
 
-/** By primary key, a lookup each. */
+/** By primary key, one lookup each. */
 const loadVersions = compose(
   "load_standing_versions",
   { wanted: rows(fieldsOf(standingVersions, "programId", "version")) },
@@ -134,7 +134,7 @@ const loadVersions = compose(
     cross join lateral (select * from standing_versions where program_id = w.program_id and version = w.version offset 0) v`,
 );
 
-/** Reads definitions by their programs and numbers. */
+/** Reads definitions by program and version. */
 export async function loadStandingVersions(
   db: Executor,
   wanted: readonly Pick<StandingVersionRecord, "programId" | "version">[],
@@ -143,33 +143,33 @@ export async function loadStandingVersions(
   return (await loadVersions(db, { wanted })).map((row) => versionColumns.read(row));
 }
 
-/** The standing programs of one project. Those that were deleted are not among them. */
+/** The standing programs of one project, without deleted ones. */
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
   findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(
     filter: StandingProgramFilter,
     page: { after: StandingProgramId | undefined; limit: number },
   ): Promise<StandingProgramRecord[]>;
-  /** How many there are. */
+  /** Number of programs. */
   count(): Promise<number>;
-  /** Adds a program. The same slug twice is a unique violation of `standing_programs_slug`. */
+  /** Adds a program. A duplicate slug is a unique violation of `standing_programs_slug`. */
   add(program: Omit<typeof standingPrograms.$inferInsert, "projectId">): Promise<void>;
   /** Changes a locked program. */
   change(id: StandingProgramId, change: Partial<typeof standingPrograms.$inferInsert>): Promise<void>;
-  /** The newest versions, the newest first. */
+  /** Newest versions, newest first. */
   listVersions(id: StandingProgramId, limit: number): Promise<StandingVersionRecord[]>;
 };
 
-/** By standing_programs_state, a probe each: by the project alone, all of the index was gone through, whosever they are. */
+/** By standing_programs_state, one probe each. By the project alone, the whole index was read, with all other projects. */
 const countPrograms = statement<{ count: number }>(
   "count_standing_programs",
   `select count(*)::int4 as count from unnest($2::text[]) as s(state) cross join lateral (
      select from standing_programs where state = s.state and project_id = $1::uuid and deleted_at is null offset 0) p`,
 );
 
-/** The standing programs of one project. */
+/** Returns the standing programs of one project. */
 export function standingProgramsForProject(db: Executor, projectId: ProjectId): StandingProgramRepository {
   const own = and(eq(standingPrograms.projectId, projectId), isNull(standingPrograms.deletedAt));
   const one = async (condition: ReturnType<typeof and>) => {
@@ -203,12 +203,12 @@ export function standingProgramsForProject(db: Executor, projectId: ProjectId): 
   };
 }
 
-/** What people decided about a version. */
+/** Human decisions about a version. */
 export type StandingVersionDecision = Partial<
   Pick<StandingVersionRecord, "approval" | "approvalId" | "grantedVersion">
 >;
 
-/** Writes what people decided about a version of a locked program. */
+/** Writes human decisions about a version of a locked program. */
 export async function decideStandingVersion(
   tx: Executor,
   { programId, version }: Pick<StandingVersionRecord, "programId" | "version">,
@@ -225,7 +225,7 @@ export async function addStandingVersion(db: Executor, version: typeof standingV
   await db.orm.insert(standingVersions).values(version);
 }
 
-/** Ends tasks of a locked program, by their kinds; who holds one loses its lease. */
+/** Deletes tasks of a locked program, by kind; a node that holds one loses its lease. */
 export async function clearDueTasks(tx: Executor, id: StandingProgramId, kinds: readonly DueTaskKind[]): Promise<void> {
   await tx.orm.delete(dueTasks).where(and(eq(dueTasks.ownerId, id), inArray(dueTasks.kind, [...kinds])));
 }

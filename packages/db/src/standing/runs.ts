@@ -59,15 +59,15 @@ const names = [
 /** The columns of a run, `r`. */
 export const runColumns = selectList(standingRuns, names, "r");
 
-/** Behind every id, as SQL. What is newest is looked for in the order of its index, which no other index has. */
+/** The highest UUID, as SQL. Queries for the newest run use the order of the run's index, which no other index has. */
 export const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
 const insert = insertRows("insert_standing_runs", standingRuns);
 
-/** A run that is to be stored. */
+/** A run to store. */
 export type NewStandingRun = Parameters<typeof insert>[1][number];
 
-/** Stores runs. A second one of an occurrence is a unique violation of `standing_runs_source`. */
+/** Stores runs. A second run of an occurrence is a unique violation of `standing_runs_source`. */
 export async function insertStandingRuns(tx: Executor, list: readonly NewStandingRun[]): Promise<void> {
   if (list.length > 0) await insert(tx, list);
 }
@@ -85,10 +85,10 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** What becomes of a run that waited. */
+/** Outcome of a queued run. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
-/** By primary key. Runs of locked programs that wait are nobody else's to change. */
+/** By primary key. No other transaction changes queued runs of locked programs. */
 const changeRuns = compose(
   "change_standing_runs",
   { changes: rows(changedFields) },
@@ -96,19 +96,19 @@ const changeRuns = compose(
     query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
-/** Writes what became of waiting runs. */
+/** Writes the outcomes of queued runs. */
 export async function changeStandingRuns(tx: Executor, changes: readonly StandingRunChange[]): Promise<void> {
   if (changes.length > 0) await changeRuns(tx, { changes });
 }
 
-/** A run whose end is counted now. */
+/** An ended run that is now counted. */
 export type RunToCount = {
   readonly programId: StandingProgramId;
   readonly jobStatus: string;
   readonly endedAt: number;
   readonly toolCalls: number;
   readonly writes: number;
-  /** Why it asks that its program be paused; empty if it does not. */
+  /** Reason for pausing its program; empty if it is not paused. */
   readonly pauseText: string;
 };
 
@@ -128,7 +128,7 @@ const countEnded = statement<{
      r.tool_calls as "toolCalls", r.writes, case when r.reason = 'fail_step' then r.detail else '' end as "pauseText"`,
 );
 
-/** Marks the runs of locked programs that ended as counted, and answers them in the order of their ends. */
+/** Marks the ended runs of locked programs as counted, and returns them in the order of their ends. */
 export async function countEndedStandingRuns(tx: Executor, ids: readonly StandingProgramId[]): Promise<RunToCount[]> {
   if (ids.length === 0) return [];
   const found = await countEnded(tx, [arrayLiteral(ids.map(uuidOfId))]);
@@ -139,8 +139,8 @@ export async function countEndedStandingRuns(tx: Executor, ids: readonly Standin
 const mergedFields = { ...fieldsOf(standingRuns, "programId", "reason", "lane"), at: timestamptz, more: int4 };
 
 /**
- * By standing_runs_program, a probe each: where the newest run of a program was left out for the same reason, in the same lane, it
- * stands for the others too.
+ * By standing_runs_program, one probe each. If a program's newest run was skipped for the same reason and concurrency key, it also
+ * represents the others.
  */
 const mergeSkipped = compose(
   "merge_skipped_standing_runs",
@@ -153,7 +153,7 @@ const mergeSkipped = compose(
     returning w.place`,
 );
 
-/** A run that is left out, for which one that is there may stand. */
+/** A skipped run that the newest run may represent. */
 export type RepeatedSkip = {
   readonly programId: StandingProgramId;
   readonly reason: StandingRunReason;
@@ -162,14 +162,14 @@ export type RepeatedSkip = {
   readonly more: number;
 };
 
-/** Counts runs that are left out in the newest one of their program, where that was for the same reason; answers which of them. */
+/** Adds skipped runs to the count of their program's newest run, if it was skipped for the same reason. Returns the positions of those added. */
 export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly RepeatedSkip[]): Promise<Set<number>> {
   if (skips.length === 0) return new Set();
   const merged = await mergeSkipped(tx, { skips: skips.map((skip, place) => ({ ...skip, place })) });
   return new Set(merged.map(({ place }) => place));
 }
 
-/** By standing_runs_program, a probe each. */
+/** By standing_runs_program, one probe each. */
 const readLast = statement<RawRow<StandingRunRecord>>(
   "read_last_standing_runs",
   `select ${runColumns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -178,7 +178,7 @@ const readLast = statement<RawRow<StandingRunRecord>>(
    where r.program_id = w.id`,
 );
 
-/** The newest run of each program that has one. */
+/** Returns the newest run of each program that has one. */
 export async function readLastStandingRuns(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -187,25 +187,25 @@ export async function readLastStandingRuns(
   return new Map(found.map((run) => [run.programId, run]));
 }
 
-/** The runs of the standing programs of one project. */
+/** The runs of one project's standing programs. */
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(
     programId: StandingProgramId,
     filter: StandingRunFilter,
     page: StandingRunPosition,
   ): Promise<StandingRunRecord[]>;
-  /** Leaves out every run of a locked program that waits; answers how many. */
+  /** Skips all waiting runs of a locked program; returns how many. */
   skipOpen(programId: StandingProgramId, reason: StandingRunReason, nowMs: number): Promise<number>;
-  /** The jobs of a program that are under way. */
+  /** Jobs of a program that are running. */
   listStartedJobs(programId: StandingProgramId): Promise<Id<"job">[]>;
 };
 
 /**
- * By standing_runs_queued and standing_runs_closing, in the words of these, then by primary key: with the states as values, all that a
- * program ever ran was gone through.
+ * By standing_runs_queued and standing_runs_closing, in their exact conditions, then by primary key. With the states as parameters, all
+ * runs of the program were read.
  */
 const skipOpen = statement<{ id: string }>(
   "skip_open_standing_runs",
@@ -217,7 +217,7 @@ const skipOpen = statement<{ id: string }>(
    returning id::text as id`,
 );
 
-/** By standing_runs_running, in its words. */
+/** By standing_runs_running, in its exact condition. */
 const listStarted = statement<{ jobId: string }>(
   "list_started_standing_jobs",
   `select job_id::text as "jobId" from (
@@ -225,7 +225,7 @@ const listStarted = statement<{ jobId: string }>(
    where project_id = $2::uuid and job_id is not null`,
 );
 
-/** The runs of the standing programs of one project. */
+/** Returns the runs of one project's standing programs. */
 export function standingRunsForProject(db: Executor, projectId: ProjectId): StandingRunRepository {
   const own = eq(standingRuns.projectId, projectId);
   const ofProgram = (id: StandingProgramId) => and(own, eq(standingRuns.programId, id));

@@ -2,7 +2,7 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By standing_runs_ended: what is over, the oldest first, with the events of windows by standing_run_events_run. */
+/** By standing_runs_ended, oldest first; the events of windows by standing_run_events_run. */
 const sweepRuns = statement<{ id: string }>(
   "sweep_standing_runs",
   `with gone as materialized (
@@ -13,14 +13,14 @@ const sweepRuns = statement<{ id: string }>(
    delete from standing_runs where id = any(array(select id from gone)) returning id`,
 );
 
-/** Removes a batch of runs that ended before a time; answers how many. */
+/** Removes a batch of runs that ended before a time; returns how many. */
 export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepRuns(db, [isoTime(beforeMs), limit])).length;
 }
 
 /**
- * By standing_programs_deleted, the runs of each by standing_runs_program and the ids it remembers by their key: one that has any still is
- * left alone.
+ * By standing_programs_deleted, the runs of each by standing_runs_program, and its remembered ids by their key. A program that still has
+ * any stays.
  */
 const sweepPrograms = statement<{ id: string }>(
   "sweep_standing_programs",
@@ -45,7 +45,7 @@ const sweepPrograms = statement<{ id: string }>(
    delete from standing_programs where id = any(array(select id from gone)) returning id`,
 );
 
-/** Removes a batch of programs that were deleted before a time and whose runs are gone; answers how many. */
+/** Removes a batch of programs that were deleted before a time and have no runs left; returns how many. */
 export async function sweepStandingPrograms(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
 }
@@ -62,7 +62,7 @@ const armLost = statement<{ id: string }>(
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Arms active schedules and polls that are past due and that no task stands for, by whatever fault; answers how many. */
+/** Queues active schedules and polls that are past due and lost their task because of an error; returns how many. */
 export async function armLostStandingPrograms(db: Executor, dueBeforeMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(dueBeforeMs), limit])).length;
 }

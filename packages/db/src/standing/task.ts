@@ -4,20 +4,20 @@ import { fieldsOf, type NewRow, type Row, timestamptz } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList, values } from "../sql/select-list.ts";
 
-/** Names one due task and the lease it is held under. */
+/** Identifies one due task and the lease it is held under. */
 export type DueTaskLease = Readonly<Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "leaseToken">>;
 
-/** Leases as rows of a statement's parameters. */
+/** Leases as rows of parameters. */
 const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken"));
 
-/** Whether a row `t` of due_tasks is still held under a lease `i` of `dueLeaseRows`: one that was given back is not. */
+/** Condition that a row `t` of due_tasks is still held under a lease `i` of `dueLeaseRows`; false after a release. */
 const isDueTaskHeld =
   "t.owner_id = i.owner_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token and t.lease_owner is not null";
 
-/** Work that is to become due. */
+/** Work that becomes due. */
 export type NewDueTask = NewRow<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "dueAt">;
 
-/** New tasks as rows of a statement's parameters. */
+/** New tasks as rows of parameters. */
 const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "projectId", "dueAt"));
 
 const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
@@ -31,7 +31,7 @@ const holdTasks = compose(
     order by t.owner_id, t.kind, t.subject for update of t`,
 );
 
-/** Locks tasks for the rest of the transaction, after their programs were locked; answers those that are still this lease's. */
+/** Locks tasks for the rest of the transaction; lock their programs first. Returns those still held under their lease. */
 export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<DueTaskLease[]> {
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
 }
@@ -43,12 +43,12 @@ const deleteTasks = compose(
   ({ tasks }) => query`delete from due_tasks t using ${tasks.from("i")} where ${isDueTaskHeld}`,
 );
 
-/** Ends tasks that are held under these leases. */
+/** Deletes tasks that are held under these leases. */
 export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<void> {
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }
 
-/** A held task and when it is due again. */
+/** A held task and its next due time. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
 /** By primary key. */
@@ -60,7 +60,7 @@ const moveTasks = compose(
     from ${moves.from("i")} where ${isDueTaskHeld}`,
 );
 
-/** Moves held tasks to the time at which they are due again, and gives their leases back. */
+/** Moves held tasks to their next due times and releases their leases. */
 export async function moveDueTasks(tx: Executor, moves: readonly DueTaskMove[]): Promise<void> {
   if (moves.length > 0) await moveTasks(tx, { moves });
 }
@@ -78,12 +78,12 @@ const releaseTasks = compose(
     from held h where t.owner_id = h.owner_id and t.kind = h.kind and t.subject = h.subject`,
 );
 
-/** Gives leases back, undone: the tasks are due again at `dueAtMs`, or later where they were. Lost ones are left alone. */
+/** Releases leases without work done: the tasks are due again at `dueAtMs`, or later if they were. Ignores lost leases. */
 export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLease[], dueAtMs: number): Promise<void> {
   if (leases.length > 0) await releaseTasks(db, { leases, task: { dueAtMs } });
 }
 
-/** By primary key, in its order: whoever puts several waits for others in one order. */
+/** By primary key, in its order, so that transactions that add several tasks lock them in the same order. */
 const putTasks = compose(
   "put_due_tasks",
   { tasks: newDueTaskRows },
@@ -92,7 +92,7 @@ const putTasks = compose(
     on conflict (owner_id, kind, subject) do update set due_at = least(due_tasks.due_at, excluded.due_at)`,
 );
 
-/** Makes tasks due. One that is there keeps its lease and takes the earlier time. */
+/** Adds due tasks. An existing task keeps its lease and takes the earlier due time. */
 export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
@@ -111,7 +111,7 @@ const renewTasks = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** Holds leases for longer; answers those that are still held. */
+/** Extends leases; returns those still held. */
 export async function renewDueTasks(
   db: Executor,
   leases: readonly DueTaskLease[],

@@ -3,10 +3,10 @@ import type { Executor } from "../connect.ts";
 import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Events that are looked through for those of other entities. */
+/** Maximum events scanned for those of other entities. */
 const walkedMax = 1_000;
 
-/** By events_trigger, from the newest on. Bounds are whole keys, since the primary key fits a look-up by the project. */
+/** By events_trigger, newest first. Bounds are whole keys, because the primary key fits a lookup by the project. */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",
   `select count(*) filter (where e.kind = 'event' and e.entity_id <> $4::text)::int4 as count from (
@@ -30,10 +30,10 @@ export async function countOtherEntityEvents(
   return row?.count ?? 0;
 }
 
-/** Entities that are named, at most. */
+/** Maximum entities returned. */
 const namedMax = 20;
 
-/** By account_references_project: asked when a program is made. */
+/** By account_references_project. Runs when a program is created. */
 const selectEntities = statement<{ entityId: string }>(
   "find_referenced_entities",
   `select entity_id as "entityId" from (
@@ -41,7 +41,7 @@ const selectEntities = statement<{ entityId: string }>(
    order by entity_id <> $3::text, entity_id limit ${namedMax}`,
 );
 
-/** Returns the entities of a project that posts of a toolkit may be about: at most 20, and `entityId` among them if it is one. */
+/** Returns entities of a project that posts of a toolkit may be about: at most 20. `entityId` is among them if posts may be about it. */
 export async function findReferencedEntities(
   db: Executor,
   { projectId, toolkitSlug, entityId }: { projectId: ProjectId; toolkitSlug: string; entityId: string },

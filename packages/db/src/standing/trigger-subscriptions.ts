@@ -9,10 +9,10 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Which trigger a version of a program listens to, or listened to. */
+/** The subscription of a program's version to a trigger; open or ended. */
 export type TriggerSubscription = Readonly<Row<typeof standingListeners>>;
 
-/** Events of a trigger that were stored at a routing version of their project. */
+/** A trigger and the routing version of its project at which events were stored. */
 export type SubscribedTrigger = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
@@ -25,7 +25,7 @@ const columns = selectList(
   "l",
 );
 
-/** By standing_listeners_trigger, a probe each: the latest first, until none of a program is left that listened. */
+/** By standing_listeners_trigger, one probe each, newest first. */
 const selectSubscriptions = compose(
   "find_standing_listeners",
   { heard: rows({ ...fieldsOf(standingListeners, "projectId", "triggerSlug"), routingVersion: int8 }) },
@@ -36,7 +36,7 @@ const selectSubscriptions = compose(
         and from_version <= w.routing_version and (until_version is null or until_version > w.routing_version) offset 0) l`,
 );
 
-/** Who listened to triggers when events of them were stored: also who does not any more. */
+/** Returns the programs that were subscribed to triggers when events of these were stored, including subscriptions that have ended since. */
 export async function findTriggerSubscriptions(
   db: Executor,
   heard: readonly SubscribedTrigger[],
@@ -45,19 +45,19 @@ export async function findTriggerSubscriptions(
   return (await selectSubscriptions(db, { heard })).map((row) => columns.read(row));
 }
 
-/** What begins to listen. */
+/** A subscription to open. */
 export type NewTriggerSubscription = Pick<TriggerSubscription, "programId" | "projectId" | "triggerSlug" | "version">;
 
 /**
- * Lets a locked program listen to a trigger, from this transaction's end on: an event is stored either before that, and is not its own, or
- * it finds the routing of its project moved.
+ * Subscribes a locked program to a trigger, from the end of this transaction on. An event stored before that is not for the program; one
+ * stored after it finds a new routing version.
  */
 export async function openTriggerSubscription(tx: Executor, listener: NewTriggerSubscription): Promise<void> {
   const fromVersion = await touchProjectRouting(tx, listener.projectId);
   await tx.orm.insert(standingListeners).values({ ...listener, fromVersion });
 }
 
-/** Lets a locked program listen to nothing any more: what was stored before is still its own, and told `reason`. */
+/** Ends the subscription of a locked program, and stores the reason. Events stored before are still for the program. */
 export async function closeTriggerSubscription(
   tx: Executor,
   {
@@ -79,7 +79,7 @@ export async function closeTriggerSubscription(
     .where(and(eq(standingListeners.programId, programId), isNull(standingListeners.untilVersion)));
 }
 
-/** How many programs of a project listen to a trigger. */
+/** Returns how many programs of a project are subscribed to a trigger. */
 export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, triggerSlug: string): Promise<number> {
   return db.orm.$count(
     standingListeners,
@@ -91,7 +91,7 @@ export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, tr
   );
 }
 
-/** By standing_listeners_ended; what was stored while they listened was decided about by then, or is found to be nobody's. */
+/** By standing_listeners_ended. Events stored during the subscription have a decision by then, or no program receives them. */
 const deleteEndedSubscriptions = statement<{ id: string }>(
   "sweep_standing_listeners",
   `delete from standing_listeners where ctid = any(array(
@@ -99,7 +99,7 @@ const deleteEndedSubscriptions = statement<{ id: string }>(
      order by ended_at limit $2::int4)) returning program_id as id`,
 );
 
-/** Removes a batch of listeners that ended before a time; answers how many. */
+/** Removes a batch of subscriptions that ended before a time; returns how many. */
 export async function sweepTriggerSubscriptions(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteEndedSubscriptions(db, [isoTime(beforeMs), limit])).length;
 }

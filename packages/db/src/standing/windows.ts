@@ -8,10 +8,10 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { runColumns, type StandingRunRecord } from "./runs.ts";
 
-/** Names the window of a key of a program. */
+/** Identifies the window of a program's key. */
 export type WindowKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** By standing_runs_window, a probe each. */
+/** By standing_runs_window, one probe each. */
 const readWindows = compose(
   "read_standing_windows",
   { keys: rows(fieldsOf(standingRuns, "programId", "lane")) },
@@ -19,23 +19,23 @@ const readWindows = compose(
       select * from standing_runs where program_id = w.program_id and lane = w.lane and state = 'collecting' offset 0) r`,
 );
 
-/** The open windows of keys of locked programs. */
+/** Reads the open windows of keys of locked programs. */
 export async function readStandingWindows(tx: Executor, keys: readonly WindowKey[]): Promise<StandingRunRecord[]> {
   if (keys.length === 0) return [];
   return (await readWindows(tx, { keys })).map((row) => runColumns.read(row));
 }
 
 /**
- * When the oldest event was received that nothing was decided about yet, of the project of a program `w`: by standing_arrivals_key, from its
- * beginning. One that could not be decided about keeps nobody waiting.
+ * Receipt time of the oldest undecided event in the project of a program `w`, by standing_arrivals_key. An event that could not be decided
+ * delays nothing.
  */
 const oldestUndecided = `(select a.due_at from standing_arrivals a
     where a.project_id = (select p.project_id from standing_programs p where p.id = w.program_id) and a.attempt < 2
     order by a.project_id, a.due_at, a.event_id limit 1)`;
 
 /**
- * By standing_runs_closing, the first of each program. Time is over for a window when it is over on the clock and for the events: those that
- * came before it closes are in it, however long it takes to come to them. By the clock alone a storm was cut into windows of a batch each.
+ * By standing_runs_closing, the first of each program. A window closes when the clock has passed its end and all events received before its
+ * end are in it, however late they are processed. With the clock alone, a burst was cut into windows of one batch each.
  */
 const readClosing = compose(
   "read_closing_standing_windows",
@@ -48,7 +48,7 @@ const readClosing = compose(
         and not_before <= u.until order by not_before limit w.most offset 0) r`,
 );
 
-/** Windows whose time is over and whose events are all there, the first of each program, `most` at most. */
+/** Reads windows whose time is over and whose events are all collected: the first of each program, at most `most`. */
 export async function readClosingStandingWindows(
   db: Executor,
   ids: readonly StandingProgramId[],
@@ -59,7 +59,7 @@ export async function readClosingStandingWindows(
   return (await readClosing(db, { programs })).map((row) => runColumns.read(row));
 }
 
-/** By standing_runs_closing, a probe each. */
+/** By standing_runs_closing, one probe each. */
 const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }>(
   "next_standing_closes",
   `select w.program_id::text as id, (extract(epoch from n.not_before) * 1000)::float8 as at,
@@ -70,10 +70,10 @@ const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }
      order by not_before limit 1 offset 0) n`,
 );
 
-/** When a window closes. `isHeld`: not before events are decided about that were received before it does. */
+/** Closing time of a window. `isHeld`: it must first wait for decisions about events received before it closes. */
 export type NextClose = { readonly at: number; readonly isHeld: boolean };
 
-/** When the next window of each program closes, of those that have one. */
+/** Returns when the next window of each program closes, for programs that have one. */
 export async function nextStandingCloses(
   tx: Executor,
   ids: readonly StandingProgramId[],
@@ -107,10 +107,10 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** What becomes of a window: more events, or what a run becomes once it is closed. */
+/** Change of a window: more events, or the run it becomes when it closes. */
 export type StandingWindowChange = ValuesOf<typeof changedFields>;
 
-/** By primary key. Windows of locked programs are nobody else's to change. */
+/** By primary key. No other transaction changes windows of locked programs. */
 const changeWindows = compose(
   "change_standing_windows",
   { changes: rows(changedFields) },
@@ -118,14 +118,14 @@ const changeWindows = compose(
     query`update standing_runs r set ${changes.set("i", changedNames)} from ${changes.from("i")} where r.id = i.id`,
 );
 
-/** Writes what became of windows. Those that end to collect are to be written before others of their keys are opened. */
+/** Writes changes of windows. Write those that stop collecting before you open new windows of the same keys. */
 export async function changeStandingWindows(tx: Executor, changes: readonly StandingWindowChange[]): Promise<void> {
   if (changes.length > 0) await changeWindows(tx, { changes });
 }
 
 const insertEvents = insertRows("insert_standing_run_events", standingRunEvents);
 
-/** Keeps which window collected events. An event a second time for a program is a unique violation of `standing_run_events_key`. */
+/** Stores which window collected which events. The same event twice for a program is a unique violation of `standing_run_events_key`. */
 export async function insertStandingRunEvents(
   tx: Executor,
   list: readonly NewRow<typeof standingRunEvents>[],
@@ -140,7 +140,7 @@ const readRunEvents = statement<{ run: string; event: string }>(
      select event_id from standing_run_events where run_id = w.id order by event_id limit $2::int4 offset 0) e`,
 );
 
-/** The events that windows collected, in the order in which they were received, the first `most` of each. */
+/** Returns the first `most` events of each window, in the order of their receipt. */
 export async function readStandingRunEvents(
   db: Executor,
   ids: readonly StandingRunId[],
@@ -162,7 +162,7 @@ const readLastEvents = statement<{ run: string; event: string }>(
      select event_id from standing_run_events where run_id = w.id order by event_id desc limit 1 offset 0) e`,
 );
 
-/** The last event of each window. */
+/** Returns the last event of each window. */
 export async function readLastStandingRunEvents(
   db: Executor,
   ids: readonly StandingRunId[],
@@ -172,12 +172,12 @@ export async function readLastStandingRunEvents(
   return new Map(found.map(({ run, event }) => [idOfUuid("srn", run), [idOfUuid("evt", event)]]));
 }
 
-/** A key that a program has seen, and until when it is remembered. */
+/** A deduplication key of a program, and its expiry. */
 type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
 
-/** By primary key, a look-up each. */
+/** By primary key, one lookup each. */
 const selectKnown = compose(
   "read_standing_dedupe",
   { keys: rows(fieldsOf(standingDedupe, "programId", "key")) },
@@ -185,7 +185,7 @@ const selectKnown = compose(
       select * from standing_dedupe where program_id = w.program_id and key = w.key offset 0) d`,
 );
 
-/** Which keys locked programs have seen. */
+/** Returns those of the keys that locked programs remember. */
 export async function readKnownKeys(
   tx: Executor,
   keys: readonly { readonly programId: StandingProgramId; readonly key: string }[],
@@ -207,14 +207,14 @@ export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof 
   if (seen.length > 0) await insertKnown(tx, { seen });
 }
 
-/** By standing_dedupe_until, which forgets what is not remembered any more. What somebody writes at the moment is passed by. */
+/** By standing_dedupe_until, which forgets expired keys. Skips rows that another transaction is writing. */
 const deleteExpired = statement<{ key: string }>(
   "sweep_standing_dedupe",
   `delete from standing_dedupe where ctid = any(array(
      select ctid from standing_dedupe where until < $1::timestamptz order by until limit $2::int4 for update skip locked)) returning key`,
 );
 
-/** Forgets a batch of keys that are not remembered since `beforeMs`; answers how many. */
+/** Forgets a batch of keys that expired before `beforeMs`; returns how many. */
 export async function sweepKnownKeys(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, [isoTime(beforeMs), limit])).length;
 }

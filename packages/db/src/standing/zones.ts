@@ -12,7 +12,7 @@ const readTzVersion = statement<{ version: string }>(
   "select tz_version as version from standing_state where id = 1",
 );
 
-/** The newest time zone data that schedules were armed by; empty where nobody told yet. */
+/** Returns the newest version of time zone data that schedules used; empty if none was stored yet. */
 export async function readStandingTzVersion(db: Executor): Promise<string> {
   const [row] = await readTzVersion(db, []);
   return row?.version ?? "";
@@ -25,12 +25,12 @@ const raiseTzVersion = statement<{ version: string }>(
    on conflict (id) do update set tz_version = greatest(standing_state.tz_version, excluded.tz_version) returning tz_version as version`,
 );
 
-/** Tells by which time zone data schedules are armed from now on; older data than what is known changes nothing. */
+/** Stores the version of time zone data that schedules use from now on. A version older than the stored one changes nothing. */
 export async function raiseStandingTzVersion(db: Executor, version: string): Promise<void> {
   await raiseTzVersion(db, [version]);
 }
 
-/** By primary key, from one to the next: `is true` keeps the index of next times from serving it, which has another order. */
+/** By primary key, from one id to the next. `is true` prevents the use of the index of next times, which has another order. */
 const listZoned = statement<{ id: string }>(
   "list_zoned_standing_programs",
   `select id::text from standing_programs where id > $1::uuid and (state = 'active' and next_at is not null) is true
@@ -39,7 +39,7 @@ const listZoned = statement<{ id: string }>(
 
 const noId = "00000000-0000-0000-0000-000000000000";
 
-/** Active schedules that stand in a zone other than UTC, after one, in the order of their ids. */
+/** Returns active schedules in a zone other than UTC, after `after`, in the order of their ids. */
 export async function listZonedStandingPrograms(
   db: Executor,
   after: StandingProgramId | undefined,
@@ -54,10 +54,10 @@ const movedFields = {
   ...fieldsOf(dueTasks, "dueAt"),
 };
 
-/** When a schedule is due by newer time zone data. */
+/** The due time of a schedule with newer time zone data. */
 export type RearmedSchedule = ValuesOf<typeof movedFields>;
 
-/** By the keys of programs and tasks. Who holds a task has looked at the old time: its lease is lost. */
+/** By the keys of programs and tasks. A node that holds such a task used the old time, so it loses its lease. */
 const rearm = compose(
   "rearm_standing_schedules",
   { moved: rows(movedFields) },
@@ -68,7 +68,7 @@ const rearm = compose(
     from ${moved.from("i")} where t.owner_id = i.id and t.kind = 'fire' and t.subject = ''`,
 );
 
-/** Moves the next times of locked programs, and their tasks with them. */
+/** Moves the next times of locked programs, and of their tasks. */
 export async function rearmStandingSchedules(tx: Executor, moved: readonly RearmedSchedule[]): Promise<void> {
   if (moved.length > 0) await rearm(tx, { moved });
 }

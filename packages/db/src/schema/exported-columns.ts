@@ -5,15 +5,15 @@ import { erasedTables } from "./erased-tables.ts";
 type Columns = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Sealed columns that an export of an entity has in clear, by table: what was said and done, with what schemas of tools call secret masked before
- * it was stored. A test fails for a sealed column that is in neither list.
+ * Sealed columns that an export of an entity contains in clear, by table: messages and results. Values that tool schemas mark as secret
+ * were masked before they were stored. A test fails for a sealed column that is in neither list.
  */
 export const openedColumns: Columns = {
   tool_calls: ["result", "sealed_message"],
   standing_polls: ["state"],
 };
 
-/** Sealed columns that no export opens, by table: with what is in them somebody could act. */
+/** Sealed columns that no export opens, by table: their content would allow a reader to act. */
 export const closedColumns: Columns = {
   connected_accounts: ["credential"],
   secrets: ["value"],
@@ -23,7 +23,7 @@ export const closedColumns: Columns = {
   quarantined_posts: ["body", "envelope"],
   audit_chains: ["key"],
   old_subkeys: ["secret"],
-  // Values as apps gave and take them, tokens and keys among them: they are masked where they are shown, by the schemas of the steps.
+  // Values as apps sent and received them, including tokens and keys. They are masked when displayed, by the schemas of the steps.
   tool_calls: ["arguments", "replay"],
   hook_answers: ["edit"],
   jobs: ["input", "overrides", "progress"],
@@ -37,7 +37,7 @@ export const closedColumns: Columns = {
   standing_runs: ["input"],
 };
 
-/** How an export has a column: as it is, opened, or not at all. Bytes are digests, seeds and sealed values, and left out unless they are named above. */
+/** Returns how an export contains a column. Byte columns hold digests, seeds and sealed values; they are left out unless listed above. */
 export function exportOf(table: PgTable, column: PgColumn): "as it is" | "opened" | "left out" {
   if (column.getSQLType() !== "bytea") return "as it is";
   return openedColumns[getTableName(table)]?.includes(column.name) === true ? "opened" : "left out";
@@ -49,7 +49,7 @@ function leftOutColumns(table: PgTable): string[] {
   );
 }
 
-/** The columns that exports leave out, by table, where it has any: of tables with rows of an entity. */
+/** Returns the columns that exports leave out, by table, for tables with rows of an entity. Tables without such columns are absent. */
 export function leftOutOfExports(): Record<string, string[]> {
   const ofEntities = erasedTables.filter(({ entity }) => typeof entity === "string" || !("none" in entity));
   const all = ofEntities.map(({ table }) => [getTableName(table), leftOutColumns(table)] as const);

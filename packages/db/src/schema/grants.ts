@@ -5,25 +5,28 @@ import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { apiKeys, projects } from "./projects.ts";
 import { grantTokenKinds, linkPurposes, type StoredAccessClass } from "./words.ts";
 
-/** Whom a link of the console is for, and for what; what its purpose does not need is left out. */
+/** Recipient and subject of a console link; fields that its purpose does not need are absent. */
 type LinkTarget = {
-  /** Of a link to an answer. */
+  /** For links to an answer. */
   readonly answer?: {
     readonly jobId: string;
     readonly requestId: string;
     readonly principalId: string;
-    /** When that contact was made, epoch milliseconds: a later one of the same name is another. Links of before 0.2 have none. */
+    /**
+     * When the contact was created, epoch milliseconds. A contact created later under the same name is another one. Links from before 0.2
+     * have no value.
+     */
     readonly contactCreatedAt?: number;
   };
-  /** Of what a user confirms in a client: which call it is good for. */
+  /** For a confirmation in a client: the call it is valid for. */
   readonly confirm?: { readonly name: string };
-  /** Of a link to a connection. */
+  /** For links to a connection. */
   readonly connect?: {
     readonly toolkitSlug: string;
     readonly entityId: string;
     readonly scheme: string;
     readonly redirectUrl: string;
-    /** The account that it made and that may wait for consent; empty for none. */
+    /** The account created through the link, which may wait for consent; empty for none. */
     readonly accountId: string;
   };
 };
@@ -31,7 +34,7 @@ type LinkTarget = {
 /** How `console_links.target` is stored. */
 const linkTargetDocument = documentType<LinkTarget>("console_links.target", [asWritten]);
 
-/** A program that registered itself to ask people for grants. */
+/** An OAuth client that registered itself to request grants. */
 export const grantClients = pgTable(
   "grant_clients",
   {
@@ -39,13 +42,13 @@ export const grantClients = pgTable(
     name: text("name").notNull(),
     redirectUris: text("redirect_uris").array().notNull(),
     createdAt: time("created_at").notNull(),
-    /** When it last was given a grant, or tokens of one; null until then. Within a day of the truth. */
+    /** When it last received a grant or tokens, accurate to a day; null if never. */
     usedAt: time("used_at"),
   },
   (table) => [index("grant_clients_used").on(table.usedAt, table.createdAt)],
 );
 
-/** What a person let an agent do. Its calls are made as a key of its own, whose text nobody has: that key's end is the grant's. */
+/** An agent's permission from a person. The agent's calls use a key of their own, whose text nobody has; the grant ends with that key. */
 export const grants = pgTable(
   "grants",
   {
@@ -56,22 +59,22 @@ export const grants = pgTable(
     keyId: idColumn("key")("key_id")
       .notNull()
       .references(() => apiKeys.id),
-    /** The key by which the person gave it: the grant ends with it, too. */
+    /** Key of the person who gave the grant: the grant also ends with it. */
     voucherKeyId: idColumn("key")("voucher_key_id")
       .notNull()
       .references(() => apiKeys.id),
     clientId: text("client_id").notNull(),
     clientName: text("client_name").notNull(),
-    /** Where its code was sent, without path and query. */
+    /** Origin that its code was sent to, without path and query. */
     clientOrigin: text("client_origin").notNull(),
-    /** The address that its tokens are good at. */
+    /** Address that accepts its tokens. */
     resource: text("resource").notNull(),
     createdAt: time("created_at").notNull(),
   },
   (table) => [uniqueIndex("grants_project").on(table.projectId, table.id), uniqueIndex("grants_key").on(table.keyId)],
 );
 
-/** The word of a person to a client, which it changes once into a grant. Kept by its digest alone. */
+/** An authorization code, which the client exchanges once for a grant. Only its digest is stored. */
 export const grantCodes = pgTable(
   "grant_codes",
   {
@@ -88,21 +91,24 @@ export const grantCodes = pgTable(
     /** SHA-256 of the client's verifier, base64url (RFC 7636). */
     challenge: text("challenge").notNull(),
     resource: text("resource").notNull(),
-    /** What the grant's key will be bound to. */
+    /** Scope of the grant's key. */
     entityId: text("entity_id").notNull(),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull(),
     toolkitSlugs: text("toolkit_slugs").array().notNull(),
-    /** What it will be given beside the tools of apps. */
+    /** Tool groups it gets in addition to the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
     expiresAt: time("expires_at").notNull(),
     spentAt: time("spent_at"),
-    /** What it was changed into; null where it was refused. */
+    /** The grant it was exchanged for; null if the exchange was refused. */
     grantId: idColumn("grt")("grant_id"),
   },
   (table) => [index("grant_codes_expires").on(table.expiresAt)],
 );
 
-/** A token of a grant, kept by its digest alone. A refresh token that is spent stays until its time is over: who shows it again has stolen it, or was robbed. */
+/**
+ * A token of a grant; only its digest is stored. A spent refresh token stays until it expires. If it is presented again, it was stolen from
+ * one of its two users.
+ */
 export const grantTokens = pgTable(
   "grant_tokens",
   {
@@ -117,18 +123,18 @@ export const grantTokens = pgTable(
   (table) => [index("grant_tokens_expires").on(table.expiresAt), index("grant_tokens_grant").on(table.grantId)],
 );
 
-/** A browser that signed in. Both of its secrets are kept by their digests alone. */
+/** A signed-in browser. Only the digests of its two secrets are stored. */
 export const consoleSessions = pgTable(
   "console_sessions",
   {
     id: idColumn("ses")("id").primaryKey(),
     cookieDigest: bytes("cookie_digest").notNull(),
     halfDigest: bytes("half_digest").notNull(),
-    /** Of the administrator's token as it signed in: another token is another administrator. Null without that seat. */
+    /** Digest of the administrator's token at sign-in: another token is another administrator. Null without the administrator's seat. */
     adminDigest: bytes("admin_digest"),
     userAgent: text("user_agent").notNull(),
     createdAt: time("created_at").notNull(),
-    /** Within a minute of the truth. */
+    /** Accurate to a minute. */
     usedAt: time("used_at").notNull(),
   },
   (table) => [
@@ -137,7 +143,7 @@ export const consoleSessions = pgTable(
   ],
 );
 
-/** A key that a session may make calls as. */
+/** A key that a session may use for calls. */
 export const consoleSeats = pgTable(
   "console_seats",
   {
@@ -155,19 +161,19 @@ export const consoleSeats = pgTable(
   ],
 );
 
-/** A link that lets a person do one thing without a key. Its token is kept by its digest alone. */
+/** A link that lets a person do one thing without a key. Only the digest of its token is stored. */
 export const consoleLinks = pgTable(
   "console_links",
   {
     id: idColumn("lnk")("id").primaryKey(),
     digest: bytes("digest").notNull(),
     purpose: oneOf(linkPurposes)("purpose").notNull(),
-    /** Whom it is for, and for what. */
+    /** Recipient and subject. */
     target: document(linkTargetDocument)("target").notNull(),
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    /** The key that vouches for it: the link ends with it. */
+    /** Key that the link relies on: the link ends with it. */
     keyId: idColumn("key")("key_id")
       .notNull()
       .references(() => apiKeys.id),

@@ -39,16 +39,16 @@ const project = () =>
     .references(() => projects.id);
 const job = () => idColumn("job")("job_id").notNull();
 
-/** A program with the definitions it runs on, pinned by content; jobs of the same content share a row. */
+/** A program with the definitions it runs on, pinned by content. Jobs with the same content share a row. */
 export const jobPrograms = pgTable(
   "job_programs",
   {
     projectId: project(),
     /** SHA-256 of program and pins. */
     digest: bytes("digest").notNull(),
-    /** As it was submitted, where a version before 0.2 stored it; null since then. */
+    /** As submitted, in rows of versions before 0.2; null since then. */
     program: text("program"),
-    /** As it was submitted, sealed for the context `<project>/job_programs/<digest>`; null where `program` has it. */
+    /** As submitted, sealed for the context `<project>/job_programs/<digest>`; null if `program` has it. */
     sealedProgram: bytes("sealed_program"),
     programHash: text("program_hash").notNull(),
     /** The pinned definitions as JSON text. */
@@ -57,7 +57,7 @@ export const jobPrograms = pgTable(
   (table) => [primaryKey({ name: "job_programs_key", columns: [table.projectId, table.digest] })],
 );
 
-/** One run of one program. The meaning of statuses and their transitions stand in packages/jobs. */
+/** One run of one program. Statuses and their transitions are defined in packages/jobs. */
 export const jobs = pgTable(
   "jobs",
   {
@@ -65,57 +65,57 @@ export const jobs = pgTable(
     projectId: project(),
     status: oneOf(jobStatuses)("status").notNull(),
     mode: oneOf(jobModes)("mode").notNull(),
-    /** The live job that a twin was made for by simulateFirst. */
+    /** The live job that this simulation run was made for by simulateFirst. */
     simulatedFrom: idColumn("job")("simulated_from"),
     skillSlug: text("skill_slug").notNull().default(""),
-    /** The job that runs it as a skill; null for one that was submitted. */
+    /** The job that runs it as a skill; null for a submitted job. */
     parentJobId: idColumn("job")("parent_job_id"),
-    /** Which of that job's children it is, by step, row, call and generation: there is one for each. Null for one that was submitted. */
+    /** Identifies it among that job's children by step, row, call and generation, uniquely. Null for a submitted job. */
     childKey: text("child_key"),
     child: document(childDocument)("child"),
     standingProgramId: text("standing_program_id").notNull().default(""),
-    /** The run of the standing program; null without one. */
+    /** The run of the standing program; null if there is none. */
     standingRunId: idColumn("srn")("standing_run_id"),
-    /** What the keys of its calls at apps are made of in place of its id, the same for every job of one occurrence; null without a run. */
+    /** Seed of the idempotency keys of its calls to apps, used instead of its id. Equal for all jobs of one occurrence; null if there is no run. */
     callSeed: bytes("call_seed"),
     programDigest: bytes("program_digest").notNull(),
-    /** Sealed JSON text of the input that a skill's caller gave; null: the program's own. */
+    /** Sealed JSON text of the input given by a skill's caller; null: the program's own input. */
     input: bytes("input"),
-    /** The program's params, with what answers changed, where a version before 0.2 wrote them; empty since then. */
+    /** The program's params with the changes of answers, in rows of versions before 0.2; empty since then. */
     params: document(paramsDocument)("params").notNull(),
-    /** Arguments of steps that answers changed, by step id, where a version before 0.2 wrote them; empty since then. */
+    /** Step arguments changed by answers, by step id, in rows of versions before 0.2; empty since then. */
     stepArgs: document(stepArgsDocument)("step_args").notNull(),
-    /** Sealed: the params, and the arguments by step id, that answers changed; null while there are none. */
+    /** Sealed: params, and arguments by step id, that answers changed; null if there are none. */
     overrides: bytes("overrides"),
-    /** Grows with every rerun: calls of an earlier generation are not repeated as if they were of this one. */
+    /** Grows with every rerun, so that calls of an earlier generation do not count as repeats. */
     generation: integer("generation").notNull().default(1),
     /** Index of the step to run next in the program's flat order. */
     position: integer("position").notNull().default(0),
-    /** What the engine keeps of the step under way, such as the page token it goes on from; sealed. */
+    /** State of the current step, such as the page token to continue from; sealed. */
     progress: bytes("progress"),
     keyId: idColumn("key")("key_id").notNull(),
-    /** What the key was bound to that submitted it, which every attempt and child of it is bound to; null for nothing. */
+    /** Scope of the submitting key, which also limits all attempts and children; null for no limit. */
     binding: document(jobBindingDocument)("binding"),
-    /** Empty where it is the key's own alone, as of most jobs. */
+    /** Empty if it is only the key itself, as for most jobs. */
     principalChain: text("principal_chain").array().notNull(),
-    /** From 1; RetryJob begins the next one. The ones before stand in `job_attempts`. */
+    /** From 1; RetryJob begins the next one. `job_attempts` has the earlier ones. */
     attempt: integer("attempt").notNull().default(1),
-    /** The key that began this attempt; null of the first, which is that of the submission. */
+    /** The key that began this attempt; null for the first, which the submission began. */
     attemptKeyId: idColumn("key")("attempt_key_id"),
     idempotencyKey: text("idempotency_key"),
-    /** SHA-256 of what the idempotency key is bound to. */
+    /** SHA-256 of the content that the idempotency key is valid for. */
     contentDigest: bytes("content_digest").notNull(),
     planApprovalId: text("plan_approval_id").notNull().default(""),
     estimate: document(estimateDocument)("estimate").notNull(),
     park: document(parkDocument)("park"),
     used: document(usedDocument)("used").notNull(),
     saga: document(sagaDocument)("saga").notNull(),
-    /** Null while the clock stands still; then `deadlineLeftMs` is what was left. */
+    /** Null while the clock is stopped; `deadlineLeftMs` then has the remaining time. */
     deadlineAt: time("deadline_at"),
     deadlineLeftMs: bigint("deadline_left_ms", { mode: "number" }),
     cancelRequestedAt: time("cancel_requested_at"),
     cancelChain: text("cancel_chain").array(),
-    /** When somebody asked to pause it; null while it is not to be paused, and once it has ended. */
+    /** When a caller requested a pause; null without a request and after the job's end. */
     pausedAt: time("paused_at"),
     pauseChain: text("pause_chain").array(),
     lastError: text("last_error").notNull().default(""),
@@ -124,23 +124,20 @@ export const jobs = pgTable(
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     finishedAt: time("finished_at"),
-    /** How often it held a node's event loop for too long, since it was submitted or last released. */
+    /** How often it blocked a node's event loop for too long, since it was submitted or last released. */
     loopHolds: integer("loop_holds").notNull().default(0),
-    /** Answers that were refused while it had never asked anything. */
+    /** Refused answers while the job had no question. */
     refusedAnswers: integer("refused_answers").notNull().default(0),
-    /**
-     * The end of the backup that it stands as of, where the store that the backup was taken of may have gone on with it: see `restores`.
-     * Null as a rule.
-     */
+    /** End of the backup that this state comes from, if the original database may have continued the job: see `restores`. Usually null. */
     restoredFrom: time("restored_from"),
-    /** Whether some of the rows are gone. */
+    /** True if some of the rows are deleted. */
     hasLostRows: boolean("has_lost_rows").notNull().default(false),
-    /** Whether the rows are gone, which happens some days after the end. */
+    /** True if all rows are deleted, which happens some days after the end. */
     isSwept: boolean("is_swept").notNull().default(false),
   },
   (table) => [
-    // What is listed is merged from the statuses: one index serves lists of one status and of all. The jobs that others run, and those
-    // that are listed only when asked for, stand apart, since any number of them would stand before the ones that a list is about.
+    // Lists merge the statuses, so one index serves lists of one status and of all. Child jobs, and jobs listed only on request, have
+    // separate indexes, because any number of them would otherwise precede the listed ones.
     index("jobs_status")
       .on(table.projectId, table.status, table.id)
       .where(sql`mode = 'live' and parent_job_id is null`),
@@ -151,8 +148,8 @@ export const jobs = pgTable(
       .on(table.projectId, table.status, table.id)
       .where(sql`mode = 'simulate' and parent_job_id is null and simulated_from is null`),
     index("jobs_twins").on(table.projectId, table.status, table.id).where(sql`simulated_from is not null`),
-    // Of the lists that few jobs are in: a scan of all of them would look for one. These are merged from statuses, and from modes where
-    // one list has several. Of their columns the status alone changes, which the indexes above name as well.
+    // For lists that contain few jobs, which a scan of all jobs would rarely find. They merge statuses, and modes if a list has several. Of
+    // their columns only the status changes, and the indexes above contain it too.
     index("jobs_skill")
       .on(table.projectId, table.skillSlug, table.mode, table.status, table.id)
       .where(sql`skill_slug <> ''`),
@@ -160,7 +157,7 @@ export const jobs = pgTable(
       .on(table.projectId, table.standingProgramId, table.mode, table.status, table.id)
       .where(sql`standing_program_id <> ''`),
     index("jobs_rehearsals").on(table.projectId, table.status, table.id).where(sql`mode = 'rehearse'`),
-    // The status leads: jobs_child_key begins with the job, and where two begin alike, either is taken for the other.
+    // The status leads, because jobs_child_key begins with the job, and plans confuse indexes with the same first column.
     index("jobs_children")
       .on(table.status, table.projectId, table.parentJobId, table.id)
       .where(sql`parent_job_id is not null`),
@@ -173,7 +170,7 @@ export const jobs = pgTable(
   ],
 );
 
-/** An attempt at a job that ended and was followed by another: how it ended, and who began the next one. */
+/** An attempt at a job that ended and was followed by another: its result, and the caller that began the next one. */
 export const jobAttempts = pgTable(
   "job_attempts",
   {
@@ -184,27 +181,27 @@ export const jobAttempts = pgTable(
     lastError: text("last_error").notNull(),
     receipt: document(attemptReceiptDocument)("receipt").notNull(),
     finishedAt: time("finished_at").notNull(),
-    /** When RetryJob began the next one, and with which key. */
+    /** When RetryJob began the next attempt, and with which key. */
     retriedAt: time("retried_at").notNull(),
     retryKeyId: idColumn("key")("retry_key_id").notNull(),
-    /** The caller's own name for that call; null for none. */
+    /** The idempotency key of that call; null for none. */
     idempotencyKey: text("idempotency_key"),
-    /** SHA-256 of what the idempotency key is bound to. */
+    /** SHA-256 of the content that the idempotency key is valid for. */
     contentDigest: bytes("content_digest").notNull(),
   },
   (table) => [primaryKey({ name: "job_attempts_key", columns: [table.jobId, table.attempt] })],
 );
 
-/** What a step did and made; in the order the steps began. */
+/** Result of a step, in the order the steps began. */
 export const jobSteps = pgTable(
   "job_steps",
   {
     jobId: job(),
     stepId: text("step_id").notNull(),
     ordinal: integer("ordinal").notNull(),
-    /** The receipt as far as it is known. */
+    /** The receipt so far. */
     receipt: document(stepReceiptDocument)("receipt").notNull(),
-    /** Sealed JSON text of `steps.<id>`; null when the step made none. */
+    /** Sealed JSON text of `steps.<id>`; null if the step has no output. */
     output: bytes("output"),
   },
   (table) => [primaryKey({ name: "job_steps_key", columns: [table.jobId, table.stepId] })],
@@ -222,7 +219,7 @@ export const jobRows = pgTable(
   (table) => [primaryKey({ name: "job_rows_key", columns: [table.jobId, table.rowNumber] })],
 );
 
-/** Which rows a set holds, and how each fared in the step that made the set. */
+/** Rows of a set, and the result of each in the step that made the set. */
 export const jobSetRows = pgTable(
   "job_set_rows",
   {
@@ -233,9 +230,9 @@ export const jobSetRows = pgTable(
     ordinal: integer("ordinal").notNull(),
     rowNumber: integer("row_number").notNull(),
     state: oneOf(setRowStates)("state").notNull(),
-    /** The `do` calls of a map that ended well. */
+    /** Number of successful `do` calls of a map. */
     doneCalls: integer("done_calls").notNull().default(0),
-    /** Sealed JSON text of those calls' outputs by call id; null when there are none or none is needed any more. */
+    /** Sealed JSON text of those calls' outputs by call id; null if there are none or they are no longer needed. */
     outputs: bytes("outputs"),
     errorCode: text("error_code").notNull().default(""),
   },
@@ -247,7 +244,7 @@ export const jobSetRows = pgTable(
   ],
 );
 
-/** How to undo one call that ended well; recorded in the transaction of that success. Undone from the highest entry down. */
+/** How to undo one successful call; stored in the transaction of its success. Entries are undone from the highest down. */
 export const jobUndoEntries = pgTable(
   "job_undo_entries",
   {
@@ -255,11 +252,11 @@ export const jobUndoEntries = pgTable(
     /** From 1. */
     entry: integer("entry").notNull(),
     stepId: text("step_id").notNull(),
-    /** Of the row in its set; 0 for a step without rows. */
+    /** Position of the row in its set; 0 for a step without rows. */
     ordinal: integer("ordinal").notNull(),
     toolSlug: text("tool_slug").notNull(),
     entityId: text("entity_id").notNull(),
-    /** Sealed JSON text of the arguments, filled in. */
+    /** Sealed JSON text of the final arguments. */
     args: bytes("args").notNull(),
     state: oneOf(undoStates)("state").notNull(),
   },
@@ -267,23 +264,23 @@ export const jobUndoEntries = pgTable(
 );
 
 /**
- * Work that is due. A row ends in the transaction that settles it; an idle deployment has none. Lease columns stand in no index:
- * a claim is a HOT update.
+ * Due work. A row is deleted in the transaction that completes it; an idle deployment has none. No index has a lease column, so a claim is
+ * a HOT update.
  */
 export const jobTasks = pgTable(
   "job_tasks",
   {
     jobId: job(),
     kind: oneOf(jobTaskKinds)("kind").notNull(),
-    /** What the task is about beyond its job: `<ask id>` or `<ask id>/<hop>`; empty for none. */
+    /** Subject of the task within its job: `<ask id>` or `<ask id>/<hop>`; empty for none. */
     subject: text("subject").notNull(),
     projectId: project(),
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
-    /** Leases that ran out under their holders since the job last got on. */
+    /** Leases that expired while held, since the job last made progress. */
     losses: integer("losses").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** Grows with every claim: what an earlier holder still writes is refused. */
+    /** Grows with every claim: writes of an earlier holder are refused. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
@@ -294,8 +291,8 @@ export const jobTasks = pgTable(
 );
 
 /**
- * A job's log. Entries are numbered without gaps from 1: places are taken from the job's row in the same transaction. A row is one entry,
- * or several that were written together: `seq` is the place of the first.
+ * A job's log. Entries are numbered from 1 without gaps; the numbers come from the job's row in the same transaction. A row has one entry,
+ * or several that were written together; `seq` is the number of the first.
  */
 export const jobEvents = pgTable(
   "job_events",
@@ -307,15 +304,15 @@ export const jobEvents = pgTable(
     at: time("at").notNull(),
     /** JSON text of at most 4 KB, never row data. */
     payload: text("payload").notNull(),
-    /** Null where it is the job's own. */
+    /** Null if it equals the job's. */
     principalChain: text("principal_chain").array(),
-    /** The entries that come next, where they were written with it; null for none. */
+    /** The next entries, if they were written together with it; null for none. */
     following: document(logEntriesDocument)("following"),
   },
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],
 );
 
-/** A question put to people. Settled by one conditional update, whoever answers. */
+/** A question to people. One conditional update settles it, whoever answers. */
 export const jobAsks = pgTable(
   "job_asks",
   {
@@ -330,7 +327,7 @@ export const jobAsks = pgTable(
     continuations: oneOf(askContinuations)("continuations").array().notNull(),
     answerSchema: text("answer_schema").notNull(),
     escalation: document(escalationDocument)("escalation").notNull(),
-    /** The continuation that the clock applies when the ladder is over; empty for none. */
+    /** Continuation applied by the deadline after the last hop; empty for none. */
     defaultContinuation: oneOf(["", ...askContinuations])("default_continuation").notNull(),
     counts: document(askCountsDocument)("counts"),
     hopIndex: integer("hop_index").notNull(),
@@ -339,26 +336,26 @@ export const jobAsks = pgTable(
     deadlineAt: time("deadline_at"),
     exhausted: boolean("exhausted").notNull().default(false),
     approvalId: text("approval_id").notNull().default(""),
-    /** The key whose plan parked there: of an approval, the only one that may answer. */
+    /** Key whose plan waits for the answer: for an approval, the only key that may answer. */
     keyId: idColumn("key")("key_id").notNull(),
     toolSlug: text("tool_slug").notNull().default(""),
     entityId: text("entity_id").notNull().default(""),
     toolCallId: text("tool_call_id").notNull().default(""),
     deliveredAt: time("delivered_at"),
     standingProgramId: text("standing_program_id").notNull().default(""),
-    /** Ids of the events it was published as, one a hop. */
+    /** Ids of the events that published it, one per hop. */
     eventIds: text("event_ids").array().$type<EventId[]>().notNull().default([]),
     refusedAnswers: integer("refused_answers").notNull().default(0),
     askedAt: time("asked_at").notNull(),
-    /** As it is shown: what the answer schema marks as sensitive is masked in its overrides. */
+    /** As displayed: values in its overrides that the answer schema marks as sensitive are masked. */
     decision: document(askDecisionDocument)("decision"),
-    /** The overrides as they were answered, sealed for the context `<project>/job_asks/<id>`; null where the decision has them. */
+    /** The overrides as answered, sealed for the context `<project>/job_asks/<id>`; null if the decision has them. */
     overrides: bytes("overrides"),
   },
   (table) => [
     index("job_asks_project").on(table.projectId, table.id),
     index("job_asks_job").on(table.jobId, table.id),
-    // Of expressions, so that no statement but the list that is written for it is planned by one.
+    // Indexes on expressions, so that only the list written for them is planned with them.
     index("job_asks_state").on(sql`(state || ' ')`, table.projectId, table.id),
     index("job_asks_principal").on(sql`(principal_id || ' ')`, table.projectId, table.id),
     index("job_asks_principal_state").on(sql`(state || ' ' || principal_id)`, table.projectId, table.id),
@@ -377,10 +374,13 @@ export const contacts = pgTable(
     principalId: text("principal_id").notNull(),
     name: text("name").notNull(),
     isApprover: boolean("is_approver").notNull(),
-    /** How to reach them: tool, entity and argument template; null for not at all. */
+    /** Contact channel: tool, entity and argument template; null for none. */
     reach: document(contactChannelDocument)("reach"),
     createdAt: time("created_at").notNull(),
-    /** The key that put it, which vouches for the links that reach it. Null for those of before there were any, and that no key put. */
+    /**
+     * The key that created it; links sent to the contact rely on this key. Null for contacts from before links, and for those created
+     * without a key.
+     */
     keyId: idColumn("key")("key_id"),
   },
   (table) => [primaryKey({ name: "contacts_key", columns: [table.projectId, table.principalId] })],
@@ -392,16 +392,16 @@ export const skills = pgTable(
   {
     projectId: project(),
     slug: text("slug").notNull(),
-    /** From 1 on; none is ever given out again. */
+    /** From 1; a number is never reused. */
     version: integer("version").notNull().default(1),
     description: text("description").notNull(),
     jobId: job(),
     programDigest: bytes("program_digest").notNull(),
     accessClass: oneOf(accessClasses)("access_class").notNull(),
-    /** JSON text of the program's inputSchema; null where the program stands unsealed, which has it. */
+    /** JSON text of the program's inputSchema; null if the unsealed program contains it. */
     inputSchema: text("input_schema"),
     createdAt: time("created_at").notNull(),
-    /** A version that was deleted stays here, so that its number means no other. */
+    /** A deleted version stays here, so that its number is never reused. */
     deletedAt: time("deleted_at"),
   },
   (table) => [primaryKey({ name: "skills_key", columns: [table.projectId, table.slug, table.version] })],

@@ -35,8 +35,8 @@ const erasureCountsDocument = plainDocument<ErasureCounts>("erasures.counts");
 const keyConfirmDocument = documentType<ConfirmRule>("api_keys.confirm", [asWritten]);
 
 /**
- * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private
- * toolkits: nodes check their cached copies against them.
+ * A tenant. `routingVersion` grows with every change of its subscriptions, `catalogVersion` with every change of its private toolkits.
+ * Nodes compare their caches with both.
  */
 export const projects = pgTable(
   "projects",
@@ -50,23 +50,23 @@ export const projects = pgTable(
   (table) => [uniqueIndex("projects_name").on(table.name)],
 );
 
-/** What a project's administrator decided; a project without a row has the defaults. */
+/** Settings of a project's administrator; a project without a row has the defaults. */
 export const projectPolicies = pgTable("project_policies", {
   projectId: idColumn("prj")("project_id")
     .primaryKey()
     .references(() => projects.id),
   planApproval: oneOf(planApprovals)("plan_approval").notNull().default("never"),
-  /** Where an OAuth connection may send its user back to. */
+  /** URLs that an OAuth connection may redirect its user to. */
   redirectUrls: text("redirect_urls").array().notNull().default([]),
-  /** Those that are set; the others have their defaults. */
+  /** Quotas that are set; the others have their defaults. */
   quotas: document(quotasDocument)("quotas").notNull().default({}),
-  /** Where http steps of programs may send requests, as core's `parseHttpHost` writes hosts. */
+  /** Hosts that http steps of programs may send requests to, in the form of core's `parseHttpHost`. */
   httpHosts: text("http_hosts").array().notNull().default([]),
-  /** Which calls of its keys a person confirms. */
+  /** Calls of its keys that a person must confirm. */
   confirm: document(projectConfirmDocument)("confirm").notNull().default(noConfirmRule),
 });
 
-/** A project's key. Only the digest of its text is kept. */
+/** A project's key. Only the digest of its text is stored. */
 export const apiKeys = pgTable(
   "api_keys",
   {
@@ -78,22 +78,22 @@ export const apiKeys = pgTable(
     name: text("name").notNull(),
     /** SHA-256 of the key's text. */
     digest: bytes("digest").notNull(),
-    /** The key's first characters, to tell keys apart in a list. */
+    /** The key's first characters, to distinguish keys in a list. */
     hint: text("hint").notNull(),
     createdAt: time("created_at").notNull(),
     expiresAt: time("expires_at"),
     revokedAt: time("revoked_at"),
-    /** Within a minute of the truth: a write for every call would cost more than it tells. */
+    /** Accurate to a minute: a write for every call would cost too much. */
     lastUsedAt: time("last_used_at"),
-    /** What it is bound to: one entity, and the classes and toolkits of the tools it may call; empty parts bound nothing. */
+    /** Its scope: one entity, and the classes and toolkits of the tools it may call. Empty parts limit nothing. */
     entityId: text("entity_id").notNull().default(""),
     accessClasses: text("access_classes").array().$type<StoredAccessClass[]>().notNull().default([]),
     toolkitSlugs: text("toolkit_slugs").array().notNull().default([]),
-    /** What it is given over MCP beside the tools of apps. */
+    /** Tool groups it gets over MCP in addition to the tools of apps. */
     agentTools: text("agent_tools").array().$type<AgentToolGroup[]>().notNull().default([]),
-    /** Which of its calls a person confirms, beside those that its project's policy says. */
+    /** Calls that a person must confirm, in addition to those of the project's policy. */
     confirm: document(keyConfirmDocument)("confirm").notNull().default(noConfirmRule),
-    /** The approver's key that made it for an agent, and that it ends with; null for a key that the administrator issued. */
+    /** The approver's key that created it for an agent, and with which it ends; null for a key from the administrator. */
     makerKeyId: idColumn("key")("maker_key_id"),
   },
   (table) => [
@@ -107,30 +107,30 @@ export const apiKeys = pgTable(
 export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),
-  /** Who receives events, as a node was last told at its start. Null until then: projects are from before that was asked for. */
+  /** Recipients of events, as configured at the last start of a node. Null until then: the projects are older than this setting. */
   audience: oneOf(audiences)("audience"),
 });
 
-/** One row: a known text, sealed by the first node. A node that cannot open it holds other vault keys, and must not run. */
+/** One row: a known text, sealed by the first node. A node that cannot open it has other vault keys and must not run. */
 export const vaultCheck = pgTable("vault_check", {
   id: smallint("id").primaryKey(),
   sealed: bytes("sealed").notNull(),
 });
 
-/** A count of something that happened within a minute or an hour, which begins `at`. */
+/** A count of activity in the minute or hour that begins at `at`. */
 const counted = () => ({
   projectId: idColumn("prj")("project_id").notNull(),
-  /** In the words of activitySeries. */
+  /** A word of activitySeries. */
   series: text("series").notNull(),
-  /** The subscription or tool that it happened to; empty: to all of them together. */
+  /** The subscription or tool counted; empty for the total. */
   subject: text("subject").notNull(),
   at: time("at").notNull(),
-  /** How it went, in the words of its series; of a latency the number of its bucket. */
+  /** Outcome, in the words of its series; for a latency, the number of its bucket. */
   outcome: text("outcome").notNull(),
   count: bigint("count", { mode: "number" }).notNull(),
 });
 
-/** What happened minute by minute, for two days. Nodes add to it; nothing else than charts is made of it. */
+/** Counts per minute, for two days. Nodes add to them; only charts use them. */
 export const activityMinutes = pgTable("activity_minutes", counted(), (table) => [
   primaryKey({
     name: "activity_minutes_key",
@@ -139,7 +139,7 @@ export const activityMinutes = pgTable("activity_minutes", counted(), (table) =>
   index("activity_minutes_at").on(table.at),
 ]);
 
-/** The same hour by hour, as long as events are kept. */
+/** Counts per hour, kept as long as events. */
 export const activityHours = pgTable("activity_hours", counted(), (table) => [
   primaryKey({
     name: "activity_hours_key",
@@ -149,38 +149,38 @@ export const activityHours = pgTable("activity_hours", counted(), (table) => [
 ]);
 
 /**
- * Who did what. A row is written before its deed and gets its outcome after it; then it gets its place in the chain of its project, and never
- * changes again. A destructive call of a tool is entered by a trigger of the ledger, under the UUID of the call. Rows outlive their project.
+ * The audit log. A row is written before its action and gets its outcome after it. Then it gets its position in its project's chain and
+ * never changes again. A trigger of the ledger adds destructive tool calls, under the UUID of the call. Rows outlive their project.
  */
 export const auditEvents = pgTable(
   "audit_events",
   {
     id: idColumn("aud")("id").primaryKey(),
-    /** The first of all ids for what concerns the deployment. */
+    /** The lowest possible id for entries of the deployment. */
     projectId: idColumn("prj")("project_id").notNull(),
     at: time("at").notNull(),
-    /** Not `oneOf`: a row in which somebody wrote another word is found as changed, and no reader fails at it. */
+    /** Not `oneOf`: a manipulated word is detected as a change, and no reader fails on it. */
     actor: text("actor").$type<AuditActor>().notNull(),
-    /** Of the key or the job. */
+    /** Id of the key or the job. */
     actorId: uuid("actor_id"),
     /** `AdminService.CreateApiKey`. */
     action: text("action").notNull(),
-    /** An id, a slug, or the name of a secret or a limit: nothing that tells of a person. */
+    /** An id, a slug, or the name of a secret or a limit; never personal data. */
     subject: text("subject").notNull(),
-    /** Of the entity or the person that it is about: see `Sealer.entityDigest`. */
+    /** Digest of the entity or person concerned: see `Sealer.entityDigest`. */
     entityDigest: bytes("about_digest"),
-    /** `ok`, or the code of the error; null while it is under way. */
+    /** `ok` or an error code; null while the action runs. */
     outcome: text("outcome"),
-    /** From 1; null until the row stands in the chain. */
+    /** From 1; null until the row is in the chain. */
     position: integer("position"),
-    /** Of what the row says, and of its place, under the key of the chain. */
+    /** MAC of the row's content and position, under the chain's key. */
     mac: bytes("mac"),
     hash: bytes("hash"),
   },
   (table) => [
     index("audit_events_project").on(table.projectId, table.action, table.id),
     index("audit_events_action").on(table.action, table.id),
-    // What is done by one without an id, such as the administrator, is found as well.
+    // Also finds actors without an id, such as the administrator.
     index("audit_events_actor").on(
       sql`(actor || coalesce(actor_id::text, ''))`,
       table.projectId,
@@ -192,38 +192,38 @@ export const auditEvents = pgTable(
   ],
 );
 
-/** The chains of the audit log: one of each project, and one of the deployment, under the first of all ids. */
+/** Chains of the audit log: one per project, and one for the deployment, under the lowest possible id. */
 export const auditChains = pgTable("audit_chains", {
   projectId: idColumn("prj")("project_id").primaryKey(),
-  /** What the chain is made with: random, sealed for `deployment/audit_chains/<project>`. */
+  /** Random key of the chain, sealed for `deployment/audit_chains/<project>`. */
   key: bytes("key").notNull(),
   length: integer("length").notNull(),
-  /** The hash of the last row; empty for none. */
+  /** Hash of the last row; empty if there is none. */
   hash: bytes("hash").notNull(),
-  /** Of length and hash, under the key. */
+  /** MAC of length and hash, under the key. */
   mac: bytes("mac").notNull(),
 });
 
 /**
- * Backups that the store was restored from. Until the last one is resumed the nodes take posts and calls, and send nothing by
- * themselves: what they would send, the store that the backup was taken of may have sent since.
+ * Backups that this database was restored from. Until the last restore is resumed, the nodes accept posts and calls but send nothing by
+ * themselves, because the original database may have sent it already.
  */
 export const restores = pgTable("restores", {
-  /** What the restore was told by: the id in its marker, or the text of SVC_RESTORED. */
+  /** Identifies the restore: the id in its marker, or the text of SVC_RESTORED. */
   key: text("key").primaryKey(),
-  /** All that was committed before it is in the store. */
+  /** Everything committed before this time is in the database. */
   backupEndsAt: time("backup_ends_at").notNull(),
-  /** When the restored store was first started. */
+  /** First start after the restore. */
   restoredAt: time("restored_at").notNull(),
-  /** Null while it is held. */
+  /** Null while sending is on hold. */
   resumedAt: time("resumed_at"),
-  /** Whether nothing was sent since the backup's end, as who resumed it said. */
+  /** True if the operator confirmed that nothing was sent since the backup's end. */
   isNothingSince: boolean("is_nothing_since").notNull().default(false),
 });
 
 /**
- * What was erased, or is. A batch is one transaction, which holds the row and moves position and counts with what is deleted: one node
- * works at it at a time, and another goes on where that one stopped. It outlives what it erased: it refers to no project.
+ * Erasures, finished or running. A batch is one transaction that locks the row and updates position and counts with its deletions. So one
+ * node works at a time, and another continues where it stopped. A row references no project, because it outlives what it erased.
  */
 export const erasures = pgTable(
   "erasures",
@@ -231,31 +231,31 @@ export const erasures = pgTable(
     id: idColumn("ers")("id").primaryKey(),
     projectId: idColumn("prj")("project_id").notNull(),
     kind: oneOf(erasureKinds)("kind").notNull(),
-    /** Whom it erases; empty once it is done, and of a project. */
+    /** The entity to erase; empty after the end, and for the erasure of a project. */
     entityId: text("entity_id").notNull(),
     state: oneOf(erasureStates)("state").notNull(),
-    /** From 1: how often the tables are gone through. The last pass finds nothing. */
+    /** Number of the current pass over the tables, from 1. The last pass finds nothing. */
     pass: integer("pass").notNull().default(1),
-    /** The table that is gone through, and the key of the last row that was looked at, as JSON text; empty at a beginning. */
+    /** Current table, and the key of the last scanned row as JSON text; empty at the start. */
     atTable: text("at_table").notNull().default(""),
     atKey: text("at_key").notNull().default(""),
-    /** Rows that were deleted, by table. */
+    /** Deleted rows, by table. */
     counts: document(erasureCountsDocument)("counts").notNull(),
-    /** Rows that this pass deleted, and jobs that it left since they have not ended. */
+    /** Rows deleted in this pass, and jobs skipped because they had not ended. */
     deletedInPass: bigint("deleted_in_pass", { mode: "number" }).notNull().default(0),
     jobsLeft: integer("jobs_left").notNull().default(0),
-    /** The next pass begins then at the earliest; null while one is under way. */
+    /** Earliest start of the next pass; null while a pass runs. */
     notBefore: time("not_before"),
     createdAt: time("created_at").notNull(),
     finishedAt: time("finished_at"),
   },
   (table) => [
-    // Of one entity, or one project, one is under way at a time.
+    // One erasure of an entity or project at a time.
     uniqueIndex("erasures_unfinished").on(table.projectId, table.entityId).where(sql`finished_at is null`),
   ],
 );
 
-/** Programs that rows ran which an erasure deleted, by their digests, until it is known whether anything else uses them. */
+/** Digests of programs whose users an erasure deleted, until svc knows if anything else uses them. */
 export const erasurePrograms = pgTable(
   "erasure_programs",
   { erasureId: idColumn("ers")("erasure_id").notNull(), digest: bytes("digest").notNull() },

@@ -10,15 +10,15 @@ import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { deploymentSecrets, oldSubkeys, secrets } from "./vault.ts";
 
 /**
- * Where the project of a row is found: in a column of its own, in the row of another table that a column of it names, or nowhere, where what
- * it holds is the deployment's.
+ * How to find a row's project: its own column, a row of another table that one of its columns names, or none, because the row belongs to
+ * the deployment.
  */
 export type RowProject =
   | { readonly column: PgColumn }
   | { readonly by: PgColumn; readonly table: string; readonly id: string; readonly column: string }
   | "deployment";
 
-/** A column whose values are sealed, and for which context: `place` stands behind the project, or `deployment`, and a slash. */
+/** A sealed column and its context: the project (or `deployment`), a slash, and `place`. */
 export type SealedColumn = {
   readonly column: PgColumn;
   readonly place: string;
@@ -30,13 +30,13 @@ export type SealedTable = {
   readonly key: readonly PgColumn[];
   readonly project: RowProject;
   readonly columns: readonly SealedColumn[];
-  /** Columns that places name. */
+  /** Columns that the contexts name. */
   readonly named: Readonly<Record<string, Column>>;
 };
 
 /**
- * Every column that is sealed, declared once: what goes over all of them, such as a rotation of the vault key, goes over these. In a place
- * `{name}` is the row's column of that name in code, bytes in hex. A column of bytes stands here or in `plainBytes`.
+ * All sealed columns, declared once; operations over all of them, such as the rotation of a vault key, use this list. In a place, `{name}`
+ * is the row's column of that name in code, with bytes in hex. Every column of bytes is here or in `plainBytes`.
  */
 export const sealedTables: readonly SealedTable[] = [
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
@@ -93,7 +93,7 @@ export const sealedTables: readonly SealedTable[] = [
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];
 
-/** Columns of bytes that are not sealed with a data key, by table: digests, seeds, and what a vault key seals itself. */
+/** Columns of bytes that are not sealed with a data key, by table: digests, seeds, and values sealed directly with a vault key. */
 export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["digest"],
   audit_chains: ["hash", "mac"],
@@ -102,7 +102,7 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   console_links: ["digest"],
   console_sessions: ["cookie_digest", "half_digest", "admin_digest"],
   erasure_programs: ["digest"],
-  // Under a vault key itself: a rotation wraps them anew.
+  // Sealed directly with a vault key: a rotation wraps them again.
   data_keys: ["wrapped"],
   vault_check: ["sealed"],
   grant_codes: ["digest"],
@@ -116,11 +116,14 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   standing_seen: ["digest", "content"],
   standing_versions: ["program_digest"],
   tool_calls: ["arguments_digest"],
-  // Of texts that lie in clear as well, in private_toolkits.
+  // Made from texts that private_toolkits has in clear.
   tool_vectors: ["vector"],
 };
 
-/** What a value of a row is sealed for. `scope`: its project, or `deployment`; `stored` gives a column of the row as the driver does. */
+/**
+ * Returns the context that a value of a row is sealed for. `scope`: its project or `deployment`; `stored` returns a column of the row as
+ * the driver does.
+ */
 export function sealedContext(
   { named }: SealedTable,
   { place }: SealedColumn,
@@ -161,10 +164,10 @@ function sealedTable<Table extends PgTable>(
   };
 }
 
-/** The columns of a table's primary key, in its order. */
+/** Returns the columns of a table's primary key, in their order. */
 export function keyColumns(table: PgTable): PgColumn[] {
   const columns: PgColumn[] = Object.values(getTableColumns(table));
-  // The columns of the configuration are not those of the table, which know their types.
+  // The configuration's columns lack the types of the table's columns.
   const keyNames = getTableConfig(table).primaryKeys[0]?.columns.map(({ name }) => name);
   const byName = new Map(columns.map((column) => [column.name, column]));
   return keyNames?.flatMap((name) => byName.get(name) ?? []) ?? columns.filter(({ primary }) => primary);

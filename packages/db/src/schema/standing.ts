@@ -31,8 +31,8 @@ const program = () => idColumn("stp")("program_id").notNull();
 const count = (name: string) => bigint(name, { mode: "number" }).notNull().default(0);
 
 /**
- * A program that starts jobs by itself. Its row is locked by whoever decides about an occurrence of it: runs of one program are
- * decided one after the other, and those of two beside each other.
+ * A program that starts jobs by itself. A transaction that decides about its occurrences locks its row: runs of one program are decided one
+ * after the other, those of two programs in parallel.
  */
 export const standingPrograms = pgTable(
   "standing_programs",
@@ -43,40 +43,40 @@ export const standingPrograms = pgTable(
     title: text("title").notNull(),
     state: oneOf(standingStates)("state").notNull(),
     pauseReason: oneOf(standingPauseReasons)("pause_reason").notNull().default(""),
-    /** What the reason is about, for people; empty where it says everything. */
+    /** Details of the reason, for people; empty if the reason says everything. */
     pauseDetail: text("pause_detail").notNull().default(""),
-    /** The version that runs; the newest where none ever did. */
+    /** The running version; the newest one if none ever ran. */
     version: integer("version").notNull(),
-    /** The version that waits for approval; 0 where none does. */
+    /** The version that waits for approval; 0 for none. */
     pendingVersion: integer("pending_version").notNull().default(0),
     sourceKind: oneOf(standingSourceKinds)("source_kind").notNull(),
-    /** The time zone of its definition; empty for one that was made before this was kept here. */
+    /** Time zone of its definition; empty for programs created before this column. */
     timeZone: text("time_zone").notNull().default(""),
-    /** The next occurrence of a schedule that nothing was decided about; null where there is none. */
+    /** Next undecided occurrence of a schedule; null for none. */
     nextAt: time("next_at"),
-    /** The last occurrence of a schedule that started a run. */
+    /** Last occurrence of a schedule that started a run. */
     previousAt: time("previous_at"),
     started: count("started"),
     skipped: count("skipped"),
     missed: count("missed"),
-    /** Events that came to its `when`, and those of them that it turned away. */
+    /** Events checked by its `when`, and those rejected by it. */
     seen: count("seen"),
     filtered: count("filtered"),
-    /** Jobs that ended badly, and starts that were refused, since one last went well. */
+    /** Failed jobs and refused starts since the last success. */
     failuresInRow: integer("failures_in_row").notNull().default(0),
-    /** What the key was bound to that made it, which all its versions and runs are bound to; null for nothing. */
+    /** Scope of the key that created it, which limits all its versions and runs; null for no limit. */
     binding: document(standingBindingDocument)("binding"),
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
-    /** A program that was deleted stays as long as its runs do. */
+    /** A deleted program stays as long as its runs. */
     deletedAt: time("deleted_at"),
   },
   (table) => [
-    // Lists are merged from states and kinds of sources. The state leads: where two indexes begin alike, either is taken for the other.
+    // Lists merge states and kinds of sources. The state leads, because plans confuse indexes with the same first column.
     index("standing_programs_state")
       .on(table.state, table.projectId, table.sourceKind, table.id)
       .where(sql`deleted_at is null`),
-    // Those that were deleted as well, which an erasure of their project goes through with their runs.
+    // Includes deleted programs: an erasure of their project processes them with their runs.
     index("standing_programs_project").on(table.projectId, table.id),
     uniqueIndex("standing_programs_slug").on(table.projectId, table.slug).where(sql`deleted_at is null`),
     index("standing_programs_armed").on(table.nextAt).where(sql`state = 'active' and next_at is not null`),
@@ -84,145 +84,145 @@ export const standingPrograms = pgTable(
   ],
 );
 
-/** One definition of a standing program. What people decide about it is all that is ever changed of it. */
+/** One version of a standing program's definition. Only the human decisions about it ever change. */
 export const standingVersions = pgTable(
   "standing_versions",
   {
     programId: program(),
     version: integer("version").notNull(),
-    /** JSON text as it was given, sealed for the context `<project>/standing_versions/<program>/<version>`. */
+    /** The JSON text as submitted, sealed for the context `<project>/standing_versions/<program>/<version>`. */
     definition: bytes("definition").notNull(),
     /** SHA-256 of the canonical JSON of the definition. */
     definitionHash: text("definition_hash").notNull(),
     programHash: text("program_hash").notNull(),
-    /** The program in job_programs, with the definitions it runs on. */
+    /** Digest of the program in job_programs, with the definitions it runs on. */
     programDigest: bytes("program_digest").notNull(),
     estimate: document(standingEstimateDocument)("estimate").notNull(),
-    /** Whether each of its jobs waits for approval first. */
+    /** True if each of its jobs needs approval first. */
     needsApproval: boolean("needs_approval").notNull(),
-    /** Whose jobs its runs are. */
+    /** The key that its runs' jobs belong to. */
     keyId: idColumn("key")("key_id").notNull(),
     keyRole: oneOf(keyRoles)("key_role").notNull(),
-    /** Whether it may be run; empty where its plan needs no approval. */
+    /** Approval state; empty if its plan needs no approval. */
     approval: oneOf(standingApprovals)("approval").notNull().default(""),
-    /** The approval it stands by: of its own rehearsal, or of that of an earlier version. */
+    /** The approval it relies on: of its own approval dry run, or of an earlier version's. */
     approvalId: text("approval_id").notNull().default(""),
-    /** The version that people were asked about: this one, or an earlier one whose grant covers it; 0 while none is granted. */
+    /** The approved version: this one, or an earlier one whose approval covers it; 0 if none is granted. */
     grantedVersion: integer("granted_version").notNull().default(0),
-    /** The job by which people are asked about it. */
+    /** The job that asks for its approval. */
     rehearsalJobId: idColumn("job")("rehearsal_job_id"),
-    /** SHA-256 of program, input, condition and pins: what a grant stands for. */
+    /** SHA-256 of program, input, condition and pins: the content that an approval covers. */
     planHash: text("plan_hash").notNull().default(""),
-    /** Why the service made it; empty for one that somebody defined. */
+    /** Why svc created it; empty if a caller defined it. */
     note: text("note").notNull().default(""),
     createdAt: time("created_at").notNull(),
   },
   (table) => [primaryKey({ name: "standing_versions_key", columns: [table.programId, table.version] })],
 );
 
-/** Work of a standing program, or of a paced replay, that is due at a time. It is moved or ended, and never taken out before it is done. */
+/** Due work of a standing program or a throttled replay. A task is moved or deleted only when its work is done. */
 export const dueTasks = pgTable(
   "due_tasks",
   {
-    /** The standing program. Of kind `replay`: the replay, under its UUID. */
+    /** The standing program; for kind `replay`, the replay, under its UUID. */
     ownerId: idColumn("stp")("owner_id").notNull(),
     kind: oneOf(dueTaskKinds)("kind").notNull(),
-    /** Of `cancel`: the job. Else empty. */
+    /** For `cancel`: the job. Otherwise empty. */
     subject: text("subject").notNull(),
     projectId: project(),
     dueAt: time("due_at").notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** Grows with every claim: what an earlier holder still writes is refused. */
+    /** Grows with every claim: writes of an earlier holder are refused. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
   (table) => [
     primaryKey({ name: "due_tasks_key", columns: [table.ownerId, table.kind, table.subject] }),
     index("due_tasks_due").on(table.dueAt, table.projectId),
-    // What of each project is due: a herd of one is passed by.
+    // Due tasks per project, so that a burst of one project does not delay the others.
     index("due_tasks_project").on(table.projectId, table.dueAt),
   ],
 );
 
-/** What was decided about an occurrence of a standing program: also where nothing was started. */
+/** The decision about an occurrence of a standing program, also if nothing was started. */
 export const standingRuns = pgTable(
   "standing_runs",
   {
     id: idColumn("srn")("id").primaryKey(),
     projectId: project(),
     programId: program(),
-    /** The version that it runs, whatever became of the program since. */
+    /** The version that it runs, even if the program changes later. */
     version: integer("version").notNull(),
     kind: oneOf(standingRunKinds)("kind").notNull(),
-    /** Names the occurrence: of two equal ones of a program one is stored. */
+    /** Identifies the occurrence: only one run per program is stored for it. */
     sourceKey: text("source_key").notNull(),
-    /** What shares its overlap policy with it: the text of the policy's key. While it collects: that of the window's key. */
+    /** Concurrency key: runs with the same key share the overlap policy. While collecting, the window's key. */
     lane: text("lane").notNull(),
     state: oneOf(standingRunStates)("state").notNull(),
     /** Why it did not start, or what it waits for. */
     reason: oneOf(standingRunReasons)("reason").notNull(),
-    /** What the reason is about, for people; empty where it says everything. */
+    /** Details of the reason, for people; empty if the reason says everything. */
     detail: text("detail").notNull().default(""),
-    /** Occurrences it stands for. */
+    /** Number of occurrences in this run. */
     count: integer("count").notNull().default(1),
     fireAt: time("fire_at").notNull(),
-    /** Of several occurrences: the last one. */
+    /** The last of several occurrences. */
     lastAt: time("last_at"),
-    /** Bytes of the events of a window, as far as they are handed over. */
+    /** Size in bytes of the window's events that are passed to the job. */
     bytes: integer("bytes").notNull().default(0),
-    /** Occurrences before it that were left out for it. */
+    /** Earlier occurrences that were skipped in favour of this one. */
     missed: integer("missed").notNull().default(0),
     previousAt: time("previous_at"),
-    /** The input that a caller gave, or that events made, sealed for the context `<project>/standing_runs/<id>/input`. */
+    /** Input given by a caller or made from events, sealed for the context `<project>/standing_runs/<id>/input`. */
     input: bytes("input"),
-    /** What shares its rate with it: the text of the policy's key. */
+    /** Rate key: runs with the same key share the rate. */
     rateKey: text("rate_key").notNull().default(""),
-    /** New rows of a polled list that it is about. */
+    /** Number of new rows of a polled list. */
     rowCount: integer("row_count").notNull().default(0),
-    /** Of a run by hand, or of a backfill: whose call made it. */
+    /** For manual runs and backfills: the key of the caller. */
     callerKeyId: idColumn("key")("caller_key_id"),
     decidedAt: time("decided_at").notNull(),
-    /** From when on it may start; null where only the end of another run lets it. While it collects: when its window closes. */
+    /** Earliest start; null if only the end of another run allows it. While collecting: when the window closes. */
     notBefore: time("not_before"),
-    /** How often its start failed since it waits. */
+    /** Failed starts since it is queued. */
     startFailures: integer("start_failures").notNull().default(0),
     startedAt: time("started_at"),
     endedAt: time("ended_at"),
     jobId: idColumn("job")("job_id"),
-    /** How its job ended. */
+    /** Final status of its job. */
     jobStatus: oneOf(["", ...jobStatuses])("job_status")
       .notNull()
       .default(""),
-    /** The job whose run kept it from starting. */
+    /** The job that blocked its start. */
     blockingJobId: idColumn("job")("blocking_job_id"),
     toolCalls: integer("tool_calls").notNull().default(0),
     writes: integer("writes").notNull().default(0),
-    /** Whether its end was counted: for the failures in a row, and for the budget. */
+    /** True if its end was counted for the failures in a row and for the budget. */
     isCounted: boolean("is_counted").notNull().default(false),
-    /** The backfill that made it; null where it was due by itself. */
+    /** The backfill that created it; null if it was due by itself. */
     backfillId: idColumn("bkf")("backfill_id"),
   },
   (table) => [
     uniqueIndex("standing_runs_source").on(table.programId, table.sourceKey),
     index("standing_runs_program").on(table.programId, table.id),
-    // Lists by state and reason are merged from these. Neither is written for a run that starts at once; what they begin with nothing else asks for.
+    // Lists by state and reason merge these two indexes. A run that starts at once is in neither. No other query uses their first columns.
     index("standing_runs_unstarted")
       .on(sql`(state || ' ' || reason)`, table.programId, table.id)
       .where(sql`state <> 'started' and state <> 'ended'`),
     index("standing_runs_over").on(sql`(state || ' ')`, table.programId, table.id).where(sql`state = 'ended'`),
-    // Windows are decided about after they were made.
+    // Windows are decided after they were created.
     index("standing_runs_windows")
       .on(sql`(bytes > 0)`, table.programId, table.decidedAt, table.id)
       .where(sql`bytes > 0`),
     index("standing_runs_running").on(table.programId, table.lane, table.id).where(sql`state = 'started'`),
     index("standing_runs_queued").on(table.programId, table.lane, table.id).where(sql`state = 'queued'`),
-    // Which of those that wait may start first by its time, and which waits for the longest.
+    // The queued run that may start first by its time, and the one that has waited longest.
     index("standing_runs_ready")
       .on(table.programId, table.notBefore)
       .where(sql`state = 'queued' and not_before is not null`),
     index("standing_runs_oldest").on(table.programId, table.decidedAt).where(sql`state = 'queued'`),
-    // One window of a key is open at a time.
+    // One open window per key.
     uniqueIndex("standing_runs_window").on(table.programId, table.lane).where(sql`state = 'collecting'`),
     index("standing_runs_closing").on(table.programId, table.notBefore).where(sql`state in ('collecting', 'closing')`),
     index("standing_runs_waiting")
@@ -235,8 +235,8 @@ export const standingRuns = pgTable(
 );
 
 /**
- * Occurrences of the past that a standing program makes up for, at a pace. While it is running a task of kind `backfill` stands for it,
- * unless its program is paused. Its program is locked by whoever moves it, and its position moves with the runs that are decided: none is
+ * Past occurrences that a standing program catches up on, at a limited rate. While it runs, it has a task of kind `backfill`, unless its
+ * program is paused. A transaction that moves it locks its program, and its position moves together with the decided runs, so no run is
  * made twice.
  */
 export const standingBackfills = pgTable(
@@ -245,31 +245,31 @@ export const standingBackfills = pgTable(
     id: idColumn("bkf")("id").primaryKey(),
     projectId: project(),
     programId: program(),
-    /** The version that it was asked for: it goes on while the program has its definition. */
+    /** The version it was requested for: it continues while the program has that definition. */
     version: integer("version").notNull(),
     state: oneOf(backfillStates)("state").notNull(),
     reason: oneOf(backfillReasons)("reason").notNull().default(""),
     since: time("since").notNull(),
     until: time("until").notNull(),
-    /** Whether occurrences that have a run make another one. */
+    /** True if occurrences that have a run get another one. */
     again: boolean("again").notNull(),
-    /** Runs that it makes in a minute, at most. */
+    /** Maximum runs per minute. */
     perMinute: integer("per_minute").notNull(),
     /** The overlap policy of its runs. */
     policy: oneOf(overlapPolicies)("policy").notNull(),
-    /** Occurrences of the range, as they were counted at the start. */
+    /** Occurrences in the range, counted at the start. */
     total: integer("total").notNull(),
-    /** Runs that it started, or that wait to be. */
+    /** Runs started or queued. */
     started: integer("started").notNull().default(0),
-    /** Runs that were left out or refused. */
+    /** Runs skipped or refused. */
     skipped: integer("skipped").notNull().default(0),
-    /** Occurrences that have a run already, or that `when` turned away. */
+    /** Occurrences that already have a run, or that `when` rejected. */
     passed: integer("passed").notNull().default(0),
-    /** Of a schedule: the last time that was dealt with; null before the first. */
+    /** For a schedule: the last processed time; null before the first. */
     positionAt: time("position_at"),
-    /** Of events: the last one that was looked at; before the first, what is before all of its range. Null for a schedule. */
+    /** For events: the last scanned event; before the first, an id below the range. Null for a schedule. */
     positionEventId: idColumn("evt")("position_event_id"),
-    /** Until when its pace is used up: what may be started next is the pace over the time since. */
+    /** Until when its rate is used up: the next starts are the rate times the time since then. */
     pacedAt: time("paced_at").notNull(),
     callerKeyId: idColumn("key")("caller_key_id").notNull(),
     createdAt: time("created_at").notNull(),
@@ -277,23 +277,23 @@ export const standingBackfills = pgTable(
     endedAt: time("ended_at"),
   },
   (table) => [
-    // One of a program runs at a time.
+    // One running backfill per program.
     uniqueIndex("standing_backfills_running").on(table.programId).where(sql`ended_at is null`),
     index("standing_backfills_ended").on(table.endedAt).where(sql`ended_at is not null`),
-    // Which events of a project are still to be made up for: they outlive their retention.
+    // Events of a project that a backfill has yet to process: they are kept beyond their retention.
     index("standing_backfills_unreached")
       .on(table.projectId, table.positionEventId)
       .where(sql`ended_at is null and position_event_id is not null`),
   ],
 );
 
-/** Where the rate of a key of a standing program stands. */
+/** Rate state of a key of a standing program. */
 export const standingRates = pgTable(
   "standing_rates",
   {
     programId: program(),
     key: text("key").notNull(),
-    /** When the next start would be due if they were spread evenly (GCRA's theoretical arrival time). */
+    /** Due time of the next start if starts were spread evenly (GCRA's theoretical arrival time). */
     at: time("at").notNull(),
   },
   (table) => [
@@ -302,7 +302,7 @@ export const standingRates = pgTable(
   ],
 );
 
-/** What the runs of a standing program used on a day of its time zone. */
+/** Usage of a standing program's runs on one day of its time zone. */
 export const standingUsage = pgTable(
   "standing_usage",
   {
@@ -317,8 +317,8 @@ export const standingUsage = pgTable(
 );
 
 /**
- * Which trigger a version of a program listens to, from one routing version of its project until another: an event belongs to it by the
- * version that it was stored at, whatever clocks say.
+ * A version's subscription to a trigger, between two routing versions of its project. The routing version at which an event was stored
+ * decides if the event is for the program; clocks do not.
  */
 export const standingListeners = pgTable(
   "standing_listeners",
@@ -327,9 +327,9 @@ export const standingListeners = pgTable(
     fromVersion: bigint("from_version", { mode: "number" }).notNull(),
     projectId: project(),
     triggerSlug: text("trigger_slug").notNull(),
-    /** Of the program: which version listens. */
+    /** The subscribed version of the program. */
     version: integer("version").notNull(),
-    /** The first routing version at which it does not listen any more; null while it does. */
+    /** First routing version without the subscription; null while it is open. */
     untilVersion: bigint("until_version", { mode: "number" }),
     endReason: oneOf(subscriptionEndReasons)("end_reason").notNull().default(""),
     endedAt: time("ended_at"),
@@ -342,54 +342,54 @@ export const standingListeners = pgTable(
 );
 
 /**
- * An event that programs of its project listen to and that nothing was decided about yet: one row, whatever their number. It is stored
- * with its event, and goes with the transaction that stores what was decided.
+ * The inbox of standing programs: an event that programs of its project subscribe to, without a decision yet. One row for any number of
+ * programs. It is stored with its event and deleted in the transaction that stores the decision.
  */
 export const standingArrivals = pgTable(
   "standing_arrivals",
   {
-    /** When its event was received; a later attempt waits by its lease, and the key stays. */
+    /** When its event was received. A later attempt waits by its lease; the key does not change. */
     dueAt: time("due_at").notNull(),
     projectId: idColumn("prj")("project_id").notNull(),
     eventId: idColumn("evt")("event_id").notNull(),
     triggerSlug: text("trigger_slug").notNull(),
-    /** The routing version of the project that it was stored at. */
+    /** Routing version of the project when the event was stored. */
     routingVersion: bigint("routing_version", { mode: "number" }).notNull(),
     attempt: integer("attempt").notNull().default(0),
     leaseOwner: idColumn("node")("lease_owner"),
-    /** Grows with every claim: what an earlier holder still writes is refused. */
+    /** Grows with every claim: writes of an earlier holder are refused. */
     leaseToken: bigint("lease_token", { mode: "number" }).notNull().default(0),
     leaseUntil: time("lease_until"),
   },
-  // By project first: each has its own lane, and a look hops from one to the next.
+  // By project first: each has its own queue, and a scan hops from one to the next.
   (table) => [primaryKey({ name: "standing_arrivals_key", columns: [table.projectId, table.dueAt, table.eventId] })],
 );
 
-/** Where the polls of a standing program stand; written with the runs that they make. */
+/** Poll state of a standing program, written with the runs that its polls create. */
 export const standingPolls = pgTable("standing_polls", {
   programId: program().primaryKey(),
   projectId: project(),
-  /** Ids of rows are remembered by it: with another one, nothing is known. */
+  /** Ids of rows are remembered per generation: after a change, none is known. */
   generation: integer("generation").notNull(),
-  /** SHA-256 of what is polled and how rows are told apart: a version with another one begins anew. */
+  /** SHA-256 of what is polled and how rows are identified: a version with another identity starts from the beginning. */
   identity: bytes("identity").notNull(),
   /** Cursor and open walk as JSON, sealed for the context `<project>/standing_polls/<program>`. */
   state: bytes("state").notNull(),
-  /** Whether the first walk has ended. */
+  /** True if the first walk has finished. */
   isPrimed: boolean("is_primed").notNull(),
-  /** Polls whose outcome was kept: names the next one. */
+  /** Polls with a stored outcome; used to name the next poll. */
   polls: count("polls"),
-  /** Ids that are remembered. */
+  /** Number of remembered ids. */
   seen: integer("seen").notNull(),
-  /** Whether ids of earlier generations are still to be removed. */
+  /** True if ids of earlier generations remain to be removed. */
   hasStale: boolean("has_stale").notNull(),
   polledAt: time("polled_at").notNull(),
   outcome: oneOf(pollOutcomes)("outcome").notNull(),
-  /** Of one that failed: the outcome of the read, or what its answer lacked; of one that was limited, by which limit. */
+  /** For a failed poll: the outcome of the read, or what its answer lacked. For a limited poll: the limit. */
   code: text("code").notNull(),
-  /** What that is about, for people. */
+  /** Details of the code, for people. */
   detail: text("detail").notNull(),
-  /** Pages and rows that the last poll read, and rows of them that it found. */
+  /** Pages and rows read by the last poll, and rows it found. */
   pages: integer("pages").notNull(),
   rows: integer("rows").notNull(),
   found: integer("found").notNull(),
@@ -397,7 +397,7 @@ export const standingPolls = pgTable("standing_polls", {
   failuresInRow: integer("failures_in_row").notNull(),
 });
 
-/** Ids of a polled list that are known. */
+/** Known ids of a polled list. */
 export const standingSeen = pgTable(
   "standing_seen",
   {
@@ -405,15 +405,15 @@ export const standingSeen = pgTable(
     generation: integer("generation").notNull(),
     /** The first 16 bytes of the id's SHA-256. */
     digest: bytes("digest").notNull(),
-    /** Of the row's kept fields, where polls look for rows that changed; else empty. */
+    /** Digest of the row's kept fields, if polls look for changed rows; otherwise empty. */
     content: bytes("content").notNull(),
-    /** When it was last met, to a day. */
+    /** When it was last polled, accurate to a day. */
     seenAt: time("seen_at").notNull(),
   },
   (table) => [primaryKey({ name: "standing_seen_key", columns: [table.programId, table.generation, table.digest] })],
 );
 
-/** Which window of a program collected an event: each event is in one run. */
+/** The window of a program that collected an event: each event is in one run. */
 export const standingRunEvents = pgTable(
   "standing_run_events",
   {
@@ -427,7 +427,7 @@ export const standingRunEvents = pgTable(
   ],
 );
 
-/** When a standing program last told ask endpoints of something of a kind. */
+/** When a standing program last sent ask endpoints a notice of each kind. */
 export const standingNotices = pgTable(
   "standing_notices",
   {
@@ -438,7 +438,7 @@ export const standingNotices = pgTable(
   (table) => [primaryKey({ name: "standing_notices_key", columns: [table.programId, table.kind] })],
 );
 
-/** A key of `dedupe` that a program has seen, and until when it is remembered. */
+/** A `dedupe` key that a program knows, and its expiry. */
 export const standingDedupe = pgTable(
   "standing_dedupe",
   {
@@ -452,9 +452,9 @@ export const standingDedupe = pgTable(
   ],
 );
 
-/** One row in all: what schedules were last armed by. */
+/** A single row: the time zone data of the schedules. */
 export const standingState = pgTable("standing_state", {
   id: integer("id").primaryKey(),
-  /** The newest time zone data of any node: those that have older data arm nothing again. */
+  /** Newest version of time zone data of any node; nodes with older data change no schedule. */
   tzVersion: text("tz_version").notNull(),
 });

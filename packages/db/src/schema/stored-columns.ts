@@ -2,16 +2,16 @@ import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import * as schema from "./index.ts";
 
-/** A column that is declared. `isWord`: it holds one of a closed set of words. */
+/** A declared column. `isWord`: its values are a closed set of words. */
 export type StoredColumn = {
   readonly table: string;
   readonly column: string;
-  /** As PostgreSQL names it, such as `text[]`. */
+  /** PostgreSQL's name of the type, such as `text[]`. */
   readonly sqlType: string;
   readonly isWord: boolean;
 };
 
-/** Every column of every table, as declared: what is checked of all that is stored covers a table that is made later. */
+/** Returns every column of every table, from the declarations, so that checks over all stored data include new tables. */
 export function storedColumns(): readonly StoredColumn[] {
   return Object.values(schema).flatMap((table) => {
     if (!is(table, PgTable)) return [];

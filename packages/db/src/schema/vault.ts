@@ -5,20 +5,20 @@ import { projects } from "./projects.ts";
 import { dataKeyUses, vaultRotationStates } from "./words.ts";
 
 /**
- * The keys that values are sealed with: of each project its own, and one of the deployment. Each is wrapped by a vault key. To remove a
- * project's is to close for good whatever it sealed.
+ * Keys that seal values: one set per project, and one for the deployment, each wrapped by a vault key. Deleting a project's keys makes all
+ * its sealed values unreadable.
  */
 export const dataKeys = pgTable(
   "data_keys",
   {
-    /** Stands in the first bytes of what the key sealed. A key of a rotation has a higher one than those it takes the place of. */
+    /** In the first bytes of every value the key sealed. A key from a rotation has a higher number than the keys it replaces. */
     number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
-    /** Null: the deployment's own. */
+    /** Null: the deployment's own key. */
     projectId: idColumn("prj")("project_id").references(() => projects.id),
     use: oneOf(dataKeyUses)("use").notNull(),
-    /** The rotation that made it; 0: made when its project first needed one. */
+    /** The rotation that created it; 0 if it was created on first use. */
     rotation: integer("rotation").notNull(),
-    /** The key, sealed directly under a vault key for the context `<project, or deployment>/data_keys/<use>`. */
+    /** The key, sealed directly with a vault key for the context `<project, or deployment>/data_keys/<use>`. */
     wrapped: bytes("wrapped").notNull(),
     createdAt: time("created_at").notNull(),
   },
@@ -29,32 +29,32 @@ export const dataKeys = pgTable(
 );
 
 /**
- * Rotations of the vault key, the last of which may be under way: see `vaultRotationStates`. Who moves it holds its lease; position and
- * counts are written with each batch, so another goes on where it stood.
+ * Rotations of the vault key; the last one may be running: see `vaultRotationStates`. The node that works on it holds its lease. Position
+ * and counts are written with each batch, so another node can continue.
  */
 export const vaultRotations = pgTable("vault_rotations", {
   number: integer("number").primaryKey().generatedAlwaysAsIdentity(),
   state: oneOf(vaultRotationStates)("state").notNull(),
   /** The vault key that wraps all data keys from now on. */
   toKeyId: text("to_key_id").notNull(),
-  /** Vault keys that are refused once it is done. */
+  /** Vault keys that are refused after its end. */
   fromKeyIds: text("from_key_ids").array().notNull(),
   /** Data keys up to this number are replaced. */
   lastOldNumber: integer("last_old_number").notNull(),
-  /** From 1: how often the tables are gone through. The last pass finds nothing. */
+  /** Number of the current pass over the tables, from 1. The last pass finds nothing. */
   pass: integer("pass").notNull().default(1),
-  /** The table that is gone through, and the key of the last row that was, as JSON text; empty at a beginning. */
+  /** Current table, and the key of the last processed row as JSON text; empty at the start. */
   atTable: text("at_table").notNull().default(""),
   atKey: text("at_key").notNull().default(""),
-  /** Values that were sealed anew, in all and in this pass. */
+  /** Values sealed again: in total, and in this pass. */
   resealed: bigint("resealed", { mode: "number" }).notNull().default(0),
   resealedInPass: bigint("resealed_in_pass", { mode: "number" }).notNull().default(0),
-  /** Rows that were looked at in this pass, and how many there are, about. */
+  /** Rows scanned in this pass, and their approximate total. */
   seen: bigint("seen", { mode: "number" }).notNull().default(0),
   total: bigint("total", { mode: "number" }).notNull().default(0),
-  /** What keeps it from going on, for people; empty while nothing does. */
+  /** What blocks it, for people; empty while nothing does. */
   problem: text("problem").notNull().default(""),
-  /** The next pass begins then at the earliest. */
+  /** Earliest start of the next pass. */
   notBefore: time("not_before"),
   leaseOwner: idColumn("node")("lease_owner"),
   leaseUntil: time("lease_until"),
@@ -62,17 +62,17 @@ export const vaultRotations = pgTable("vault_rotations", {
   finishedAt: time("finished_at"),
 });
 
-/** Which vault keys the nodes have, as far as they run: a rotation waits until all of them read what it writes. */
+/** Vault keys of the running nodes: a rotation waits until all of them can read what it writes. */
 export const vaultNodes = pgTable("vault_nodes", {
   nodeId: idColumn("node")("node_id").primaryKey(),
   keyIds: text("key_ids").array().notNull(),
-  /** The last rotation whose data keys it has. */
+  /** The last rotation whose data keys it has loaded. */
   rotation: integer("rotation").notNull(),
-  /** A node that was not seen for a minute does not run; one that comes back reads everything anew before it goes on. */
+  /** A node without a sign of life for a minute counts as stopped; when it returns, it reads everything again before it continues. */
   seenAt: time("seen_at").notNull(),
 });
 
-/** What was derived from vault keys that are gone, where it must be recognized for longer. Sealed for `deployment/old_subkeys/<key>/<purpose>`. */
+/** Subkeys derived from removed vault keys, if they must be recognized for longer. Sealed for `deployment/old_subkeys/<key>/<purpose>`. */
 export const oldSubkeys = pgTable(
   "old_subkeys",
   {
@@ -84,7 +84,7 @@ export const oldSubkeys = pgTable(
   (table) => [primaryKey({ name: "old_subkeys_key", columns: [table.keyId, table.purpose] })],
 );
 
-/** What a project keeps by name for the requests of its programs. The value is sealed for its project and name, and no call returns it. */
+/** Named secrets of a project, for the requests of its programs. The value is sealed for its project and name, and no call returns it. */
 export const secrets = pgTable(
   "secrets",
   {
@@ -99,7 +99,7 @@ export const secrets = pgTable(
   (table) => [primaryKey({ name: "secrets_key", columns: [table.projectId, table.name] })],
 );
 
-/** What the deployment itself sends, by name. The value is sealed for `deployment/deployment_secrets/<name>`, and no call returns it. */
+/** Named secrets that the deployment itself sends. The value is sealed for `deployment/deployment_secrets/<name>`, and no call returns it. */
 export const deploymentSecrets = pgTable("deployment_secrets", {
   name: text("name").primaryKey(),
   value: bytes("value").notNull(),

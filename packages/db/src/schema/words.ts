@@ -1,7 +1,7 @@
 /**
- * Where a job stands. `simulating`: its twin runs first. `pending_plan_approval`: people decide on the plan. `queued`: accepted.
- * `running`: a driver moves it on. `parked`: waits for a person or a time; `park.reason` says which. `compensating`: its saga
- * undoes. From `succeeded` on, an end: finishedAt and receipt are final. The transitions stand in packages/jobs.
+ * Status of a job. `simulating`: its simulation run comes first. `pending_plan_approval`: people decide about the plan. `queued`: accepted.
+ * `running`: a driver works on it. `parked`: waits for a person or a time; `park.reason` says which. `compensating`: its saga undoes calls.
+ * From `succeeded` on: ended; finishedAt and receipt are final. packages/jobs defines the transitions.
  */
 export const jobStatuses = [
   "simulating",
@@ -21,106 +21,104 @@ export const jobStatuses = [
 /** One status of a job. */
 export type JobStatus = (typeof jobStatuses)[number];
 
-/** Who receives the events of a post: the projects whose account it names, or every project of the deployment. */
+/** Recipients of a post's events: the projects whose account it names, or all projects of the deployment. */
 export const audiences = ["accounts", "projects"] as const;
 
 /**
- * What is done with a job's program. `live`: it is run. `simulate`: it is run, and no write is sent. `rehearse`: nothing of it is run;
- * people are asked whether a standing program may run it.
+ * Use of a job's program. `live`: it runs. `simulate`: it runs without sending writes. `rehearse`: it does not run; people are asked if a
+ * standing program may run it.
  */
 export const jobModes = ["live", "simulate", "rehearse"] as const;
 
-/** What is done with a job's program. */
+/** Use of a job's program. */
 export type JobMode = (typeof jobModes)[number];
 
-/** How a row stands in a set: `in` for sets that are only read; of a map, how its calls ended. */
+/** State of a row in a set: `in` for sets that are only read; for a map, the result of its calls. */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
 
-/** What became of an undo entry. */
+/** State of an undo entry. */
 export const undoStates = ["armed", "done", "failed"] as const;
 
 /**
- * Kinds of work that is due: `run` moves a job on, `deadline` ends it, `hop` passes an ask on, `reach` tells a contact of it,
- * `publish` sends it to ask endpoints.
+ * Kinds of due work: `run` continues a job, `deadline` ends it, `hop` passes an ask on, `reach` notifies a contact of it, `publish` sends
+ * it to ask endpoints.
  */
 export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as const;
 
-/** What kind of work a task is. */
+/** Kind of a task's work. */
 export type JobTaskKind = (typeof jobTaskKinds)[number];
 
 /**
- * What an answer decides: `judge` a step, `failed` and `unknown` the rows of a map, `approval`, `confirm` whether a job begins that another
- * person than its caller confirms, or one of the service's own points.
+ * Subject of a question: `judge` a step; `failed` and `unknown` rows of a map; `approval` of a plan; `confirm` if another person confirms
+ * the job's start; or one of svc's own questions.
  */
 export const askKinds = ["judge", "failed", "unknown", "approval", "confirm", "in_doubt", "undo_stuck"] as const;
 
-/** What an answer decides. */
+/** Subject of a question. */
 export type AskKind = (typeof askKinds)[number];
 
-/** How a question stands. Only `pending` goes on, to one of the others. */
+/** State of a question. Only `pending` changes, into one of the others. */
 export const askStates = ["pending", "answered", "defaulted", "withdrawn"] as const;
 
-/** What an answer may pick. */
+/** Possible answers to a question. */
 export const askContinuations = ["proceed", "retry-with", "skip", "abort"] as const;
 
-/** What an answer may pick. */
+/** A possible answer to a question. */
 export type AskContinuation = (typeof askContinuations)[number];
 
 /**
- * Where a connected account stands. `pending`: waits for consent. `active`: calls are made with it. `expired`: the app refused
- * its credential, or it ran out. `superseded`: a newer account of its entity took its place. `revoked`: deleted. Only the first
- * two go on: pending to active, active to expired (and back by a refresh that works again); each of them ends as superseded or
- * revoked.
+ * State of a connected account. `pending`: waits for consent. `active`: used for calls. `expired`: the app refused its credential, or it
+ * expired. `superseded`: a newer account of its entity replaced it. `revoked`: deleted. Pending becomes active; active becomes expired, and
+ * active again if a refresh succeeds. Each of them ends as superseded or revoked.
  */
 export const connectedAccountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
 
-/** Where a connected account stands. */
+/** State of a connected account. */
 export type ConnectedAccountState = (typeof connectedAccountStates)[number];
 
-/** `events` for subscriptions; `asks` for the endpoints that a project's questions to people are published to. */
+/** `events` for subscriptions; `asks` for the endpoints that receive a project's questions. */
 export const subscriptionKinds = ["events", "asks"] as const;
 
 /**
- * Why a subscription is inactive: empty while it is active, `deactivated` by a caller, `failing` or `gone`; `revoked` where the key or grant
- * that an agent made it with ended, or was narrowed: it goes at the next sweep.
+ * Why a subscription is inactive: empty while it is active; `deactivated` by a caller; `failing` or `gone`. `revoked`: an agent created it,
+ * and its key or grant ended or was narrowed; the next sweep deletes it.
  */
 export const inactiveReasons = ["", "deactivated", "failing", "gone", "revoked"] as const;
 
 /**
- * `event`; `test` for what SendTestEvent makes, `ask` for a question's publication and `notice` for what a standing program tells, which stand
- * in no list; `swept` for what is
- * left of an event past its retention as long as its dedupe key must be remembered: no call reads it.
+ * `event`; `test` from SendTestEvent; `ask` for a published question; `notice` of a standing program; the last three are in no list.
+ * `swept`: the rest of an event past its retention, while its dedupe key must be remembered; no call reads it.
  */
 export const eventKinds = ["event", "test", "ask", "notice", "swept"] as const;
 
-/** What an event is. */
+/** Kind of an event. */
 export type EventKind = (typeof eventKinds)[number];
 
-/** How a delivery stands; the two latter are final. */
+/** State of a delivery; the last two are final. */
 export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 
 /** Why a verified post became no event. */
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project"] as const;
 
-/** What a key may do in its project. */
+/** Role of a key in its project. */
 export const keyRoles = ["member", "approver"] as const;
 
-/** The least that a job's plan is held for. */
+/** Lowest class of plans that need approval. */
 export const planApprovals = ["never", "destructive", "always"] as const;
 
-/** The least that a job's plan is held for. */
+/** Lowest class of plans that need approval. */
 export type StoredPlanApproval = (typeof planApprovals)[number];
 
-/** What a tool does to the data of its app, the least first. */
+/** Effect of a tool on its app's data, weakest first. */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
-/** What a tool does to the data of its app. */
+/** Effect of a tool on its app's data. */
 export type StoredAccessClass = (typeof accessClasses)[number];
 
 /**
- * What becomes of a call; the same set in jobs. Nothing was sent: `held` (destructive, unconfirmed), `invalid_arguments`,
- * `no_account`, `missing_scope`, `not_callable`, `not_bound`; nothing was executed: `account_unusable`, `rate_limited`,
- * `unreachable`. `timeout` is a read's; a write whose answer never came is `outcome_unknown`.
+ * Outcome of a call; the same set is used in jobs. Nothing was sent: `held` (destructive, unconfirmed), `invalid_arguments`, `no_account`,
+ * `missing_scope`, `not_callable`, `not_bound`. Nothing was executed: `account_unusable`, `rate_limited`, `unreachable`. `timeout` is for
+ * reads; a write without an answer is `outcome_unknown`.
  */
 export const callOutcomes = [
   "ok",
@@ -138,31 +136,31 @@ export const callOutcomes = [
   "outcome_unknown",
 ] as const;
 
-/** One of the outcomes of a call. */
+/** Outcome of a call. */
 export type CallOutcome = (typeof callOutcomes)[number];
 
-/** The outcomes of calls that went wrong. */
+/** Outcomes of failed calls. */
 export const callFailures = callOutcomes.filter((outcome) => outcome !== "ok");
 
-/** When a hook is asked about a call: before it is sent, or after. */
+/** When a hook is asked about a call: before or after sending. */
 export const hookPhases = ["before", "after"] as const;
 
 /** When a hook is asked. */
 export type HookPhase = (typeof hookPhases)[number];
 
-/** What a hook said of a call; `failed`: nothing that counts, and the call did not go on. */
+/** Decision of a hook about a call; `failed`: no valid decision, so the call was stopped. */
 export const hookDecisions = ["allow", "edit", "refuse", "failed"] as const;
 
-/** How a call of the ledger stands: `running` from before a write is sent until its outcome is known, then that outcome. */
+/** State of a call in the ledger: `running` from before a write is sent until its outcome is known, then that outcome. */
 export const callStates = ["running", ...callOutcomes] as const;
 
-/** How a standing program stands. `pending`: its first version waits for approval. `ended`: nothing of it is due any more. */
+/** State of a standing program. `pending`: its first version waits for approval. `ended`: it has no further occurrence. */
 export const standingStates = ["pending", "active", "paused", "ended"] as const;
 
-/** How a standing program stands. */
+/** State of a standing program. */
 export type StandingState = (typeof standingStates)[number];
 
-/** Why a standing program is paused; empty while it is not. */
+/** Why a standing program is paused; empty if it is not. */
 export const standingPauseReasons = [
   "",
   "requested",
@@ -178,8 +176,8 @@ export const standingPauseReasons = [
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /**
- * Whether people approved a version of a standing program. Empty: its plan needs no approval. `pending`: they are asked. `granted`: for
- * all its runs. `rejected`: they declined, or could not be asked. `superseded`: another version was made before they decided.
+ * Approval of a standing program's version. Empty: its plan needs none. `pending`: people are asked. `granted`: for all its runs.
+ * `rejected`: they declined, or could not be asked. `superseded`: another version was created before they decided.
  */
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 

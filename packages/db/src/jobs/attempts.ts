@@ -8,7 +8,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const names = namesBut(jobAttempts, "idempotencyKey", "contentDigest");
 
-/** An attempt at a job that another followed. */
+/** An earlier attempt at a job. */
 export type JobAttemptRecord = Omit<AttemptRow, "receipt"> & { readonly receipt: ReceiptDocument };
 
 type AttemptRow = Row<typeof jobAttempts, (typeof names)[number]>;
@@ -23,13 +23,13 @@ const selectAttempts = statement<RawRow<AttemptRow & Row<typeof jobs, "estimate"
    where a.job_id = any($1::uuid[]) order by a.job_id, a.attempt`,
 );
 
-/** By primary key, up to the job: an attempt has its number. */
+/** By primary key, as far as the job: its attempts are few. */
 const selectKeyed = statement<{ digest: Buffer }>(
   "find_keyed_job_attempt",
   "select content_digest as digest from job_attempts where job_id = $1::uuid and idempotency_key = $2::text",
 );
 
-/** By primary keys. Only a job that has ended, and has its receipt, is taken on. */
+/** By primary keys. Only a job that has ended and has its receipt starts another attempt. */
 const beginAttempt = statement<{ attempt: number }>(
   "begin_job_attempt",
   `with ended as (
@@ -44,21 +44,21 @@ const beginAttempt = statement<{ attempt: number }>(
    from ended e where j.id = e.job_id returning j.attempt`,
 );
 
-/** Who begins another attempt, and under which name of the caller's own. */
+/** The caller of another attempt, and its idempotency key. */
 export type NewJobAttempt = {
   readonly jobId: Id<"job">;
   readonly keyId: KeyId;
   readonly nowMs: number;
   readonly idempotencyKey: string | undefined;
-  /** SHA-256 of what the idempotency key is bound to. */
+  /** SHA-256 of the content that the idempotency key is valid for. */
   readonly contentDigest: Buffer;
-  /** Whether writes in doubt are sent again: then none is, either, for the restore of a backup. */
+  /** True if writes in doubt are sent again, including those in doubt because of a restore. */
   readonly resendsUnknown: boolean;
 };
 
 /**
- * Puts the attempt that ended beside those before it, and opens the job's row for the next one: it has no receipt, no end and no
- * request any more. What else the next one changes is committed in the same transaction; the row is locked by then.
+ * Stores the ended attempt, and resets the job's row for the next one: no receipt, end or requests. The caller must have locked the row,
+ * and commits the other changes of the next attempt in the same transaction.
  */
 export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Promise<void> {
   const { jobId, keyId, nowMs, idempotencyKey, contentDigest } = attempt;
@@ -73,13 +73,13 @@ export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Pro
   if (row === undefined) throw new Error(`${jobId} has not ended, and cannot be attempted again`);
 }
 
-/** What a retry of a job was bound to that named itself by this key; undefined for none. */
+/** Returns the digest that a retry of a job with this idempotency key is valid for; undefined if there is none. */
 export async function findKeyedJobAttempt(tx: Executor, jobId: Id<"job">, key: string): Promise<Buffer | undefined> {
   const [row] = await selectKeyed(tx, [uuidOfId(jobId), key]);
   return row?.digest;
 }
 
-/** The attempts at jobs before their present ones, in their order. */
+/** Returns the earlier attempts at jobs, in order. */
 export async function listJobAttempts(
   db: Executor,
   jobIds: readonly Id<"job">[],

@@ -11,7 +11,7 @@ import { logRowsOf } from "./log.ts";
 import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
-/** What is read of a child by the job that runs it. */
+/** Columns of a child job that its parent job reads. */
 export type ChildRecord = Readonly<Row<typeof jobs, (typeof names)[number]>>;
 
 const names = [
@@ -44,12 +44,12 @@ const lockChildren = statement<RawRow<Pick<ChildRecord, "id" | "status" | "park"
   `select ${standing.text} from jobs j where j.id = any($1::uuid[]) order by j.id for no key update`,
 );
 
-/** Jobs as those that run them see them; one that is gone is not among them. */
+/** Reads child jobs; deleted ones are absent. */
 export async function readChildJobs(db: Executor, ids: readonly Id<"job">[]): Promise<ChildRecord[]> {
   return (await selectChildren(db, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
-/** Where jobs stand, their rows locked for the rest of the transaction. Lock them before the job that runs them. */
+/** Reads the state of jobs, and locks their rows for the rest of the transaction. Lock them before their parent job. */
 export async function lockChildJobs(
   tx: Executor,
   ids: readonly Id<"job">[],
@@ -58,8 +58,8 @@ export async function lockChildJobs(
 }
 
 /**
- * Stores jobs that another runs, in the transaction that notes them there. They are a part of a job that was accepted, and count towards
- * no quota. Of two for the same place of the same job the second is refused.
+ * Stores child jobs, in the transaction that records them in their parent. They belong to an accepted job and count towards no quota. A
+ * second child with the same key of the same parent is refused.
  */
 export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], nowMs: number): Promise<void> {
   if (newJobs.length === 0) return;
@@ -78,12 +78,12 @@ export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], 
   );
 }
 
-/** Sets where a job stands in the one that runs it, and what it may use of that one's limits. */
+/** Sets a child's position in its parent job, and its share of the parent's limits. */
 export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDocument): Promise<void> {
   await tx.orm.update(jobs).set({ child }).where(eq(jobs.id, jobId));
 }
 
-/** Stores programs, unless they are there. */
+/** Stores programs that do not exist yet. */
 export async function putJobPrograms(tx: Executor, programs: readonly NewJobProgram[]): Promise<void> {
   if (programs.length > 0) await tx.orm.insert(jobPrograms).values(inOrderOfKeys(programs)).onConflictDoNothing();
 }

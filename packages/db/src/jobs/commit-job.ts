@@ -11,7 +11,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { logRowColumns, logRowFields, logRowsOf } from "./log.ts";
 import type { NewJobEvent } from "./record.ts";
 
-/** The columns of a job that belong to whoever drives it; written whole at every commit. */
+/** Columns of a job that its driver owns; written completely at every commit. */
 const drivenFields = fieldsOf(
   jobs,
   "status",
@@ -28,44 +28,44 @@ const drivenFields = fieldsOf(
   "finishedAt",
 );
 
-/** Large and seldom changed. */
+/** Large columns that rarely change. */
 const keptFields = fieldsOf(jobs, "params", "stepArgs", "overrides", "receipt");
 
-/** A job as its driver commits it. `params`, `stepArgs`, `overrides` and `receipt` stay as they are where they are undefined. */
+/** A job as its driver commits it. If `params`, `stepArgs`, `overrides` or `receipt` is undefined, the stored value stays. */
 export type JobUpdate = ValuesOf<typeof drivenFields> & Partial<WithUndefined<ValuesOf<typeof keptFields>>>;
 
 type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
 
 const stepFields = fieldsBut(jobSteps, "jobId");
 
-/** What a step did and made, as it is written; `output` is sealed. `isStored`: it is known to have a row. */
+/** A step's receipt and output as written; `output` is sealed. `isStored`: its row is known to exist. */
 export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
-/** The lease a driver writes under. */
+/** The lease that a driver writes under. */
 export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; readonly leaseToken: number };
 
-/** What a commit writes to the job's row, its log, its steps and its run task. */
+/** Writes of a commit to the job's row, log, steps and run task. */
 export type JobChange = {
   readonly job: JobUpdate;
   readonly events: readonly NewJobEvent[];
   readonly steps: readonly NewJobStep[];
-  /** `keep` goes on under the same lease; `end` removes the run task; a time gives it back, due then. */
+  /** `keep` continues under the same lease; `end` deletes the run task; a time releases it until then. */
   readonly task: "keep" | "end" | { readonly dueAtMs: number };
-  /** Whether the job got on by it: leases that were lost before do not count any more. */
+  /** True if the job made progress: earlier lost leases then no longer count. */
   readonly isProgress: boolean;
   /** The job's call that is about to be sent; undefined for none. */
   readonly begunCall?: CallRecord | undefined;
-  /** Calls of the job that were made, and whose idempotency keys nobody asks for once this is committed. */
+  /** Finished calls of the job, whose idempotency keys are not needed after this commit. */
   readonly madeCalls?: readonly CommittedCall[] | undefined;
 };
 
-/** A call that was made, and whether its row is there from its beginning, and lacks its end alone. */
+/** A finished call. `wasBegun`: its row was stored at its start and lacks only its end. */
 export type CommittedCall = { readonly record: CallRecord; readonly wasBegun: boolean };
 
-/** What a commit found: the job's last seq, and whether it is to be cancelled or paused. */
+/** Result of a commit: the job's last seq, and requests to cancel or pause it. */
 export type RunCommit = {
   readonly lastSeq: number;
-  /** Whether its call was begun: false, too, where another call holds the idempotency key. */
+  /** True if its call was begun; false also if another call holds the idempotency key. */
   readonly hasBegunCall: boolean;
   readonly cancelRequestedAt: number | null;
   readonly cancelChain: string[] | null;
@@ -73,18 +73,18 @@ export type RunCommit = {
   readonly pauseChain: string[] | null;
 };
 
-/** How a commit is made. */
+/** Options of a commit. */
 export type CommitOptions = {
   readonly nowMs: number;
-  /** Whether the driver knows that the job is to be cancelled. */
+  /** True if the driver knows of the request to cancel. */
   readonly seesCancel: boolean;
-  /** Whether the driver knows that the job is to be paused. */
+  /** True if the driver knows of the request to pause. */
   readonly seesPause: boolean;
-  /** The last seq of the log must be this, else nothing is written, as when the lease is lost. */
+  /** Required last seq of the log. If it differs, nothing is written, as with a lost lease. */
   readonly expectedSeq?: number | undefined;
 };
 
-/** The lease a driver writes under, what it writes, and how. */
+/** One commit: the driver's lease, the change and the options. */
 export type JobCommit = { readonly lease: RunLease; readonly change: JobChange; readonly options: CommitOptions };
 
 const requestNames = ["cancelRequestedAt", "cancelChain", "pausedAt", "pauseChain"] as const;
@@ -108,7 +108,7 @@ const commitFields = {
   expectedSeq: orNull(int4),
 };
 
-/** What the end of a call writes to its row. */
+/** Columns that the end of a call writes. */
 const callEndFields = fieldsOf(
   toolCalls,
   "id",
@@ -126,14 +126,14 @@ const callEndFields = fieldsOf(
 const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && name !== "jobId");
 
 /**
- * Jobs of any number: one statement, one round trip, one commit. `job` locks the jobs first, in the order of their ids, then `held`
- * their tasks: whoever writes to a job takes the two in this order. A lease that is another's by now leaves the job out of `held`,
- * and every part below it writes nothing of it. `changed` takes the places of the new log entries from the row, so that they follow
- * whatever others (an answer, a refusal) logged meanwhile. A request to cancel that this driver has not seen keeps a task that was
- * to end or wait: nobody else would come to it; one to pause it makes a task that was to wait due. `cleared` finds a row in the commit after a lost lease alone: the task of a job that
- * gets on is not written. `called` begins calls, and writes those down that were
- * made without a beginning; `settled` ends those that were begun. These keep their keys, which nobody asks for again: a column that an index
- * names would change. Primary keys serve it all.
+ * Commits any number of jobs in one statement, one round trip and one commit. `job` locks the jobs in the order of their ids, then `held`
+ * their tasks; every writer uses this order. If another node holds the lease, the job is not in `held`, and nothing of it is written.
+ * `changed` takes the numbers of new log entries from the row, so that they follow entries others logged meanwhile (an answer, a refusal).
+ * If the driver has not seen a request to cancel, a task that should end or wait stays due, because no other work would handle the request.
+ * If it has not seen a request to pause, a task that should wait becomes due. `cleared` finds a row only in the first commit after a lost
+ * lease: a job that makes progress does not write its task. `called` stores calls that begin, and those that were made without a beginning;
+ * `settled` ends begun calls. These keep their idempotency keys, which are not needed again, because a change would touch an indexed
+ * column. All parts use primary keys.
  */
 const commit = compose(
   "commit_job_runs",
@@ -199,10 +199,7 @@ const commit = compose(
   from held h join changed c on c.id = h.id`,
 );
 
-/**
- * Writes what commits change of jobs themselves, each of another job; undefined for one whose lease is lost, and then nothing of it is
- * written.
- */
+/** Commits changes of different jobs. Returns undefined for a job whose lease is lost; nothing of it is written. */
 export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   const found = await commit(db, {
     commits: all.map(rowOf),

@@ -22,28 +22,28 @@ import {
 } from "./rows.ts";
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.ts";
 
-/** One step forward of a job: everything in it is committed together, or, when the lease is lost, nothing. */
+/** One step forward of a job, committed completely, or not at all if the lease is lost. */
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
   readonly setRows: readonly JobSetRowChange[];
-  /** Rows that sets get at their ends. */
+  /** Rows added to sets at their ends. */
   readonly setRuns: readonly JobSetRun[];
-  /** Sets that are emptied first, before a step runs again. */
+  /** Sets to clear first, before a step runs again. */
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];
-  /** Rows of the ledger of calls that ended. */
+  /** Ledger rows of ended calls. */
   readonly calls: readonly CallRecord[];
-  /** Tasks of other kinds or jobs that become due with it. */
+  /** Tasks of other kinds or jobs that become due. */
   readonly tasks: readonly NewJobTask[];
-  /** What else is written in the same transaction, after the lease was found to hold. */
+  /** Other writes of the same transaction, after the lease was checked. */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
 };
 
 /**
- * Moves a job on under its driver's lease; undefined when the lease is lost, and then nothing is written. Changes that touch no
- * rows, entries or other tables share a statement and a commit with those of other jobs that come at the same time; any other is a
- * transaction of its own.
+ * Commits a job's progress under its driver's lease. Returns undefined if the lease is lost; nothing is written then. Changes without rows,
+ * entries or other tables share a statement and a commit with those of other jobs that arrive at the same time. Any other change has its
+ * own transaction.
  */
 export function commitRun(
   db: Executor,
@@ -54,7 +54,7 @@ export function commitRun(
   const others = otherWrites(lease.jobId, change);
   if (others.length === 0) return commitTogether(db, { lease, change, options });
   return withTransaction(db, async (tx) => {
-    // Sent together with what follows it: only when the lease is lost is more undone than done.
+    // Sent together with the next statements. They are wasted only if the lease is lost.
     const [committed] = await commitJobs(tx, [{ lease, change, options }]);
     if (committed === undefined) return undefined;
     for (const write of others) await write(tx);
@@ -65,7 +65,7 @@ export function commitRun(
 const batchers = new WeakMap<object, Batcher<JobCommit, RunCommit | undefined>>();
 
 async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommit | undefined> {
-  // Within a transaction it is part of that.
+  // Inside a transaction it is part of that transaction.
   if (!("begin" in db.sql)) return (await commitJobs(db, [commit]))[0];
   let batcher = batchers.get(db);
   if (batcher === undefined) {
@@ -73,7 +73,7 @@ async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommi
       sizeMax: 100,
       concurrency: 2,
       besideMin: 32,
-      // A row that the store refuses fails alone.
+      // If the database refuses a row, only that job's commit fails.
       splits: (error) => !isUnavailable(error),
       run: (commits) => commitAll(db, commits),
     });
@@ -82,7 +82,7 @@ async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommi
   return batcher.add(commit);
 }
 
-/** A driver that lost its lease may commit beside the one that took it over: a statement writes to a job once. */
+/** A driver that lost its lease may commit at the same time as the new holder, but one statement can write to a job only once. */
 async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   const jobs = new Set(commits.map(({ lease }) => lease.jobId));
   if (jobs.size === commits.length) return commitJobs(db, commits);
@@ -91,7 +91,7 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
   return done;
 }
 
-/** What a change writes beyond the job, its log, steps and task. */
+/** Returns the writes of a change outside the job, its log, steps and task. */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];
@@ -104,7 +104,7 @@ function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Pr
   return writes;
 }
 
-/** One statement, but where several sets get rows. */
+/** One statement, unless several sets get rows. */
 function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const [first, ...others] = setRuns;
   const isWritten = setRows.length > 0 || (first === undefined && rows.length > 0);

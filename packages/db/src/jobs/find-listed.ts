@@ -3,25 +3,25 @@ import { type PackedRow, type RawRow, selectList } from "../sql/select-list.ts";
 import type { JobProgramRecord } from "./load.ts";
 import { type JobRecord, jobColumns } from "./record.ts";
 
-/** A job with its program as it was submitted; without the pinned definitions, which only its driver needs and which are large. */
+/** A job with its program as submitted, but without the pinned definitions, which are large and which only its driver needs. */
 export type ListedJob = JobRecord & ProgramOfJob;
 
 const programColumns = selectList(jobPrograms, ["program", "sealedProgram", "programHash"], "p");
 
 type ProgramOfJob = Omit<JobProgramRecord, "pins">;
-/** A job with its program as the driver gives it. */
+/** A job with its program as the driver returns it. */
 export type ListedRow = PackedRow & RawRow<ProgramOfJob>;
 
-/** `offset 0` keeps it a lookup by primary key: a join was planned through all programs of the project. */
+/** `offset 0` keeps this a lookup by primary key: a join was planned through all programs of the project. */
 const programOfJob = `cross join lateral (
      select program, sealed_program, program_hash from job_programs where project_id = j.project_id and digest = j.program_digest offset 0) p`;
 
-/** Rows of `jobs j` with their programs; `from` says which. */
+/** Returns the query for rows of `jobs j` with their programs; `from` selects the jobs. */
 export function selectListedJobs(from: string): string {
   return `select ${jobColumns.text}, ${programColumns.text} from ${from} ${programOfJob}`;
 }
 
-/** Reads a row of `selectListedJobs`. */
+/** Decodes a row of `selectListedJobs`. */
 export function listedOf(row: ListedRow): ListedJob {
   const { program, sealedProgram, programHash } = programColumns.read(row);
   return { ...jobColumns.read(row), program, sealedProgram, programHash };

@@ -7,7 +7,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 /** By primary key. */
 const lockRow = statement<{ id: string }>("lock_job", "select id from jobs where id = $1::uuid for no key update");
 
-/** Locks a job's row for the rest of the transaction. Whoever writes to a job or its tasks does this first. */
+/** Locks a job's row for the rest of the transaction. Every writer to a job or its tasks does this first. */
 export async function lockJob(tx: Executor, jobId: Id<"job">): Promise<void> {
   await lockRow(tx, [uuidOfId(jobId)]);
 }
@@ -25,15 +25,15 @@ const clearHolds = statement<{ id: string }>(
 );
 
 /**
- * Counts that a job held a node's event loop, and locks its row for the rest of the transaction. Answers how often it did by now;
- * undefined for a job that has ended or is not there.
+ * Counts that a job blocked a node's event loop, and locks its row for the rest of the transaction. Returns the count; undefined if the job
+ * has ended or does not exist.
  */
 export async function countJobLoopHold(tx: Executor, jobId: Id<"job">): Promise<number | undefined> {
   const [row] = await countHold(tx, [uuidOfId(jobId)]);
   return row?.loop_holds;
 }
 
-/** Begins the count of `countJobLoopHold` anew. */
+/** Resets the count of `countJobLoopHold`. */
 export async function clearJobLoopHolds(tx: Executor, jobId: Id<"job">): Promise<void> {
   await clearHolds(tx, [uuidOfId(jobId)]);
 }
@@ -45,8 +45,8 @@ const setPause = statement<{ id: string }>(
 );
 
 /**
- * Says that a job is to be paused, since when and by whom; undefined: that it is not. Its row is locked by then, and it has not ended.
- * Its driver finds it with its next commit.
+ * Stores a request to pause a job, with time and principal chain; undefined removes it. The caller must have locked the row, and the job
+ * must not have ended. The job's driver finds the request at its next commit.
  */
 export async function setJobPause(
   tx: Executor,
@@ -75,8 +75,8 @@ const request = statement<{ id: string; isFinished: boolean; status: string }>(
 );
 
 /**
- * Asks a job to end and makes its run due, in one transaction. The first request counts. Answers the job's status; undefined
- * when the project has no such job. A job that has ended is left alone; one that is paused is not paused any more.
+ * Requests the cancellation of a job and makes its run task due, in one transaction. Only the first request counts. Returns the job's
+ * status; undefined if the project has no such job. Does not change an ended job; a paused job is no longer paused.
  */
 export function requestJobCancel(
   db: Executor,

@@ -16,22 +16,22 @@ import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
 /**
- * How far from its quota a project's jobs are stored without a lock. Statements under way do not see each other's rows: they are
- * 200 jobs a node at most, so 20 nodes may be under way at once.
+ * Distance from a project's quota above which jobs are stored without a lock. Concurrent statements do not see each other's rows. Each node
+ * stores at most 200 jobs at once, so this is enough for 20 nodes.
  */
 const marginJobs = 4_000;
 
-/** How far from its quota a project's jobs are stored by a count that is not of this moment: other nodes have added some since. */
+/** Distance from a project's quota above which a remembered count is used: other nodes may have added jobs since. */
 const rememberedMarginJobs = 3 * marginJobs;
 
-/** Jobs that are stored together, with the program they run. */
+/** Jobs stored together, with their program. */
 type JobInsert = {
   readonly program: NewJobProgram;
   readonly newJobs: readonly NewJob[];
   readonly nowMs: number;
 };
 
-/** What the statement writes of a job: all that a submission without an idempotency key decides. The rest has its defaults. */
+/** Columns of a job that the statement writes: everything that a submission without an idempotency key sets. The rest has defaults. */
 const jobFields = fieldsBut(
   jobs,
   "parentJobId",
@@ -68,11 +68,10 @@ const parts = {
 };
 
 /**
- * Programs, jobs, the beginnings of their logs, their first tasks, and of jobs that begin at once the first step and its call: one
- * statement, one round trip, one commit. All of it, or
- * nothing where a project would come closer to its quota of jobs than `margin`. Jobs are counted by project and status, no further
- * than the quota: 20,000 take 3 ms, and most projects have a few. Where the count that is remembered leaves `rememberedMargin`, they
- * are not counted. Answers what fits, and how many jobs there were before, project by project.
+ * Stores programs, jobs, the first log entries and tasks, and for jobs that begin at once the first step and its call: one statement, one
+ * round trip, one commit. It stores nothing if a project would be closer to its quota of jobs than `margin`. Jobs are counted by project
+ * and status, up to the quota: 20,000 take 3 ms, and most projects have few. If the remembered count leaves `rememberedMargin`, they are
+ * not counted. Returns per project if the jobs fit, and the earlier number of jobs.
  */
 const insertBatch = compose(
   "insert_jobs",
@@ -107,7 +106,7 @@ const insertBatch = compose(
 
 const written: ReadonlySet<string> = new Set(Object.keys(jobFields));
 
-/** Whether jobs can be stored by `insertJobBatch`: they bind no idempotency key, and nothing else is written with them. */
+/** True if `insertJobBatch` can store the jobs: they have no idempotency key, and nothing else is written with them. */
 export function isPlainInsert({ newJobs }: JobInsert): boolean {
   return newJobs.every(
     ({ job, also }) =>
@@ -119,8 +118,8 @@ export function isPlainInsert({ newJobs }: JobInsert): boolean {
 const batchers = new WeakMap<object, Batcher<JobInsert, QuotaReached | undefined>>();
 
 /**
- * Stores jobs; submissions that come together, of any project, share a statement and are committed together. Answers, and stores
- * nothing, where there would be more of them than the project's quota.
+ * Stores jobs. Submissions that arrive together, of any project, share a statement and a commit. If the project's quota would be passed, it
+ * stores nothing and returns the quota.
  */
 export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   let batcher = batchers.get(db);
@@ -129,7 +128,7 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
       sizeMax: 50,
       concurrency: 4,
       besideMin: 16,
-      // A row that the store refuses fails alone.
+      // If the database refuses a row, only that submission fails.
       splits: (error) => !isUnavailable(error),
       async run(inserts) {
         if (await storeAll(db, inserts, marginJobs)) return inserts.map(() => undefined);
@@ -143,7 +142,7 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
   return batcher.add(insert);
 }
 
-/** False, and nothing stored, when a project would come too close to its quota. */
+/** Returns false, with nothing stored, if a project would come too close to its quota. */
 async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: number): Promise<boolean> {
   const startedMs = performance.now();
   const wanted = requestedJobsOf(inserts);
@@ -157,7 +156,7 @@ async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: 
   return fits;
 }
 
-/** Close to its quota, a project's submissions are stored one after the other: of any number at once none passes it. */
+/** Close to a project's quota, its submissions are stored one after the other, so concurrent ones cannot exceed it. */
 function storeWithinQuota(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   const { projectId } = insert.program;
   return withTransaction(db, async (tx) => {
@@ -169,7 +168,7 @@ function storeWithinQuota(db: Executor, insert: JobInsert): Promise<QuotaReached
   });
 }
 
-/** Whether so many more jobs would pass the project's quota; asked under `lockJobQuota`. */
+/** Returns the quota if so many more jobs would exceed it; call it under `lockJobQuota`. */
 export async function findJobQuotaReached(
   tx: Executor,
   projectId: ProjectId,
@@ -189,8 +188,8 @@ export async function findJobQuotaReached(
 }
 
 /**
- * Stores jobs in a transaction of the caller's, whose programs are there. Answers those that found no room within the quota of their
- * project: nothing is stored of them.
+ * Stores jobs in the caller's transaction; their programs must exist. Returns the ids of jobs beyond their project's quota, of which
+ * nothing is stored.
  */
 export async function insertJobsWithinQuota(
   tx: Executor,
@@ -211,10 +210,10 @@ export async function insertJobsWithinQuota(
   return without;
 }
 
-/** Jobs whose program may be there already. */
+/** Jobs whose program may already exist. */
 type StoredInsert = Omit<JobInsert, "program"> & { readonly program?: NewJobProgram };
 
-/** How many jobs each project is to have more, and what is remembered of those that it has. */
+/** Returns how many jobs each project requests, and the remembered count of those it has. */
 function requestedJobsOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["wanted"] {
   const byProject = Map.groupBy(
     inserts.flatMap(({ newJobs }) => newJobs),

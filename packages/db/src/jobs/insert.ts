@@ -12,9 +12,9 @@ import type { KeyedJob, NewJob, NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
 /**
- * Stores a program, unless it is there, and its jobs (a live one and, for simulateFirst, its twin) in one transaction. Undefined
- * when stored; else the job that holds the idempotency key, or the quota that is reached, and nothing is stored. Of any number at
- * once that share a key one is stored, and none passes the quota.
+ * Stores a program, unless it exists, and its jobs (a live one and, for simulateFirst, its simulation run) in one transaction. Returns
+ * undefined if stored. Otherwise returns the job that holds the idempotency key, or the quota that is reached. Of concurrent submissions
+ * with one key only one is stored, and together they cannot exceed the quota.
  */
 export async function insertJobs(
   db: Executor,
@@ -57,7 +57,7 @@ export async function insertJobs(
   }
 }
 
-/** The job that was submitted under an idempotency key. */
+/** Returns the job that was submitted under an idempotency key. */
 export async function findKeyedJob(db: Executor, projectId: ProjectId, key: string): Promise<KeyedJob | undefined> {
   const [row] = await db.orm
     .select({ id: jobs.id, contentDigest: jobs.contentDigest })

@@ -1,27 +1,27 @@
 import type { ProjectId } from "@svc/core";
 
-/** A count lasts ten times as long as it took, within these milliseconds: counting takes a tenth of the time at most. */
+/** A count is valid for ten times as long as it took, within these limits in milliseconds. So counting takes at most a tenth of the time. */
 const lastsMs = { least: 1_000, most: 5_000 };
 
 type JobCount = { used: number; readonly untilMs: number };
 
-/** What a node remembers of how many jobs of each project have not ended. */
+/** Remembers how many jobs of each project have not ended. */
 type JobCounts = {
-  /** That many at most, but for what other nodes have added since they were counted; undefined where they are to be counted. */
+  /** Returns an upper bound, apart from jobs added by other nodes since the count; undefined if they must be counted. */
   find(projectId: ProjectId): number | undefined;
-  /** So many were stored beside those that are known. */
+  /** Adds newly stored jobs to the remembered count. */
   add(projectId: ProjectId, jobs: number): void;
-  /** They were counted: `used`, in a statement that took `tookMs`. */
+  /** Remembers a count of `used` jobs, from a statement that took `tookMs`. */
   keep(projectId: ProjectId, used: number, tookMs: number): void;
 };
 
 /**
- * The memory of this process. Who counts walks over what has ended, too, while somebody holds a snapshot that vacuum must keep it for: a
- * count with every batch would take longer from minute to minute.
+ * The counts of this process. While a transaction holds an old snapshot, vacuum keeps dead rows, and a count scans them too. A count with
+ * every batch would then take longer every minute.
  */
 export const jobCounts: JobCounts = createJobCounts(() => performance.now());
 
-/** A memory of its own; `nowMs` is a clock that is never set. */
+/** Creates separate counts, for tests; `nowMs` is a monotonic clock. */
 export function createJobCounts(nowMs: () => number): JobCounts {
   const byProject = new Map<ProjectId, JobCount>();
   const find = (projectId: ProjectId) => {

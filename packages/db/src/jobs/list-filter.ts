@@ -1,18 +1,18 @@
 import type { Id, StandingProgramId, TimeRange } from "@svc/core";
 import type { JobMode, JobStatus } from "../schema/words.ts";
 
-/** What a list of jobs is narrowed to; an absent part does not narrow. */
+/** Filter of a list of jobs; an absent part does not filter. */
 export type JobFilter = TimeRange & {
-  /** Undefined: of every status. */
+  /** Undefined: all statuses. */
   statuses: readonly JobStatus[] | undefined;
   /**
-   * `simulate` includes the twins of simulateFirst, anything else leaves them out. Undefined: every mode but `rehearse`, which of all
-   * lists only that of a standing program's jobs has.
+   * `simulate` includes the simulation runs of simulateFirst; other modes exclude them. Undefined: every mode except `rehearse`, which only
+   * the list of a standing program's jobs includes.
    */
   mode: JobMode | undefined;
   skillSlug: string | undefined;
-  /** Jobs that a standing program started. */
+  /** Only jobs that a standing program started. */
   standingProgramId: StandingProgramId | undefined;
-  /** Jobs that others run are in no list but one of these two. */
+  /** Child jobs appear only in lists by parent or by skill. */
   parentJobId: Id<"job"> | undefined;
 };

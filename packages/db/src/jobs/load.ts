@@ -10,22 +10,22 @@ import { type JobRecord, type JobStepRecord, jobColumns } from "./record.ts";
 /** The columns of a step in a select list. */
 export const stepColumns = selectList(jobSteps, namesBut(jobSteps, "jobId"));
 
-/** A step as the driver gives it. */
+/** A step as the driver returns it. */
 export type StepRow = RawRow<JobStepRecord> & { job_id: string };
 
-/** The steps of several jobs, by their primary key. */
+/** By primary key of steps. */
 const selectSteps = statement<StepRow>(
   "load_job_steps",
   `select job_id, ${stepColumns.text} from job_steps where job_id = any($1::uuid[]) order by job_id, ordinal`,
 );
 
-/** The step of a row. */
+/** Decodes a step. */
 export function stepOfRow(row: StepRow): JobStepRecord {
   const { stepId, ordinal, receipt, output } = stepColumns.read(row);
   return { stepId, ordinal, receipt, output };
 }
 
-/** What the steps of a job did and made, in the order they began. */
+/** Returns the receipts and outputs of a job's steps, in the order they began. */
 export async function loadJobSteps(db: Executor, jobId: Id<"job">): Promise<JobStepRecord[]> {
   return (await selectSteps(db, [arrayLiteral([uuidOfId(jobId)])])).map(stepOfRow);
 }
@@ -42,7 +42,7 @@ const lockJobRow = statement<PackedRow>(
   `select ${jobColumns.text} from jobs j where j.id = $1::uuid for no key update`,
 );
 
-/** A job; with `lock`, its row is locked for the rest of the transaction. */
+/** Returns a job; with `lock`, its row is locked for the rest of the transaction. */
 export async function loadJob(
   db: Executor,
   jobId: Id<"job">,
@@ -52,10 +52,10 @@ export async function loadJob(
   return row && jobColumns.read(row);
 }
 
-/** A job with what its steps did and made. */
+/** A job with its steps' receipts and outputs. */
 export type JobWithSteps = { readonly job: JobRecord; readonly steps: readonly JobStepRecord[] };
 
-/** Jobs with their steps, in the order asked for; undefined for one that is not there. Two statements for all of them. */
+/** Returns jobs with their steps, in the requested order; undefined for a job that does not exist. It uses two statements for all of them. */
 export async function loadJobsWithSteps(
   db: Executor,
   jobIds: readonly Id<"job">[],
@@ -70,10 +70,10 @@ export async function loadJobsWithSteps(
   });
 }
 
-/** A program as it was submitted, sealed or, of versions before 0.2, as it is; with the definitions it is pinned to. */
+/** A program as submitted (sealed, or in clear in rows of versions before 0.2), with its pinned definitions. */
 export type JobProgramRecord = Readonly<Row<typeof jobPrograms, "program" | "sealedProgram" | "programHash" | "pins">>;
 
-/** Names the program of a job: it is kept once for each content. */
+/** Identifies the program of a job: each content is stored once. */
 export type JobProgramName = { readonly projectId: ProjectId; readonly digest: Buffer };
 
 const nameParts = { wanted: rows(fieldsOf(jobPrograms, "projectId", "digest")) };
@@ -83,7 +83,7 @@ const columns = selectList(
   "p",
 );
 
-/** By primary key, a look-up each. */
+/** By primary key, one lookup each. */
 const selectPrograms = compose(
   "load_job_programs",
   nameParts,
@@ -113,14 +113,14 @@ function keyOf({ projectId, digest }: { readonly projectId: ProjectId; readonly 
 
 const batchers = new WeakMap<object, Batcher<JobProgramName, JobProgramRecord | undefined>>();
 
-/** The program of a job. Those that are asked for together, by drivers of jobs that were claimed together, are read together. */
+/** Returns the program of a job. Requests that arrive together, from drivers of jobs claimed together, share a statement. */
 export function loadJobProgram(
   db: Executor,
   projectId: ProjectId,
   digest: Uint8Array,
 ): Promise<JobProgramRecord | undefined> {
   const name = { projectId, digest: Buffer.from(digest) };
-  // Within a transaction it is read by that.
+  // Inside a transaction, that transaction reads it.
   if (!("begin" in db.sql)) return loadPrograms(db, [name]).then(([record]) => record);
   let batcher = batchers.get(db);
   if (batcher === undefined) {
@@ -137,7 +137,7 @@ export function loadJobProgram(
 
 const pinColumns = selectList(jobPrograms, ["projectId", "digest", "pins"], "p");
 
-/** By primary key, a look-up each. */
+/** By primary key, one lookup each. */
 const selectPins = compose(
   "load_job_pins",
   nameParts,
@@ -147,7 +147,7 @@ const selectPins = compose(
     cross join lateral (select * from job_programs where project_id = w.project_id and digest = w.digest offset 0) p`,
 );
 
-/** The definitions that programs are pinned to, as JSON text; a program that is gone is absent. */
+/** Returns the pinned definitions of programs as JSON text; deleted programs are absent. */
 export async function loadJobPins(
   db: Executor,
   wanted: readonly JobProgramName[],

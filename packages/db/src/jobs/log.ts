@@ -11,24 +11,24 @@ import type { JobEventRecord, NewJobEvent } from "./record.ts";
 
 const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
 
-/** Rows of a job's log, as parameters of a statement that gives them job, time and place: `seq` counts from 1 within what is written. */
+/** Columns of a log row as parameters; the statement adds job, time and number. `seq` counts from 1 within the written entries. */
 export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
 
-/** The columns that `logRowFields` gives as they are, and their values. */
+/** The columns of `logRowFields` that are written unchanged, and their values. */
 export const logRowColumns = rows(fields).names(1);
 
-/** A row of a job's log; `seq` counts from 1 within what is written. */
+/** A row of a job's log; `seq` counts from 1 within the written entries. */
 type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
 
-// Below the 2 KB from which the store would compress a row and keep it elsewhere.
+// Below 2 KB, from which PostgreSQL would compress a row and store it elsewhere.
 const charactersMax = 1_500;
 
-/** Of these the last one of an ask is searched in the store: each begins a row. */
+/** Statements search the log for the last entry of this type per ask, so each begins a row. */
 const searchedType = "ask-delivery-changed";
 
 /**
- * The rows that entries are kept in, in order: what is written together and is short shares one, since a row and its index entry cost
- * more than most entries.
+ * Returns the rows for entries, in order. Short entries that are written together share a row, because a row and its index entry cost more
+ * than most entries.
  */
 export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
   const all: { first: NewJobEvent; seq: number; following: NewJobEvent[]; characters: number }[] = [];
@@ -49,18 +49,18 @@ export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
   }));
 }
 
-/** The entry that tells of a job's program. The hash of that stands with the program, and is told with the entry when it is read. */
+/** The entry about a job's program. The program's row has the hash, which is added when the entry is read. */
 const submittedType = "job-submitted";
 
-/** A row of a log as it is read. */
+/** A log row as read. */
 type ReadRow = typeof jobEvents.$inferSelect & {
-  /** The principal chain of entries that have none of their own. */
+  /** The principal chain for entries without their own. */
   readonly jobChain: string[];
-  /** The job's, where the row begins with the entry that tells of it. */
+  /** The hash of the job's program, if the row begins with the entry about it. */
   readonly programHash: string | null;
 };
 
-/** The entries of rows of a log, in order. */
+/** Returns the entries of log rows, in order. */
 function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
   return log.flatMap(({ jobChain, programHash, following, ...stored }) => {
     const row = { ...stored, payload: programHash === null ? stored.payload : withHash(stored.payload, programHash) };
@@ -73,13 +73,13 @@ function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
   });
 }
 
-/** A payload with the hash behind what it says of the job; as it is, where a version before 0.2 stored it with the hash. */
+/** Adds the hash after the mode and status. Payloads of versions before 0.2 contain it already and do not change. */
 function withHash(payload: string, programHash: string): string {
   const { mode, status, ...rest } = JSON.parse(payload) as Readonly<Record<string, unknown>>;
   return JSON.stringify({ mode, status, programHash, ...rest });
 }
 
-/** `changed` takes the places of the new entries from the job's row. By primary keys. */
+/** `changed` takes the numbers of the new entries from the job's row. By primary keys. */
 const appendEvents = compose(
   "append_job_events",
   {
@@ -96,7 +96,7 @@ const appendEvents = compose(
   select last_seq from changed`,
 );
 
-/** Appends to a job's log from outside its driver; returns the last seq. Other changes of the same transaction follow `lockJob`. */
+/** Appends to a job's log from outside its driver; returns the last seq. Call `lockJob` before other changes in the same transaction. */
 export async function appendJobEvents(
   tx: Executor,
   jobId: Id<"job">,
@@ -110,7 +110,7 @@ export async function appendJobEvents(
 const columns = selectList(jobEvents, namesBut(jobEvents), "e");
 
 type LogRow = ReturnType<typeof columns.read>;
-/** A row of a log with what of its job is told with its entries: `jobChain` as JSON text. */
+/** A log row with the job's values for its entries; `jobChain` is JSON text. */
 type StoredRow = RawRow<LogRow> & {
   readonly jobChain: string;
   readonly jobKey: string;
@@ -118,8 +118,8 @@ type StoredRow = RawRow<LogRow> & {
 };
 
 /**
- * Runs for every look at a log, and so with every commit of a job that is watched. By primary keys; the row that holds the entry before
- * the page may hold its first ones. `offset 0` keeps the program a lookup.
+ * Runs for every read of a log, and so for every commit of a watched job. By primary keys. The row before the page may contain the page's
+ * first entries. `offset 0` keeps the program a lookup.
  */
 const selectLog = statement<StoredRow>(
   "read_job_log",
@@ -134,13 +134,13 @@ const selectLog = statement<StoredRow>(
    order by e.seq limit $4::int4`,
 );
 
-/** Up to `limit` entries of a job's log, from after `afterSeq`; none of a job of another project. */
+/** Returns up to `limit` entries of a job's log after `afterSeq`; none for a job of another project. */
 export async function readJobLog(
   db: Executor,
   projectId: ProjectId,
   { id, afterSeq, limit }: { readonly id: Id<"job">; readonly afterSeq: number; readonly limit: number },
 ): Promise<JobEventRecord[]> {
-  // Callers may name any unsigned number; no log is longer than what the column holds.
+  // Callers may send any unsigned number; no log is longer than the column's maximum.
   const last = Math.min(afterSeq, 2 ** 31 - 1);
   const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), last, limit + 1]);
   const log = rows.map((row) => {

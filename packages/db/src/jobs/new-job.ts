@@ -8,29 +8,29 @@ import type { NewJobStep } from "./commit-job.ts";
 import type { JobProgramRecord } from "./load.ts";
 import type { NewJobEvent } from "./record.ts";
 
-/** A job that is to be stored, with the beginning of its log and its first work. */
+/** A job to store, with its first log entries and tasks. */
 export type NewJob = {
   readonly job: typeof jobs.$inferInsert;
   readonly events: readonly NewJobEvent[];
   readonly tasks: readonly NewJobTask[];
-  /** Who holds its tasks from the beginning; by default whoever claims them. */
+  /** Holder of its tasks from the beginning; by default no node holds them. */
   readonly lease?: FirstLease | undefined;
-  /** What its first step has done already, for a job that begins with its submission. */
+  /** Results of its first step, for a job that begins with its submission. */
   readonly steps?: readonly NewJobStep[] | undefined;
   /** Its call that is about to be sent. */
   readonly begunCall?: CallRecord | undefined;
-  /** What else is written in the same transaction, such as the ask of a plan's approval. */
+  /** Other writes of the same transaction, such as the ask for a plan's approval. */
   readonly also?: ((tx: Executor) => Promise<void>) | undefined;
 };
 
-/** A program that is to be stored, unless it is there. */
+/** A program to store, unless it exists. */
 export type NewJobProgram = JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer };
 
-/** Programs in the order in which several are stored: two statements that store the same ones wait for each other in it. */
+/** Sorts programs for storing: two statements that store the same programs lock them in the same order. */
 export function inOrderOfKeys(programs: readonly NewJobProgram[]): NewJobProgram[] {
   const keyOf = ({ projectId, digest }: NewJobProgram) => [projectId, digest.toString("hex")];
   return programs.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
 }
 
-/** The job that an idempotency key names already, and the digest of what it was submitted with. */
+/** The job that already holds an idempotency key, and the digest of its submission. */
 export type KeyedJob = { readonly id: Id<"job">; readonly contentDigest: Buffer };

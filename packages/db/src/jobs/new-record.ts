@@ -2,7 +2,7 @@ import { wholeReceipt } from "../documents/jobs.ts";
 import type { NewJob } from "./new-job.ts";
 import type { JobRecord } from "./record.ts";
 
-/** A new job as its row is read once it is stored, without reading it: for who drives or answers it right after. */
+/** Returns the record of a new job without reading it, for callers that use it right after storing it. */
 export function recordOfNewJob({ job, events }: NewJob): JobRecord {
   const { idempotencyKey: _key, contentDigest: _digest, refusedAnswers: _refused, childKey: _child, ...given } = job;
   return {

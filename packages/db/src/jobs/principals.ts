@@ -5,16 +5,16 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** What of a job tells who stands behind it. */
+/** Columns of a job that identify its principals. */
 type KeyedPrincipal = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
 
-/** A job's principal chain as its row keeps it: nothing where it is that of its key alone. */
+/** Returns a job's principal chain as stored: empty if it is only the job's key. */
 export function storedChain({ keyId, principalChain }: KeyedPrincipal): string[] {
   const isOfKey = principalChain.length === 1 && principalChain[0] === principalOf(keyId);
   return isOfKey ? [] : [...principalChain];
 }
 
-/** A job's principal chain. */
+/** Returns a job's principal chain. */
 export function chainOfJob({ keyId, principalChain }: KeyedPrincipal): string[] {
   return principalChain.length === 0 ? [principalOf(keyId)] : [...principalChain];
 }
@@ -25,13 +25,13 @@ function principalOf(keyId: KeyId): string {
 
 const columns = selectList(jobs, ["id", "binding"], "j");
 
-/** By primary keys. Runs for calls of bound keys alone. */
+/** By primary keys. Runs only for calls with scoped keys. */
 const selectBindings = statement<RawRow<Pick<typeof jobs.$inferSelect, "id" | "binding">>>(
   "read_job_bindings",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[]) and ${filterBy("j.project_id", "$2::uuid")}`,
 );
 
-/** What jobs of a project are bound to; null for nothing. A job that is not there has no entry. */
+/** Returns the scopes of a project's jobs; null for no limit. A job that does not exist has no entry. */
 export async function readJobBindings(
   db: Executor,
   projectId: ProjectId,

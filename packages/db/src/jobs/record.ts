@@ -5,10 +5,10 @@ import { type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { type PackedList, packedList } from "../sql/select-list.ts";
 import { chainOfJob } from "./principals.ts";
 
-/** The columns of a job that are read: all but what only submitting needs. */
+/** Columns of a job that are read: all except those used only at submission. */
 export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");
 
-/** A job as its row holds it, without what only submitting needs. */
+/** A job as its row holds it, without the columns used only at submission. */
 export type JobRecord = Omit<Row<typeof jobs, (typeof jobNames)[number]>, "receipt"> & {
   receipt: ReceiptDocument | null;
 };
@@ -25,7 +25,7 @@ export const jobColumns: PackedList<JobRecord> = {
   },
 };
 
-/** What a step did and made; `output` is sealed. */
+/** A step's receipt and output; `output` is sealed. */
 export type JobStepRecord = Omit<Row<typeof jobSteps>, "jobId">;
 
 /** An entry of a job's log. */
@@ -33,5 +33,5 @@ export type JobEventRecord = Omit<Row<typeof jobEvents>, "principalChain" | "fol
   readonly principalChain: string[];
 };
 
-/** An entry of a job's log before it has its place there. */
+/** An entry of a job's log without its number. */
 export type NewJobEvent = LogEntry & Pick<NewRow<typeof jobEvents>, "principalChain">;

@@ -10,23 +10,23 @@ import { type StepRow, stepColumns, stepOfRow } from "./load.ts";
 import { readJobLog } from "./log.ts";
 import type { JobEventRecord, JobStepRecord } from "./record.ts";
 
-/** Where a page of a list begins, and how long it is. */
+/** Position and size of a page of a list. */
 type JobPosition = { after: Id<"job"> | undefined; limit: number };
 
 const statuses = "unnest($4::text[]) as s(status)";
 const from = "$5::uuid";
 const modes = "unnest($6::text[]) as m(mode)";
-/** Twins are in lists of simulations alone. */
+/** Only lists of simulations contain simulation runs of simulateFirst. */
 const notSimulationRun = "($7::bool or simulated_from is null)";
 const ofSkill = "($8::text = '' or skill_slug = $8::text)";
 
-/** The page of the ids of `found`, each with its program. */
+/** Returns the query for the page of the ids in `found`, each with its program. */
 function pageText(found: string): string {
   return `with found as (${found}), page as materialized (select id from found order by id desc limit $3::int4)
     ${selectListedJobs("page cross join lateral (select * from jobs where id = page.id offset 0) j")} order by page.id desc`;
 }
 
-/** By jobs_standing, for each of the modes and statuses that are asked for. */
+/** By jobs_standing, for each requested mode and status. */
 const selectOfProgram = statement<ListedRow>(
   "list_jobs_of_standing_program",
   pageText(
@@ -39,7 +39,7 @@ const selectOfProgram = statement<ListedRow>(
   ),
 );
 
-/** By jobs_skill, for each of the modes and statuses that are asked for: also those that others run. */
+/** By jobs_skill, for each requested mode and status, including child jobs. */
 const selectOfSkill = statement<ListedRow>(
   "list_jobs_of_skill",
   pageText(
@@ -52,7 +52,7 @@ const selectOfSkill = statement<ListedRow>(
   ),
 );
 
-/** By jobs_children, for each of the statuses that are asked for. Those of one job are of one mode, and mostly of one skill. */
+/** By jobs_children, for each requested status. Children of one job share one mode, and mostly one skill. */
 const selectOfParent = statement<ListedRow>(
   "list_jobs_of_parent",
   pageText(
@@ -65,7 +65,7 @@ const selectOfParent = statement<ListedRow>(
   ),
 );
 
-/** By jobs_rehearsals, for each of the statuses that are asked for. */
+/** By jobs_rehearsals, for each requested status. */
 const selectApprovalDryRuns = statement<ListedRow>(
   "list_rehearsals",
   pageText(
@@ -78,7 +78,7 @@ const selectApprovalDryRuns = statement<ListedRow>(
   ),
 );
 
-/** Jobs of a standing program, of a skill or of another job, or rehearsals of any program: newest first. */
+/** Lists jobs of a standing program, of a skill or of another job, or approval dry runs of any program, newest first. */
 async function listNarrowedJobs(
   db: Executor,
   projectId: ProjectId,
@@ -95,7 +95,7 @@ async function listNarrowedJobs(
   return read(await selectApprovalDryRuns(db, place));
 }
 
-/** Only the list of a standing program has rehearsals where nobody asks for them. */
+/** Without a filter on the mode, only the list of a standing program contains approval dry runs. */
 function modesOf({ mode, standingProgramId }: JobFilter): readonly JobMode[] {
   if (mode !== undefined) return [mode];
   return standingProgramId === undefined ? ["live", "simulate"] : jobModes;
@@ -105,7 +105,7 @@ function read(rows: readonly ListedRow[]): ListedJob[] {
   return rows.map(listedOf);
 }
 
-/** Jobs by primary key, the steps of each by theirs. */
+/** Jobs and their steps by primary keys. */
 const selectSteps = statement<StepRow>(
   "list_job_steps",
   `select s.* from jobs j cross join lateral (
@@ -114,32 +114,32 @@ const selectSteps = statement<StepRow>(
    order by s.job_id, s.ordinal`,
 );
 
-/** Served by jobs_simulated_from, and the primary key of programs. */
+/** By jobs_simulated_from, and the primary key of programs. */
 const selectSimulationRun = statement<ListedRow>(
   "find_listed_twin",
   `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
 );
 
-/** Runs for every submission, and for every look at a job. By primary keys. */
+/** By primary keys. Runs for every submission and every read of a job. */
 const selectListed = statement<ListedRow>(
   "find_job",
   `${selectListedJobs("jobs j")} where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")}`,
 );
 
-/** Kinds of jobs that nobody else runs: what was submitted to be run, what to be simulated, and simulations made for a job. */
+/** Kinds of jobs without a parent: submitted to run, submitted to simulate, and simulation runs made for a job. */
 type JobListKind = "live" | "simulation" | "twin";
 
-/** Which page of a project's jobs. */
+/** A page of a project's jobs. */
 type JobPage = {
   readonly kinds: readonly JobListKind[];
   readonly statuses: readonly JobStatus[];
-  /** From this UUID on, and below that one. */
+  /** Lower bound, inclusive; below it the upper bound, exclusive. */
   readonly fromUuid: string;
   readonly beforeUuid: string;
   readonly limit: number;
 };
 
-/** The newest of one kind in each of some statuses. Rows are compared as the index orders them: nothing else fits. */
+/** Returns the query for the newest jobs of one kind in each of some statuses. Rows are compared in the index's order, so no other index fits. */
 function newestOf(condition: string, statuses: string): string {
   return `select j.id from unnest(${statuses}::text[]) as s(status) cross join lateral (
     select id from jobs
@@ -149,9 +149,9 @@ function newestOf(condition: string, statuses: string): string {
 }
 
 /**
- * A backward scan of an index for each status of each kind, none longer than the page, and their merge: an index of a project's jobs in
- * their order would cost each job two entries more, one at its beginning and one at its end. By jobs_status, jobs_simulations and
- * jobs_twins; the page itself by primary keys.
+ * Merges one backward index scan per status and kind, each at most as long as the page. An index of a project's jobs in order of time would
+ * cost each job two more entries, at its beginning and at its end. By jobs_status, jobs_simulations and jobs_twins; the page itself by
+ * primary keys.
  */
 const selectPage = statement<ListedRow>(
   "list_jobs",
@@ -166,7 +166,7 @@ const selectPage = statement<ListedRow>(
   order by page.id desc`,
 );
 
-/** Jobs of one project, newest first. */
+/** Lists jobs of one project, newest first. */
 async function listJobPage(
   db: Executor,
   projectId: ProjectId,
@@ -181,17 +181,17 @@ async function listJobPage(
 /** The jobs of one project. */
 export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
-  /** The simulation that simulateFirst made for a job. */
+  /** Returns the simulation run that simulateFirst made for a job. */
   findTwin(id: Id<"job">): Promise<ListedJob | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(filter: JobFilter, page: JobPosition): Promise<ListedJob[]>;
   /** The steps of several jobs, in the order they began. */
   listSteps(ids: readonly Id<"job">[]): Promise<Map<Id<"job">, JobStepRecord[]>>;
-  /** The log of a job by seq upwards, from after `afterSeq`; empty for a job of another project. */
+  /** Log of a job by ascending seq, after `afterSeq`; empty for a job of another project. */
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
-/** The jobs of one project. Ids are in the order of time, which is the order of a list. */
+/** Returns the jobs of one project. Ids sort by time, which is the order of a list. */
 export function jobsForProject(db: Executor, projectId: ProjectId): JobRepository {
   return {
     find: (id) => findListedJob(db, projectId, id),
@@ -207,20 +207,20 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
   };
 }
 
-/** The kinds of jobs in a list that nothing narrows but status and mode; undefined for any other list, which has an index of its own. */
+/** Returns the kinds of jobs for a list filtered only by status and mode; undefined for other lists, which have their own indexes. */
 function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): JobListKind[] | undefined {
   if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;
   if (mode === "simulate") return ["simulation", "twin"];
   return mode === "live" ? ["live"] : ["live", "simulation"];
 }
 
-/** One job of a project. */
+/** Returns one job of a project. */
 async function findListedJob(db: Executor, projectId: ProjectId, id: Id<"job">): Promise<ListedJob | undefined> {
   const [row] = await selectListed(db, [uuidOfId(id), uuidOfId(projectId)]);
   return row && listedOf(row);
 }
 
-/** The simulation that simulateFirst made for a job. */
+/** Returns the simulation run that simulateFirst made for a job. */
 async function findListedSimulationRun(
   db: Executor,
   projectId: ProjectId,
@@ -230,7 +230,7 @@ async function findListedSimulationRun(
   return row && listedOf(row);
 }
 
-/** The steps of several jobs of a project, in the order they began. */
+/** Returns the steps of several jobs of a project, in the order they began. */
 async function listJobSteps(
   db: Executor,
   projectId: ProjectId,

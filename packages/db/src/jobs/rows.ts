@@ -7,15 +7,15 @@ import { rows, values } from "../sql/select-list.ts";
 import { arrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 import type { JobSetRow } from "./sets.ts";
 
-/** Fields of rows that are sealed together; `number` is that of the first of them. */
+/** Fields of rows sealed together; `number` is the number of the first row. */
 type JobRowBlock = { readonly number: number; readonly data: Buffer };
 
-/** Row numbers that follow each other: the first ones and the last ones of runs. */
+/** Runs of consecutive row numbers: the first and the last number of each. */
 type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
 
 /**
- * A run begins in the last block that begins at it or before it. By primary key, a lookup a run and a block; a block is sent once, and how
- * long it is stands beside it, so that what is too much is not read.
+ * A run begins in the last block that starts at or before its first row. By primary key, one lookup per run and block. Each block is sent
+ * once. Its length is read without its content, so that blocks beyond the limit are not read.
  */
 const selectBlocks = statement<JobRowBlock>(
   "read_job_row_blocks",
@@ -32,7 +32,7 @@ const selectBlocks = statement<JobRowBlock>(
    select row_number as number, data from sized where before < $4::int8 order by row_number`,
 );
 
-/** The blocks of a job in which runs of rows stand, in the order of their numbers, up to the one with which they come to so many bytes. */
+/** Returns the blocks that contain runs of a job's rows, in the order of their numbers, up to and including the one that reaches `bytesMax`. */
 export async function readJobRowBlocks(
   db: Executor,
   jobId: Id<"job">,
@@ -47,7 +47,7 @@ const setRowFields = fieldsBut(jobSetRows, "jobId");
 /** A row that a step fetched; `data` is sealed. */
 export type NewJobRow = ValuesOf<typeof rowFields>;
 
-/** A row's place and state in a set. One that is there already takes the new state. */
+/** Position and state of a row in a set. An existing position takes the new state. */
 export type JobSetRowChange = ValuesOf<typeof setRowFields>;
 
 /** By primary keys. */
@@ -62,7 +62,7 @@ const writeRows = compose(
     done_calls = excluded.done_calls, outputs = excluded.outputs, error_code = excluded.error_code`,
 );
 
-/** Stores rows of a job and their places in its sets. */
+/** Stores rows of a job and their positions in its sets. */
 export async function writeJobRows(
   tx: Executor,
   jobId: Id<"job">,
@@ -71,7 +71,7 @@ export async function writeJobRows(
   await writeRows(tx, { of: { jobId }, ...change });
 }
 
-/** Rows of a job that stand in a set one behind the other, with nothing done to them yet: the places from an ordinal on, by their numbers. */
+/** Consecutive rows in a set without results yet: positions from an ordinal on, by row numbers. */
 export type JobSetRun = {
   readonly setId: string;
   readonly fromOrdinal: number;
@@ -79,8 +79,8 @@ export type JobSetRun = {
 };
 
 /**
- * By primary keys. What a row of a large set costs is mostly this: a column a value, and the look for a conflict, double it. No place
- * of a run is taken: a set grows with the commit that counts its rows, and is emptied before it is made again.
+ * By primary keys. This is most of the cost of a row in a large set; a parameter per value, and the check for a conflict, would double it.
+ * The positions of a run are always free: a set grows only with the commit that counts its rows, and is cleared before it is made again.
  */
 const insertRowsAndSets = compose(
   "place_job_rows",
@@ -96,7 +96,7 @@ const insertRowsAndSets = compose(
   from unnest(${of.rowNumbers}) with ordinality as n(row_number, place)`,
 );
 
-/** Stores rows of a job, and places a run of rows in a set. */
+/** Stores rows of a job, and appends a run of rows to a set. */
 export async function storeJobRows(
   tx: Executor,
   jobId: Id<"job">,
@@ -110,7 +110,7 @@ const updateStates = statement<{ ordinal: number }>(
   `update job_set_rows set state = $4::text where job_id = $1::uuid and set_id = $2::text and state = $3::text`,
 );
 
-/** Gives all rows of a set in one state another; returns how many. */
+/** Changes the state of all rows of a set in one state; returns how many. */
 export async function setJobRowStates(
   tx: Executor,
   set: { jobId: Id<"job">; setId: string },
@@ -119,13 +119,13 @@ export async function setJobRowStates(
   return (await updateStates(tx, [uuidOfId(set.jobId), set.setId, change.from, change.to])).count;
 }
 
-/** The primary key serves it up to the set. */
+/** By primary key, as far as the set. */
 const clearSets = statement<{ set_id: string }>(
   "clear_job_sets",
   "delete from job_set_rows where job_id = $1::uuid and set_id = any($2::text[])",
 );
 
-/** Empties sets of a job. Their rows stay: other sets may hold them. */
+/** Clears sets of a job. Their rows stay, because other sets may contain them. */
 export async function clearJobSets(tx: Executor, jobId: Id<"job">, setIds: readonly string[]): Promise<void> {
   await clearSets(tx, [uuidOfId(jobId), arrayLiteral(setIds)]);
 }

@@ -6,8 +6,8 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * A row in a set, with what is sealed of it. `block`: the number under which its fields are stored, its own or that of a row before it;
- * `data` is null where the row before it has the same, and where it is not wanted.
+ * A row in a set, with its sealed fields. `block`: number of the block that contains its fields, at or before its own number. `data` is
+ * null if the previous row has the same block, or if data is not requested.
  */
 export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
   readonly block: number;
@@ -16,7 +16,7 @@ export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
 
 const setColumns = selectList(jobSetRows, namesBut(jobSetRows, "jobId", "setId"), "s");
 
-/** A block is sent once, however many of its rows follow each other; none where `$6` is false. */
+/** A block is sent once for consecutive rows; never if `$6` is false. */
 const columns = `${setColumns.text}, r.row_number as block,
        case when $6::boolean and r.row_number is distinct from lag(r.row_number) over (order by s.ordinal) then r.data end as data`;
 
@@ -24,20 +24,20 @@ type RawSetRow = RawRow<Omit<JobSetRow, "block" | "data">> &
   Pick<JobSetRow, "block" | "data"> & { readonly found: number };
 
 /**
- * Of the rows of a page as many as come to the bytes of `$5`, up to the one with which they do. How long what is sealed is stands beside
- * it, so that what is too much is not read. `found` counts the page.
+ * Limits a page to the rows that fit into `$5` bytes, including the row that reaches it. Lengths are read without the content, so that rows
+ * beyond the limit are not read. `found` counts the page.
  */
 const withinBytes = (page: string) => `select * from (
      select p.*, (count(*) over ())::int4 as found, coalesce(sum(coalesce(octet_length(p.outputs), 0) + coalesce(octet_length(p.data), 0))
        over (order by p.ordinal rows between unbounded preceding and 1 preceding), 0) as before from (${page}) p) sized
    where before < $5::int8 order by ordinal`;
 
-/** A row's block is the last one that begins at it or before it. One lookup by primary key a row, whatever statistics say. */
+/** A row's block is the last one that begins at or before it. One lookup by primary key per row, whatever the statistics say. */
 const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number
       order by row_number desc limit 1) r`;
 
-/** By primary key of both: the time of a page does not grow with the set. */
+/** By both primary keys: the time of a page does not grow with the set. */
 const selectSetRows = statement<RawSetRow>(
   "read_job_set_rows",
   withinBytes(`select ${columns} from (
@@ -45,7 +45,7 @@ const selectSetRows = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** Served by job_set_rows_state, which holds the rows of these two states alone. */
+/** By job_set_rows_state, which has only rows in these two states. */
 const selectSetRowsOf = statement<RawSetRow>(
   "read_job_set_rows_of_state",
   withinBytes(`select ${columns} from (
@@ -54,7 +54,7 @@ const selectSetRowsOf = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** By primary key of both; what is in another state is read and left out, so that the time of a page grows with how much that is. */
+/** By both primary keys. Rows in other states are read and skipped, so the time of a page grows with their number. */
 const selectSetRowsIn = statement<RawSetRow>(
   "read_job_set_rows_in",
   withinBytes(`select ${columns} from (
@@ -63,18 +63,18 @@ const selectSetRowsIn = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** What of a set is read: from an ordinal on at most so many rows, and so many sealed bytes of fields and outputs, about. */
+/** Page of a set: from an ordinal on, at most `limit` rows and about `bytesMax` sealed bytes of fields and outputs. */
 type JobSetPage = {
   readonly fromOrdinal: number;
   readonly limit: number;
   readonly bytesMax: number;
-  /** False leaves the fields out. */
+  /** False omits the fields. */
   readonly withData: boolean;
 };
 
 /**
- * Rows of a set by ordinal, from `fromOrdinal` on; with a state, or with states, only those in them. `hasMore` where others may stand
- * behind them: the page is full, in rows or in bytes.
+ * Returns rows of a set by ordinal, from `fromOrdinal` on; with a state or states, only rows in them. `hasMore`: more rows may follow,
+ * because the page is full in rows or bytes.
  */
 export async function readJobSetRows(
   db: Executor,
@@ -91,7 +91,7 @@ export async function readJobSetRows(
   return { rows: found.map((row) => setColumns.read(row)), hasMore };
 }
 
-/** A set of a job, or its rows in one state, or in some. */
+/** A set of a job, or its rows in one state or several. */
 type JobSetPart = {
   readonly jobId: Id<"job">;
   readonly setId: string;
@@ -99,7 +99,7 @@ type JobSetPart = {
   readonly states?: readonly Row<typeof jobSetRows>["state"][] | undefined;
 };
 
-/** Places in a set, one behind the other: ordinals, and of each the number and the state of the row that stands there. */
+/** Consecutive positions in a set: ordinals, and the number and state of the row at each. */
 export type JobSetPositions = {
   readonly ordinals: readonly number[];
   readonly rowNumbers: readonly number[];
@@ -112,7 +112,7 @@ type RawPositions = {
   readonly states: string | null;
 };
 
-/** One row of lists: to send and to read a row a place costs several times as much. They have the order of the subquery. */
+/** One row of lists, in the order of the subquery: a row per position costs several times as much. */
 const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordinal), ',') as ordinals,
     array_to_string(array_agg(s.row_number), ',') as row_numbers, array_to_string(array_agg(s.state), ',') as states
   from (select ordinal, row_number, state from job_set_rows
@@ -121,10 +121,10 @@ const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordin
 /** By primary key: the time of a page does not grow with the set. */
 const selectPositions = statement<RawPositions>("read_job_set_places", positionsOf(""));
 
-/** By primary key; what is in another state is read and left out, so that the time of a page grows with how much that is. */
+/** By primary key. Rows in other states are read and skipped, so the time of a page grows with their number. */
 const selectPositionsIn = statement<RawPositions>("read_job_set_places_in", positionsOf("and state = any($5::text[])"));
 
-/** Places of a set by ordinal, from `fromOrdinal` on; with states, only those of rows in them. */
+/** Returns positions of a set by ordinal, from `fromOrdinal` on; with states, only rows in them. */
 export async function readJobSetPositions(
   db: Executor,
   { jobId, setId, states }: Omit<JobSetPart, "state">,

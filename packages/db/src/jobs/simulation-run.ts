@@ -7,13 +7,13 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Served by jobs_simulated_from, which holds twins alone. */
+/** By jobs_simulated_from, which has only simulation runs. */
 const selectSimulationRun = statement<{ id: string }>(
   "find_job_twin",
   "select id from jobs where simulated_from = $1::uuid order by id limit 1",
 );
 
-/** The simulated twin that was made for a job by simulateFirst. */
+/** Returns the simulation run that simulateFirst made for a job. */
 export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise<Id<"job"> | undefined> {
   const [row] = await selectSimulationRun(db, [uuidOfId(jobId)]);
   return row && idOfUuid("job", row.id);
@@ -21,14 +21,14 @@ export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise
 
 const columns = selectList(jobs, ["receipt", "estimate"]);
 
-/** Served by jobs_simulated_from. */
+/** By jobs_simulated_from. */
 const selectReceipts = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">> & { id: string }>(
   "read_twin_receipts",
   `select simulated_from as id, ${columns.text} from jobs
    where ${filterBy("project_id", "$1::uuid")} and simulated_from = any($2::uuid[]) and receipt is not null`,
 );
 
-/** The receipts of the simulations that were made for jobs, by the job they were made for. */
+/** Returns the receipts of simulation runs, by the job they were made for. */
 export async function readSimulationReceipts(
   db: Executor,
   projectId: ProjectId,

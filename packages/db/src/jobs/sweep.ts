@@ -21,7 +21,7 @@ const deleteRows = statement<{ row_number: number }>(
   `delete from job_rows where ctid = any(array(select ctid from job_rows where job_id = $1::uuid limit $2::int4))`,
 );
 
-/** Another attempt would miss them. By primary key. */
+/** Prevents another attempt, which would need these rows. By primary key. */
 const beginSweep = statement<{ id: string }>(
   "begin_job_sweep",
   `update jobs set has_lost_rows = true where id = $1::uuid and not has_lost_rows returning id`,
@@ -37,12 +37,12 @@ const finishSweep = statement<{ id: string }>(
    update jobs set is_swept = true, progress = null where id = any($1::uuid[]) returning id`,
 );
 
-/** Jobs looked at for one batch. What a job runs is kept as long as that one may undo it. */
+/** Jobs per batch. A child job is kept as long as its parent may undo it. */
 const jobsMax = 20;
 
 /**
- * Removes what jobs that ended before `beforeMs` processed: rows, sets, outputs of steps and undo entries, about `limit` rows at
- * most. Receipts and log stay. Returns whether it came to the end. Any number of nodes may do so at once.
+ * Removes the data of jobs that ended before `beforeMs`: rows, sets, outputs of steps and undo entries, at most about `limit` rows.
+ * Receipts and log stay. Returns true at the end. Any number of nodes may do so at once.
  */
 export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Promise<boolean> {
   return withTransaction(db, async (tx) => {
@@ -64,8 +64,8 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
 }
 
 /**
- * From the old end of the primary key, by lookups of each job's twin and tasks. Jobs that ended too late, or have not ended,
- * stand in the way: a round goes past them once. A twin goes with the job it was made for, whose page and receipt name it.
+ * From the old end of the primary key, with lookups of each job's simulation run and tasks. A round passes once over jobs that ended too
+ * late or have not ended. A simulation run is deleted with its job, whose page and receipt name it.
  */
 const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
   "lock_ended_jobs",
@@ -76,7 +76,7 @@ const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
    order by j.id limit $4::int4 for update of j skip locked`,
 );
 
-/** By primary keys, and the asks of each job by theirs. Rows, sets and undo entries went before: that is what `is_swept` says. */
+/** By primary keys, and the asks of each job by theirs. `is_swept` shows that rows, sets and undo entries are already deleted. */
 const deleteEnded = statement<{ id: string }>(
   "delete_ended_jobs",
   `with steps as (
@@ -93,22 +93,22 @@ const deleteEnded = statement<{ id: string }>(
 
 /** One batch of a sweep of ended jobs. */
 type EndedJobBatch = {
-  /** Jobs that ended before this go, epoch milliseconds. */
+  /** Deletes jobs that ended before this time, epoch milliseconds. */
   readonly beforeMs: number;
-  /** The last job of the batch before; undefined for a round's first. */
+  /** Last job of the previous batch; undefined for a round's first. */
   readonly after: Id<"job"> | undefined;
-  /** Jobs at most. */
+  /** Maximum jobs. */
   readonly limit: number;
-  /** Entries of logs at most, but for those of the first job. */
+  /** Maximum log entries, not counting those of the first job. */
   readonly logEntriesMax: number;
 };
 
-/** What a batch did. `last`: where the next one begins; undefined where nothing is left. */
+/** Result of a batch. `last`: where the next one begins; undefined at the end. */
 type SweepProgress = { readonly last: Id<"job"> | undefined };
 
 /**
- * Removes jobs that ended and whose rows were swept, each whole and in one transaction: receipt, attempts, steps, log, asks, and its twin
- * with all of that. A job of which something is still due stays. Any number of nodes may do so at once.
+ * Removes ended jobs whose rows were swept, each completely in one transaction: receipt, attempts, steps, log, asks, and the same of its
+ * simulation run. A job with a due task stays. Any number of nodes may do so at once.
  */
 export function sweepEndedJobs(db: Executor, batch: EndedJobBatch): Promise<SweepProgress> {
   const { beforeMs, after, limit, logEntriesMax } = batch;

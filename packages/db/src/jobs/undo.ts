@@ -13,8 +13,8 @@ type JobUndoEntry = Row<typeof jobUndoEntries>;
 const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
 
 /**
- * By primary key, from its upper end: what is undone stands above what is still armed. As a range of the key, which is taken to
- * hold many rows: by the job alone all of its entries were read and sorted while there were no statistics.
+ * By primary key, from its upper end: undone entries come above armed ones. A range of the key is estimated as many rows. Without
+ * statistics, a condition on the job alone made PostgreSQL read and sort all of its entries.
  */
 const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
   "next_job_undo_entries",
@@ -23,7 +23,7 @@ const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
    order by job_id desc, entry desc limit $2::int4`,
 );
 
-/** The entries to undo next, the latest first. */
+/** Returns the entries to undo next, latest first. */
 export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: number): Promise<JobUndoEntry[]> {
   const rows = await selectUndo(db, [uuidOfId(jobId), limit]);
   return rows.map((row) => ({ jobId, ...columns.read(row) }));
@@ -31,13 +31,13 @@ export async function nextJobUndoEntries(db: Executor, jobId: Id<"job">, limit: 
 
 const listed = selectList(jobUndoEntries, ["entry", "stepId", "ordinal", "toolSlug", "entityId", "state"]);
 
-/** An undo entry as it is listed: without what would be sent. */
+/** An undo entry in a list, without its arguments. */
 export type ListedUndoEntry = Row<
   typeof jobUndoEntries,
   "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
 >;
 
-/** By primary key, from its lower end, as a range of the key: see above. */
+/** By primary key, from its lower end, as a range of the key (see above). */
 const selectListed = statement<RawRow<ListedUndoEntry>>(
   "list_job_undo_entries",
   `select ${listed.text} from job_undo_entries
@@ -45,7 +45,7 @@ const selectListed = statement<RawRow<ListedUndoEntry>>(
    order by job_id, entry limit $3::int4`,
 );
 
-/** The undo entries of a job in the order of their numbers, from behind `afterEntry`. */
+/** Returns the undo entries of a job in order, after `afterEntry`. */
 export async function listJobUndoEntries(
   db: Executor,
   jobId: Id<"job">,
@@ -54,7 +54,7 @@ export async function listJobUndoEntries(
   return (await selectListed(db, [uuidOfId(jobId), afterEntry, limit])).map((row) => listed.read(row));
 }
 
-/** Whether something that a job did could not be undone, and was left. */
+/** True if an action of the job could not be undone. */
 export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boolean> {
   const isLeft = and(eq(jobUndoEntries.jobId, jobId), eq(jobUndoEntries.state, "failed"));
   const rows = await db.orm.select({ entry: jobUndoEntries.entry }).from(jobUndoEntries).where(isLeft).limit(1);
@@ -63,10 +63,10 @@ export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boo
 
 const newFields = fieldsBut(jobUndoEntries, "jobId", "state");
 
-/** How one call may be undone. */
+/** How to undo one call. */
 export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 
-/** What becomes of an undo entry. */
+/** Result of an undo entry. */
 export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
 
 /** By primary key: a join with the changes was planned through all entries of the job. */
@@ -85,7 +85,7 @@ const writeUndo = compose(
   select ${of.jobId}, 'armed', ${entries.values("u")} from ${entries.from("u")}`,
 );
 
-/** Arms new undo entries of a job, and notes what became of earlier ones. */
+/** Stores new undo entries of a job, and the results of earlier ones. */
 export async function writeJobUndo(
   tx: Executor,
   jobId: Id<"job">,

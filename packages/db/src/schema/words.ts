@@ -172,7 +172,7 @@ export const standingPauseReasons = [
   "fail_step",
 ] as const;
 
-/** Why a standing program is paused. */
+/** Reason for the pause of a standing program. */
 export type StandingPauseReason = (typeof standingPauseReasons)[number];
 
 /**
@@ -181,25 +181,25 @@ export type StandingPauseReason = (typeof standingPauseReasons)[number];
  */
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 
-/** What starts a standing program. */
+/** Kind of a standing program's source. */
 export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
-/** What starts a standing program. */
+/** Kind of a standing program's source. */
 export type StandingSourceKind = (typeof standingSourceKinds)[number];
 
-/** What made a run: a time of the schedule, an event, new rows of a list, or a call. */
+/** Cause of a run: a time of the schedule, an event, new rows of a list, or a call. */
 export const standingRunKinds = ["schedule", "event", "poll", "hand"] as const;
 
-/** What made a run. */
+/** Cause of a run. */
 export type StandingRunKind = (typeof standingRunKinds)[number];
 
 /**
- * How a run stands. `collecting`: takes events until its window closes. `closing`: takes none any more, and is decided about next. `queued`: waits to be started. `started`: its job has not
- * ended. `ended`: its job has. `skipped` and `refused`: nothing was started. The three latter are final.
+ * State of a run. `collecting`: takes events until its window closes. `closing`: takes no more events, and is decided next. `queued`: waits
+ * to start. `started`: its job runs. `ended`: its job has ended. `skipped` and `refused`: nothing was started. The last three are final.
  */
 export const standingRunStates = ["collecting", "closing", "queued", "started", "ended", "skipped", "refused"] as const;
 
-/** How a run stands. */
+/** State of a run. */
 export type StandingRunState = (typeof standingRunStates)[number];
 
 /** Why a run did not start, or what it waits for; empty once it is started. */
@@ -231,32 +231,32 @@ export const standingRunReasons = [
 export type StandingRunReason = (typeof standingRunReasons)[number];
 
 /**
- * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is over,
- * `admit` about waiting runs, `cancel` ends a job that a newer run takes the place of, `backfill` decides about occurrences of the past.
- * `replay` moves a paced replay on.
+ * Work of a standing program: `fire` decides about occurrences, `poll` looks for new rows, `close` decides about windows whose time is
+ * over, `admit` about queued runs. `cancel` ends a job that a newer run replaces. `backfill` decides about past occurrences. `replay`
+ * continues a throttled replay.
  */
 export const dueTaskKinds = ["fire", "poll", "close", "admit", "cancel", "backfill", "replay"] as const;
 
-/** What kind of work a task of a standing program is. */
+/** Kind of a standing program's task. */
 export type DueTaskKind = (typeof dueTaskKinds)[number];
 
-/** How a backfill of a standing program stands; the two latter are final. */
+/** State of a backfill; the last two are final. */
 export const backfillStates = ["running", "done", "cancelled"] as const;
 
-/** How a backfill stands. */
+/** State of a backfill. */
 export type BackfillState = (typeof backfillStates)[number];
 
 /**
- * Why a backfill starts nothing. While it is running: as many of its runs wait as may (`waiting`), or something of its range is still to be
- * decided about by the program itself (`undecided`). Once it is cancelled: a caller `requested` it, its program was `deleted`, or has
- * another definition (`updated`), or its program was paused for 30 days (`expired`).
+ * Why a backfill starts nothing. While it runs: it has the maximum of queued runs (`waiting`), or the program has yet to decide about part
+ * of the range (`undecided`). After a cancellation: a caller `requested` it, its program was `deleted` or got another definition
+ * (`updated`), or its program was paused for 30 days (`expired`).
  */
 export const backfillReasons = ["", "waiting", "undecided", "requested", "deleted", "updated", "expired"] as const;
 
 /** Why a backfill starts nothing. */
 export type BackfillReason = (typeof backfillReasons)[number];
 
-/** What a standing program tells ask endpoints of: it has paused by itself, has missed times, its budget holds runs back, or runs cannot start. */
+/** Notices of a standing program to ask endpoints: it paused itself, missed times, its budget holds runs back, or runs cannot start. */
 export const standingNoticeKinds = [
   "standing_paused",
   "standing_missed",
@@ -264,45 +264,45 @@ export const standingNoticeKinds = [
   "standing_start_failed",
 ] as const;
 
-/** What a standing program tells ask endpoints of. */
+/** Kind of a standing program's notice. */
 export type StandingNoticeKind = (typeof standingNoticeKinds)[number];
 
-/** What is posted to ask endpoints: those that name none are told of asks alone. */
+/** Types posted to ask endpoints; an endpoint without any receives asks only. */
 export const askEndpointEventTypes = ["ask_raised", ...standingNoticeKinds] as const;
 
-/** What is posted to ask endpoints. */
+/** Type posted to ask endpoints. */
 export type AskEndpointEventType = (typeof askEndpointEventTypes)[number];
 
-/** What happens where a run is due while others are under way. */
+/** Policy for a run that is due while others are running. */
 export const overlapPolicies = ["skip", "queueOne", "queueAll", "cancelRunning", "allow"] as const;
 
-/** What happens where a run is due while others are under way. */
+/** Policy for a run that is due while others are running. */
 export type OverlapPolicy = (typeof overlapPolicies)[number];
 
-/** Why a program stopped to listen to a trigger; empty while it listens. `updated`: another version took its place. */
+/** Why a program's subscription to a trigger ended; empty while it is open. `updated`: another version replaced it. */
 export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as const;
 
-/** Why a program stopped to listen to a trigger. */
+/** Why a program's subscription to a trigger ended. */
 export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
 /**
- * What the last poll of a standing program came to. `ok`: it walked as far as there was something to find. `more`: it came to its cap, and
- * the next one goes on at once. `limited`: a call limit of the project let it not go. `failed`: a read failed, and nothing was moved.
+ * Outcome of a standing program's last poll. `ok`: it read everything there was. `more`: it reached its maximum, and the next poll
+ * continues at once. `limited`: a call limit of the project prevented it. `failed`: a read failed, and the position did not change.
  */
 export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
 
-/** What the last poll of a standing program came to. */
+/** Outcome of a standing program's last poll. */
 export type PollOutcome = (typeof pollOutcomes)[number];
 
-/** How a paced replay stands. `running`: queues deliveries, or waits until it may. The two latter are final. */
+/** State of a throttled replay. `running`: queues deliveries, or waits to. The last two are final. */
 export const replayStates = ["running", "paused", "done", "cancelled"] as const;
 
-/** How a paced replay stands. */
+/** State of a throttled replay. */
 export type ReplayState = (typeof replayStates)[number];
 
 /**
- * Why a paced replay queues nothing. While it is running: the endpoint backs off (`backoff`), as much is `pending` as may be, the
- * subscription is `inactive`, or the project's quota of pending deliveries is reached (`quota`). Once it is cancelled: a caller
- * `requested` it, the subscription was `deleted`, or it was paused for too long (`expired`).
+ * Why a throttled replay queues nothing. While it runs: the endpoint backs off (`backoff`), the maximum is `pending`, the subscription is
+ * `inactive`, or the project's quota of pending deliveries is reached (`quota`). After a cancellation: a caller `requested` it, the
+ * subscription was `deleted`, or it was paused for too long (`expired`).
  */
 export const replayReasons = [
   "",
@@ -319,31 +319,31 @@ export const replayReasons = [
 export type ReplayReason = (typeof replayReasons)[number];
 
 /**
- * What a link of the console lets its holder do. `sign_in`: open a session with the seat of its key. `answer`: answer one ask as one
- * contact. `connect`: connect one account.
+ * Permission of a console link's holder. `sign_in`: open a session with the seat of its key. `answer`: answer one ask as one contact.
+ * `connect`: connect one account.
  */
 export const linkPurposes = ["sign_in", "answer", "connect", "confirm"] as const;
 
-/** What a data key is for. */
+/** Purpose of a data key. */
 export const dataKeyUses = ["seal", "digest"] as const;
 
 /**
- * How a rotation of the vault key stands. `announced`: its data keys are made. `distributing`: nodes read them. `resealing`: every node seals
- * with them, and what stands under others is sealed anew, pass after pass. `done`: the last pass found nothing; the old keys are refused.
+ * State of a vault key's rotation. `announced`: its data keys exist. `distributing`: nodes read them. `resealing`: all nodes seal with
+ * them, and values under other keys are sealed again, pass after pass. `done`: the last pass found nothing; the old keys are refused.
  */
 export const vaultRotationStates = ["announced", "distributing", "resealing", "done"] as const;
 
-/** What a token of a grant is good for. `access`: calls. `refresh`: the next two tokens, once. */
+/** Purpose of a grant's token. `access`: calls. `refresh`: the next two tokens, once. */
 export const grantTokenKinds = ["access", "refresh"] as const;
 
-/** Who did what the audit log tells: the administrator, a key, a job, a person with a link, the service itself. */
+/** Actor of an audit entry: the administrator, a key, a job, a person with a link, or svc itself. */
 export type AuditActor = "admin" | "key" | "job" | "link" | "service";
 
-/** What is erased: one entity of a project, or the project with all that is its own. */
+/** Scope of an erasure: one entity of a project, or the project with all its data. */
 export const erasureKinds = ["entity", "project"] as const;
 
 /**
- * How an erasure stands. `running`: rows are deleted. `waiting`: until jobs have ended, or until the last pass may begin. `done`: a whole
- * pass found nothing.
+ * State of an erasure. `running`: rows are deleted. `waiting`: for jobs to end, or for the start of the last pass. `done`: a whole pass
+ * found nothing.
  */
 export const erasureStates = ["running", "waiting", "done"] as const;

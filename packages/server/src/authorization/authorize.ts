@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
+  type Clock,
   digestSecret,
   equalConstantTime,
   Fault,
   generateToken,
+  isWellFormedApiKey,
   type ProjectId,
   type ProjectPrincipal,
   type Sealer,
@@ -13,59 +15,80 @@ import { insertGrantCode } from "@svc/db/grants/codes";
 import { findKeyById } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
 import { asDeed } from "../audit/enter-deeds.ts";
-import type { AuditLog, Deed } from "../audit/log.ts";
-import { isValidKey } from "../auth/key-cache.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { isValidKey, type KeyCache, projectPrincipalOf } from "../auth/key-cache.ts";
+import type { KeyUse } from "../auth/key-use.ts";
+import { withinLimit } from "../console/links.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
+import type { Sessions } from "../console/sessions.ts";
+import type { SignInLimit } from "../console/sign-in-limit.ts";
+import { serverFaults } from "../errors.ts";
 import { splitTarget } from "../http/answer.ts";
 import { httpStatusOf } from "../rpc/connect-error.ts";
-import { type Asked, answerUrl, ClientUntrusted, createSeals, readAsked, type Vouched } from "./asked.ts";
-import { ClientDocumentError } from "./client.ts";
-import type { FindClient } from "./clients.ts";
-import { askPage, type Deciding, deadPage, decidePage, refusedPage } from "./consent-pages.ts";
+import { type DecisionDetails, decisionPage, errorPage, identityPage, refusalPage } from "./consent-page.ts";
+import {
+  answerUrl,
+  type ConsentRequest,
+  createSeals,
+  readConsentRequest,
+  UntrustedClientError,
+  type VouchedRequest,
+} from "./consent-request.ts";
+import { ClientDocumentError, type FindClient } from "./find-client.ts";
 import { generateText } from "./grants.ts";
 import { answerPage, pageHeaders } from "./html.ts";
-import { type IdentifyOptions, identify } from "./identify.ts";
-import type { PlaceOf } from "./metadata.ts";
+import type { ServiceUrlsOf } from "./metadata.ts";
 import { type Choice, type OfferSources, offerOf, readChoice } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, readForm } from "./serve.ts";
 
-/** What asking a person works with. */
+/** Services that identify a person. */
+type IdentifyOptions = {
+  readonly clock: Clock;
+  readonly keys: KeyCache;
+  readonly use: KeyUse;
+  readonly sessions: Sessions | undefined;
+  readonly origin: ConsoleOrigin;
+  readonly limit: SignInLimit;
+  readonly addressOf: (req: IncomingMessage) => string;
+};
+
+/** Services of the consent page. */
 export type AuthorizeOptions = AuthorizationOptions &
   IdentifyOptions & {
     readonly db: Database;
     readonly sealer: Sealer;
     readonly findClient: FindClient;
-    /** What a project has to choose from. */
+    /** Returns the toolkits and entities of a project, for the person to choose from. */
     readonly sourcesOf: (projectId: ProjectId) => Promise<OfferSources>;
-    readonly placeOf: PlaceOf;
+    readonly urlsOf: ServiceUrlsOf;
     readonly audit: AuditLog;
   };
 
-/** How long a person has to decide, milliseconds. */
+/** Time that a person has to decide, in milliseconds. */
 const decisionMs = 600_000;
-/** How long a code waits to be changed into tokens, milliseconds. */
+/** Lifetime of an authorization code, in milliseconds. */
 const codeMs = 60_000;
 
-type Answer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type AuthorizeHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /**
- * Makes the page on which a person lets a client in. GET shows who asks and changes nothing. POST takes first who the person is, then what
- * they decide; both come from this page alone, in the browser that opened it.
+ * Creates the handlers of the page on which a person gives a client access. GET shows the client and changes nothing. The first POST identifies the
+ * person; the second takes the decision. A POST is accepted only from this page, in the browser that opened it.
  */
-export function createAuthorize(options: AuthorizeOptions): { GET: Answer; POST: Answer } {
-  const { sealer, clock, origin, placeOf, findClient } = options;
+export function createAuthorize(options: AuthorizeOptions): { GET: AuthorizeHandler; POST: AuthorizeHandler } {
+  const { sealer, clock, origin, urlsOf, findClient } = options;
   const seals = createSeals(sealer, clock);
   const parts = { ...options, seals };
   return {
     GET: (req, res) =>
       withPages(res, async () => {
         const parameters = new URLSearchParams(splitTarget(req).query);
-        const asked = await readAsked(parameters, placeOf(req), (id) => findClient(id, req));
-        if ("refusal" in asked) return answerPage(res, refusedPage(asked));
+        const asked = await readConsentRequest(parameters, urlsOf(req), (id) => findClient(id, req));
+        if ("refusal" in asked) return answerPage(res, refusalPage(asked));
         const browser = cookieOf(req, origin) ?? generateToken();
         res.setHeader("set-cookie", cookieText(browser, origin));
-        const whole: Asked = { ...asked, browser: digestOf(browser), expiresAt: clock.now() + decisionMs };
-        answerPage(res, askPage(whole, seals.asked.seal(whole)));
+        const request: ConsentRequest = { ...asked, browser: digestOf(browser), expiresAt: clock.now() + decisionMs };
+        answerPage(res, identityPage(request, seals.asked.seal(request)));
       }),
     POST: (req, res) =>
       withPages(res, async () => {
@@ -76,7 +99,7 @@ export function createAuthorize(options: AuthorizeOptions): { GET: Answer; POST:
         const asked = vouched ?? seals.asked.open(form.get("asked") ?? "");
         const browser = cookieOf(req, origin);
         if (asked === undefined || browser === undefined || !equalConstantTime(digestOf(browser), asked.browser))
-          throw new ClientUntrusted(
+          throw new UntrustedClientError(
             "The page is from another browser, or was open for too long. Begin again in the program.",
           );
         if (form.get("decision") === "deny") return leave(res, asked, { error: "access_denied" });
@@ -86,29 +109,29 @@ export function createAuthorize(options: AuthorizeOptions): { GET: Answer; POST:
   };
 }
 
-/** Whatever is wrong is told to the person, and to no client. */
+/** Answers errors with a page for the person. The client gets none of them. */
 async function withPages(res: ServerResponse, answer: () => Promise<void>): Promise<void> {
   try {
     await answer();
   } catch (error) {
-    if (error instanceof ClientUntrusted || error instanceof ClientDocumentError)
-      answerPage(res, deadPage(400, error.message));
-    else if (error instanceof AuthorizationRefusal) answerPage(res, deadPage(error.status, error.message));
+    if (error instanceof UntrustedClientError || error instanceof ClientDocumentError)
+      answerPage(res, errorPage(400, error.message));
+    else if (error instanceof AuthorizationRefusal) answerPage(res, errorPage(error.status, error.message));
     else if (error instanceof Fault)
-      answerPage(res, deadPage(httpStatusOf(error.code), error.message, error.details[0]?.help));
+      answerPage(res, errorPage(httpStatusOf(error.code), error.message, error.details[0]?.help));
     else throw error;
   }
 }
 
-type Parts = AuthorizeOptions & { readonly seals: ReturnType<typeof createSeals> };
+type AuthorizeParts = AuthorizeOptions & { readonly seals: ReturnType<typeof createSeals> };
 
-/** Takes who the person is, and shows what there is to decide; what opens nothing is told on the page that asked for it. */
+/** Identifies the person and answers with the decision page. If this fails, answers with the first page and the error. */
 async function vouch(
-  asked: Asked,
+  request: ConsentRequest,
   form: URLSearchParams,
   req: IncomingMessage,
   res: ServerResponse,
-  parts: Parts,
+  parts: AuthorizeParts,
 ): Promise<void> {
   const { seals } = parts;
   let principal: ProjectPrincipal;
@@ -116,47 +139,77 @@ async function vouch(
     principal = await identify(form, req, parts);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return answerPage(res, askPage(asked, seals.asked.seal(asked), { fault: error, status: httpStatusOf(error.code) }));
+    return answerPage(
+      res,
+      identityPage(request, seals.asked.seal(request), { fault: error, status: httpStatusOf(error.code) }),
+    );
   }
   const { projectId, keyId } = principal;
-  const vouched: Vouched = { ...asked, projectId, keyId };
-  answerPage(res, decidePage(asked, seals.vouched.seal(vouched), await decidingOf(vouched, parts)));
+  const vouched: VouchedRequest = { ...request, projectId, keyId };
+  answerPage(res, decisionPage(request, seals.vouched.seal(vouched), await detailsOf(vouched, parts)));
 }
 
-/** Takes what they decided. */
-async function decide(vouched: Vouched, form: URLSearchParams, res: ServerResponse, parts: Parts): Promise<void> {
-  const deciding = await decidingOf(vouched, parts);
+/**
+ * Returns the principal of the key that a person vouches with: a key of the console's session, or one that they typed. The form has the session's
+ * other half. Rejects with SESSION_INVALID, KEY_NEEDED, API_KEY_INVALID or SIGN_INS_EXCEEDED, or if the database is unavailable.
+ */
+async function identify(
+  form: URLSearchParams,
+  req: IncomingMessage,
+  options: IdentifyOptions,
+): Promise<ProjectPrincipal> {
+  const { clock, keys, use, sessions, origin } = options;
+  const [seat, half, text] = [form.get("seat"), form.get("half"), form.get("key")?.trim()];
+  if (seat !== null && half !== null && sessions !== undefined) {
+    const cookie = origin.proofOf(req)?.cookie;
+    const principal = await sessions.authenticate({ cookie, half, seat, originFault: origin.faultOf(req) });
+    if (principal.kind === "project") return principal;
+  }
+  if (!text) throw serverFaults.KEY_NEEDED();
+  return withinLimit(options, req, text, async () => {
+    const key = await keys.find(digestSecret(text));
+    if (key === undefined || !isValidKey(key, clock.now()))
+      throw serverFaults.API_KEY_INVALID(text.startsWith("svc_") && !isWellFormedApiKey(text));
+    use.note(key.id);
+    return projectPrincipalOf(key);
+  });
+}
+
+/** Takes the decision: leads back to the client with a code, or answers with the decision page again if the choice is incomplete. */
+async function decide(
+  vouched: VouchedRequest,
+  form: URLSearchParams,
+  res: ServerResponse,
+  parts: AuthorizeParts,
+): Promise<void> {
+  const details = await detailsOf(vouched, parts);
   const isAllowed = form.get("decision") === "allow";
   const binding = isAllowed
-    ? readChoice(form, deciding.offer, vouched)
+    ? readChoice(form, details.offer, vouched)
     : { fault: "Nothing was decided: press Allow or Deny." };
   if (!("fault" in binding)) {
-    const { projectId, clientId } = vouched;
-    const about = { projectId, subject: clientId, entityId: binding.entityId, actor: actorOf(vouched) };
+    const { projectId, keyId, clientId } = vouched;
+    // The grant can do at most what this key can.
+    const about = { projectId, subject: clientId, entityId: binding.entityId, actor: { kind: "key", keyId } as const };
     const code = await asDeed(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
       makeCode(vouched, binding, parts),
     );
     return leave(res, vouched, { code });
   }
   const { fault } = binding;
-  answerPage(res, decidePage(vouched, parts.seals.vouched.seal(vouched), { ...deciding, form, fault }));
+  answerPage(res, decisionPage(vouched, parts.seals.vouched.seal(vouched), { ...details, form, fault }));
 }
 
-/** What there is to decide. Throws ClientUntrusted where the key has ended meanwhile. */
-async function decidingOf({ projectId, keyId }: Vouched, options: AuthorizeOptions): Promise<Deciding> {
+/** Returns the contents of the decision page. Throws UntrustedClientError if the key was revoked or has expired. */
+async function detailsOf({ projectId, keyId }: VouchedRequest, options: AuthorizeOptions): Promise<DecisionDetails> {
   const { db, clock, sourcesOf } = options;
   const [project, key] = await Promise.all([findProject(db, projectId), findKeyById(db, keyId)]);
   if (key === undefined || !isValidKey(key, clock.now()))
-    throw new ClientUntrusted("The key was revoked meanwhile. Begin again in the program, with another one.");
+    throw new UntrustedClientError("The key was revoked meanwhile. Begin again in the program, with another one.");
   return { projectName: project?.name ?? "", keyName: key.name, offer: offerOf(key, await sourcesOf(projectId)) };
 }
 
-/** Whose key it was shown, or whose session: what the grant may do at most is what the key may. */
-function actorOf({ keyId }: Vouched): Deed["actor"] {
-  return { kind: "key", keyId };
-}
-
-async function makeCode(vouched: Vouched, binding: Choice, { db, clock }: AuthorizeOptions): Promise<string> {
+async function makeCode(vouched: VouchedRequest, binding: Choice, { db, clock }: AuthorizeOptions): Promise<string> {
   const { projectId, keyId, clientId, clientName, redirectUri, challenge, resource } = vouched;
   const { entityId, accessClasses, toolkitSlugs, agentTools } = binding;
   const code = generateText("code");
@@ -169,9 +222,9 @@ async function makeCode(vouched: Vouched, binding: Choice, { db, clock }: Author
   return code;
 }
 
-/** Leads the browser back to the client: only ever after a person has pressed a button. */
-function leave(res: ServerResponse, asked: Asked, parameters: Readonly<Record<string, string>>): void {
-  res.writeHead(303, { ...pageHeaders, location: answerUrl(asked, parameters), "content-length": 0 }).end();
+/** Redirects the browser to the client. Call it only after a person has pressed a button. */
+function leave(res: ServerResponse, request: ConsentRequest, parameters: Readonly<Record<string, string>>): void {
+  res.writeHead(303, { ...pageHeaders, location: answerUrl(request, parameters), "content-length": 0 }).end();
 }
 
 function digestOf(browser: string): string {
@@ -182,7 +235,7 @@ function cookieName(origin: ConsoleOrigin): string {
   return origin.cookieName().replace("svc_console_", "svc_grant_");
 }
 
-/** Not Strict: the page is opened from elsewhere, in a second tab as well, and would be sent no cookie of the first. It opens nothing alone. */
+/** Not SameSite=Strict: other sites open the page, and a second tab would not send the first one's cookie. The cookie alone gives no access. */
 function cookieText(value: string, origin: ConsoleOrigin): string {
   const secure = origin.isSecure() ? "; Secure" : "";
   return `${cookieName(origin)}=${value}; Path=/; Max-Age=${decisionMs / 1_000}; HttpOnly; SameSite=Lax${secure}`;

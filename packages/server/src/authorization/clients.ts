@@ -1,39 +1,114 @@
-import type { IncomingMessage } from "node:http";
-import type { Database } from "@svc/db/connect";
-import { findGrantClient } from "@svc/db/grants/codes";
-import { type Client, type ClientDocuments, isClientUrl } from "./client.ts";
-import type { AddressLimit } from "./register.ts";
-import { AuthorizationRefusal } from "./serve.ts";
+import { isIPv4 } from "node:net";
+import { isPrintableText } from "@svc/core";
 
-/** Finds a client by its id; undefined where there is none. Throws ClientDocumentError where its description cannot be had. */
-export type FindClient = (id: string, req: IncomingMessage) => Promise<Client | undefined>;
+/** A program that asks a person for a grant. */
+export type Client = {
+  readonly id: string;
+  /** Name that the client gave itself, unverified; empty if it gave none. */
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  /** Host of the client's metadata document; undefined if the client registered itself. */
+  readonly host: string | undefined;
+};
 
-const idCharactersMax = 1_024;
+const redirectUrisMax = 10;
+const nameCharacters = 100;
+/** Invisible characters and those that change the writing direction: with them, a name looks like another name. */
+const unseen = /\p{Cf}/u;
 
-/** Makes the way to clients: by their address, or as they registered. */
-export function createFindClient({
-  db,
-  documents,
-  limit,
-}: {
-  db: Database;
-  documents: ClientDocuments;
-  /** Of lookups of addresses, which anyone can have made. */
-  limit: AddressLimit;
-}): FindClient {
-  return async (id, req) => {
-    if (id.length > idCharactersMax) return undefined;
-    if (isClientUrl(id)) {
-      const waitMs = limit(req);
-      if (waitMs !== undefined) throw tooMany(waitMs);
-      return documents.find(id);
-    }
-    const found = await findGrantClient(db, id);
-    return found && { ...found, host: undefined };
-  };
+/** Reads the redirect URIs of a client. Returns the reason as a text if they are not accepted. */
+export function readRedirectUris(value: unknown): string[] | string {
+  if (!Array.isArray(value) || value.length === 0 || value.length > redirectUrisMax)
+    return `redirect_uris is a list of 1 to ${redirectUrisMax} addresses`;
+  const uris: string[] = [];
+  for (const uri of value) {
+    const why = typeof uri === "string" ? redirectUriFault(uri) : "a redirect URI is a text";
+    if (why !== undefined) return why;
+    uris.push(uri);
+  }
+  return uris;
 }
 
-function tooMany(waitMs: number): AuthorizationRefusal {
-  const why = "Too many programs were looked up from this address. Try again in a minute.";
-  return new AuthorizationRefusal("temporarily_unavailable", why, 429, Math.ceil(waitMs / 1_000));
+/** Reads the name of a client; empty if it gave none. Returns undefined unless it is a text of at most 100 printable characters. */
+export function readClientName(value: unknown): string | undefined {
+  if (value === undefined) return "";
+  const isName = typeof value === "string" && isPrintableText(value, nameCharacters) && !unseen.test(value);
+  return isName ? value : undefined;
+}
+
+const uriCharactersMax = 1_024;
+/**
+ * Schemes that browsers or operating systems handle. None is a client's own: a page or another program would get the code, or would be started
+ * with it.
+ */
+const unsafeSchemes = new Set(
+  `javascript livescript mocha vbscript jscript data blob about file filesystem view-source wyciwyg jar mhtml mk res resource cid mid urn
+  ws wss ftp ftps sftp scp ssh telnet tn3270 rlogin gopher nntp news snews ldap ldaps dict finger rtsp rtmp mms mmst mmsu smb cifs nfs afp dav
+  davs webdav vnc rdp irc ircs xmpp git svn rsync
+  mailto tel callto sip sips sms smsto mmsto fax modem facetime facetime-audio geo maps map webcal webcals feed im pres
+  chrome chrome-error chrome-extension chrome-search chrome-untrusted devtools edge extension opera vivaldi brave safari-extension
+  safari-web-extension moz moz-extension moz-icon firefox content package market android android-app app googlechrome intent intents
+  itms itms-apps itms-appss itms-services itmss macappstore macappstores prefs app-prefs app-settings settings shortcuts workflow shareddocuments
+  applescript help x-help-action x-man-page addressbook message podcast remotedesktop ical calshow
+  microsoft-edge shell hcp search search-ms windowsdefender wmplayer zune bingmaps callshow tez upi otpauth otpauth-migration wifi magnet ed2k
+  bitcoin ethereum lightning steam`.split(/\s+/),
+);
+/** Prefixes of such schemes: those of a system's settings and tools, and those that web pages register. */
+const unsafePrefix = /^(?:ms-|microsoft[.-]|windows|x-apple|com\.apple\.|moz-|chrome-|web\+|ext\+|itms|android|intent)/;
+
+/**
+ * Returns the reason why an address may not receive codes; undefined if it may. Accepted are https, http to the person's own machine, and
+ * schemes of the client's own (RFC 8252).
+ */
+export function redirectUriFault(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || text.length > uriCharactersMax || !/^[\x21-\x7e]+$/.test(text))
+    return `a redirect URI is an absolute URL of at most ${uriCharactersMax} characters`;
+  if (text.includes("#")) return "a redirect URI has no fragment";
+  if (url.username !== "" || url.password !== "") return "a redirect URI has no user name and no password";
+  const isWeb = url.protocol === "https:" || url.protocol === "http:";
+  // URL accepts more characters in a host, but they have a meaning in a content security policy: a semicolon begins another rule.
+  if (isWeb && !/^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])$/.test(url.hostname))
+    return "the host of a redirect URI is an address, or letters, digits, dots, hyphens and underscores";
+  if (url.protocol === "https:") return undefined;
+  if (url.protocol === "http:")
+    return isLoopback(url) ? undefined : "a redirect URI with http leads to 127.0.0.1, [::1] or localhost";
+  const scheme = url.protocol.slice(0, -1);
+  if (!unsafeSchemes.has(scheme) && !unsafePrefix.test(scheme)) return undefined;
+  return `a redirect URI never has the scheme ${url.protocol}, which browsers or systems open; use https, http to this machine, or a scheme of the program's own`;
+}
+
+/**
+ * True if a redirect URI equals one of the client's, character by character. On the person's own machine the port may differ, because a
+ * program takes any free port there (RFC 8252, 7.3).
+ */
+export function isRedirectUriOf(registered: readonly string[], asked: string): boolean {
+  return registered.some((one) => one === asked || isSameButPort(one, asked));
+}
+
+/** True if an http address leads to the machine on which it is opened. */
+export function isLoopback({ protocol, hostname }: URL): boolean {
+  if (protocol !== "http:") return false;
+  return hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."));
+}
+
+function isSameButPort(one: string, asked: string): boolean {
+  const [a, b] = [withoutPort(one), withoutPort(asked)];
+  return a !== undefined && a === b;
+}
+
+/** Returns the text without the port of its loopback host; undefined for other hosts, and if URL reads another host than the text has. */
+function withoutPort(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !isLoopback(url)) return undefined;
+  const [, host, rest = ""] =
+    /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/.exec(text) ?? [];
+  return host === url.hostname ? `http://${host}${rest}` : undefined;
+}
+
+/** Returns the scheme and host of a redirect URI, to show to people, without path and query. */
+export function originOfRedirect(redirectUri: string): string {
+  const { protocol, origin, host } = new URL(redirectUri);
+  if (/^https?:$/.test(protocol)) return origin;
+  return host === "" ? protocol : `${protocol}//${host}`;
 }

@@ -6,26 +6,26 @@ import { createFreshCache } from "../auth/fresh-cache.ts";
 import { isValidKey } from "../auth/key-cache.ts";
 import { storeDeadlineMs } from "../store-deadline.ts";
 
-/** An access token's grant: the key that its calls are made as, and where it is good. */
+/** Grant of an access token: the key that its calls use, and the address that accepts it. */
 type CallerGrant = {
   readonly key: CallerKey;
-  /** The key by which a person gave it. */
+  /** Key with which a person gave the grant. */
   readonly voucherKeyId: KeyId;
   readonly resource: string;
   readonly expiresAt: number;
 };
 
-/** Grants by the digests of their access tokens, as the store had them at most a second ago. */
+/** Cache of grants by the digests of their access tokens, at most one second old. */
 export type GrantCache = {
-  /** Undefined where there is none, or its grant has ended. Rejects when the store is away or late. */
+  /** Returns undefined if the token is unknown or its grant has ended. Rejects if the database is unavailable or too slow. */
   find(digest: Buffer): Promise<CallerGrant | undefined> | CallerGrant | undefined;
-  /** Forgets the grants of a key, or that it vouches for: for the node that ends one. */
+  /** Removes the grants that use a key or were given with it. The node that ends a key or grant calls it. */
   forget(id: KeyId): void;
-  /** Forgets those of a project: for the node that changes its quotas. */
+  /** Removes the grants of a project. The node that changes the project's quotas calls it. */
   forgetProject(id: ProjectId): void;
 };
 
-/** Makes the cache over the store. */
+/** Creates the cache. */
 export function createGrantCache({ db, clock }: { db: Executor; clock: Clock }): GrantCache {
   const load = async (digest: Buffer): Promise<CallerGrant | undefined> => {
     const token = await findGrantToken(db, digest);
@@ -43,15 +43,15 @@ export function createGrantCache({ db, clock }: { db: Executor; clock: Clock }):
   };
 }
 
-/** Prefixes of what clients are given: they tell these from keys, and scanners find them. */
+/** Prefixes of codes and tokens. They differ from those of API keys, and secret scanners find them. */
 const prefixes = { code: "svcac_", access: "svcat_", refresh: "svcrt_" } as const;
 
-/** A new code or token: 32 random bytes behind a prefix. */
+/** Returns a new code or token: a prefix and 32 random bytes. */
 export function generateText(kind: keyof typeof prefixes): string {
   return `${prefixes[kind]}${generateToken()}`;
 }
 
-/** Whether a bearer has the form of an access token. */
+/** True if a bearer has the prefix of an access token. */
 export function isAccessToken(bearer: string): boolean {
   return bearer.startsWith(prefixes.access);
 }

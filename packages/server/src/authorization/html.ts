@@ -4,10 +4,10 @@ import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { tokensFile } from "@svc/console";
 
-/** A text that may stand in a page as it is. */
+/** Text that is safe to insert into a page. */
 export type Html = { readonly html: string };
 
-/** A part of a page: what is put into it is escaped, unless it is a part itself; lists are put one after the other. */
+/** Template tag for parts of a page. Escapes texts, inserts parts unchanged, and joins the parts of a list by line breaks. */
 export function html(texts: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
   const parts = values.map((value) => {
     if (typeof value === "string") return escapeHtml(value);
@@ -16,20 +16,20 @@ export function html(texts: TemplateStringsArray, ...values: readonly (string | 
   return { html: String.raw({ raw: texts }, ...parts) };
 }
 
-/** A page: its status, what its tab is called, and what stands in it. */
+/** A page for a person's browser. */
 export type HtmlPage = {
   readonly status: number;
   readonly title: string;
   readonly body: Html;
-  /** Where its form may lead, beside this service, as a policy names it. */
+  /** Source that the form may lead to besides this service, as in a content security policy. */
   readonly formTarget?: string;
-  /** Run in it, where scripts run. */
+  /** Script of the page. The page works without it. */
   readonly script?: string;
 };
 
 const style = `${readFileSync(tokensFile, "utf8")}\n${readFileSync(fileURLToPath(new URL("page.css", import.meta.url)), "utf8")}`;
 
-/** Answers with a page that loads nothing, stands in no frame, is kept nowhere, and tells no other site that it was opened. */
+/** Answers with a page that loads nothing, cannot be framed, is not cached, and sends no referrer to other sites. */
 export function answerPage(res: ServerResponse, { status, title, body, formTarget = "", script }: HtmlPage): void {
   const text = `<!doctype html>
 <html lang="en">
@@ -63,10 +63,10 @@ ${script === undefined ? "" : `<script>${script}</script>`}
   res.end(text);
 }
 
-/** Headers of everything that a person's browser is answered here. */
+/** Headers of every answer to a person's browser. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
-  // Not no-referrer: the form's request would come from the origin `null`.
+  // no-referrer would make the form's request come from the origin `null`.
   "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -74,7 +74,7 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Browsers hold the redirect that follows a form to the form's policy as well, so it names where that leads. */
+/** Returns the content security policy. Browsers apply form-action to the redirect after a form too, so it has to name that target. */
 function policyOf(formTarget: string, script: string | undefined): string {
   return [
     "default-src 'none'",

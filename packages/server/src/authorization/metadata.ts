@@ -1,23 +1,26 @@
 import type { IncomingMessage } from "node:http";
+import { serverFaults } from "../errors.ts";
+import { answerError, answerJson } from "../http/answer.ts";
 import { mcpPath } from "../http/mcp-path.ts";
+import type { PageHandler } from "../pages/pages.ts";
 import { accessScopes, firstScopes } from "./scopes.ts";
 
-/** How a request knows this service: what its answers say of themselves, and what tokens are bound to. */
-export type Place = {
-  /** Who gives grants (RFC 8414): the address of the service, without a slash at the end. */
+/** Addresses of this service as a caller knows them. Metadata names them, and tokens are bound to them. */
+export type ServiceUrls = {
+  /** Issuer of grants (RFC 8414): the address of the service, without a final slash. */
   readonly issuer: string;
-  /** What grants are for (RFC 8707): the address of MCP. */
+  /** Resource of grants (RFC 8707): the address of MCP. */
   readonly resource: string;
 };
 
-/** Tells the place of a request. */
-export type PlaceOf = (req: IncomingMessage) => Place;
+/** Returns the addresses of the service for a request. */
+export type ServiceUrlsOf = (req: IncomingMessage) => ServiceUrls;
 
 /**
- * Makes it. `publicUrl` is SVC_PUBLIC_URL; without it a service has the name that its client used, since clients hold what is said of an
- * address to that address. The door has judged the name by then.
+ * Creates the function. `publicUrl` is SVC_PUBLIC_URL. Without it the host that the client used applies, because clients compare the metadata of an
+ * address with that address. The door of the listener has checked the host before.
  */
-export function createPlaceOf({
+export function createServiceUrls({
   publicUrl,
   isTls,
   listening,
@@ -25,7 +28,7 @@ export function createPlaceOf({
   publicUrl: string | undefined;
   isTls: boolean;
   listening: () => string;
-}): PlaceOf {
+}): ServiceUrlsOf {
   return (req) => {
     const issuer = publicUrl ?? namedBy(req, isTls) ?? listening();
     return { issuer, resource: `${issuer}${mcpPath}` };
@@ -36,11 +39,11 @@ function namedBy({ headers: { host } }: IncomingMessage, isTls: boolean): string
   return host === undefined ? undefined : URL.parse(`${isTls ? "https" : "http"}://${host}`)?.origin;
 }
 
-/** Where the metadata of the resource is. */
+/** Path of the resource's metadata. */
 export const resourceMetadataPath = "/.well-known/oauth-protected-resource";
-/** Where the metadata of the issuer is. */
-export const issuerMetadataPath = "/.well-known/oauth-authorization-server";
-/** Where clients register, people decide, and codes and tokens are changed. */
+/** Path of the issuer's metadata. */
+const issuerMetadataPath = "/.well-known/oauth-authorization-server";
+/** Paths for registering clients, for the consent page, and for exchanging and revoking tokens. */
 export const authorizationPaths = {
   register: "/oauth/register",
   authorize: "/oauth/authorize",
@@ -48,8 +51,8 @@ export const authorizationPaths = {
   revoke: "/oauth/revoke",
 } as const;
 
-/** What clients learn of the resource (RFC 9728). */
-export function resourceMetadata({ issuer, resource }: Place): object {
+/** Returns the metadata of the resource (RFC 9728). */
+function resourceMetadata({ issuer, resource }: ServiceUrls): object {
   return {
     resource,
     authorization_servers: [issuer],
@@ -59,8 +62,8 @@ export function resourceMetadata({ issuer, resource }: Place): object {
   };
 }
 
-/** What clients learn of who gives grants (RFC 8414, 9207, and the draft of client id metadata documents). */
-export function issuerMetadata({ issuer }: Place): object {
+/** Returns the metadata of the issuer (RFC 8414, RFC 9207, and the draft of client id metadata documents). */
+function issuerMetadata({ issuer }: ServiceUrls): object {
   const { authorize, token, register, revoke } = authorizationPaths;
   return {
     issuer,
@@ -80,17 +83,24 @@ export function issuerMetadata({ issuer }: Place): object {
   };
 }
 
-/** What a client that is let in by nothing, or by a token that is none, is told (RFC 6750, RFC 9728): where to ask, and for what. */
-export function challengeOf({ issuer, resource }: Place, hasBearer: boolean): string {
-  const parts = [metadataOf({ issuer, resource }), `scope="${firstScopes.join(" ")}"`];
-  return `Bearer ${[...(hasBearer ? ['error="invalid_token"'] : []), ...parts].join(", ")}`;
+/** Returns the handlers of the metadata by path. The resource has two paths: the plain one, and the one with the path of MCP (RFC 9728). */
+export function metadataPages(urlsOf: ServiceUrlsOf): [path: string, PageHandler][] {
+  const resource = serveDocument((req) => resourceMetadata(urlsOf(req)));
+  const issuer = serveDocument((req) => issuerMetadata(urlsOf(req)));
+  return [
+    [resourceMetadataPath, resource],
+    [`${resourceMetadataPath}${mcpPath}`, resource],
+    [issuerMetadataPath, issuer],
+  ];
 }
 
-/** What a client is told whose token may not do what it was asked for: to ask the person for more. */
-export function stepUpOf(place: Place, scopes: string): string {
-  return `Bearer error="insufficient_scope", scope="${scopes}", ${metadataOf(place)}`;
-}
-
-function metadataOf({ issuer, resource }: Place): string {
-  return `resource_metadata="${issuer}${resourceMetadataPath}${resource.slice(issuer.length)}"`;
+/** Creates a handler that answers with a document. Pages of any origin may read it. */
+function serveDocument(documentOf: (req: IncomingMessage) => object): PageHandler {
+  return (req, res) => {
+    const { method = "" } = req;
+    if (method !== "GET" && method !== "HEAD")
+      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
+    const headers = { "access-control-allow-origin": "*", "cache-control": "no-store", vary: "host" };
+    answerJson(res, 200, JSON.stringify(documentOf(req)), headers);
+  };
 }

@@ -14,40 +14,26 @@ import type { Connections } from "../listen/connections.ts";
 import type { PageHandler } from "../pages/pages.ts";
 import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { type AuthorizeOptions, createAuthorize } from "./authorize.ts";
-import { type ClientDocuments, createClientDocuments } from "./client.ts";
-import { createFindClient } from "./clients.ts";
+import { type ClientDocuments, createClientDocuments, createFindClient } from "./find-client.ts";
 import { createGrantCache, type GrantCache } from "./grants.ts";
-import {
-  authorizationPaths,
-  createPlaceOf,
-  issuerMetadata,
-  issuerMetadataPath,
-  type PlaceOf,
-  resourceMetadata,
-  resourceMetadataPath,
-} from "./metadata.ts";
-import { createAddressLimit, createRegister, type RegisterOptions } from "./register.ts";
+import { authorizationPaths, createServiceUrls, metadataPages, type ServiceUrlsOf } from "./metadata.ts";
+import { createRegister, type RegisterOptions } from "./register.ts";
 import { createRevoke } from "./revoke.ts";
 import type { OfferSources } from "./scopes.ts";
-import { serve, serveDocument } from "./serve.ts";
+import { serve } from "./serve.ts";
 import { createToken, type TokenOptions } from "./token.ts";
 
-/** What authorization of agents is served with. */
+/** Services of the paths of authorization. */
 type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
 
 /**
- * The paths by which an agent that has nothing but the address of MCP gets a grant: it reads where to ask, registers, leads a person to the
- * page, and changes the code that it is answered into tokens.
+ * Creates the handlers by path with which an agent gets a grant from the address of MCP alone. The agent reads the metadata, registers, sends a
+ * person to the consent page, and exchanges the code for tokens.
  */
 function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string, PageHandler> {
-  const { placeOf } = options;
-  const resource = serveDocument((req) => resourceMetadata(placeOf(req)));
-  const issuer = serveDocument((req) => issuerMetadata(placeOf(req)));
   const { register, authorize, token, revoke } = authorizationPaths;
   return new Map([
-    [resourceMetadataPath, resource],
-    [`${resourceMetadataPath}/mcp`, resource],
-    [issuerMetadataPath, issuer],
+    ...metadataPages(options.urlsOf),
     [register, serve({ POST: createRegister(options) }, options)],
     [authorize, serve(createAuthorize(options), options)],
     [token, serve({ POST: createToken(options) }, options)],
@@ -55,10 +41,10 @@ function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string,
   ]);
 }
 
-/** So many accounts, the newest, tell whose they are; of others the name is typed. */
+/** Maximum accounts, the newest, whose entities the page suggests. The person can type any other entity. */
 const accountsMax = 200;
 
-/** Makes the way to what a project has to choose from: its toolkits, and entities that have accounts. */
+/** Creates the function that returns the toolkits of a project and the entities that have accounts. */
 function createSourcesOf({
   db,
   clock,
@@ -82,20 +68,17 @@ function createSourcesOf({
   };
 }
 
-/** Descriptions of clients that an address may have read within a minute, on a node. */
-const lookupsMax = 20;
-
-/** What grants are given and taken with, on a node. */
+/** Parts of authorization that the server shares. */
 export type GrantParts = {
   readonly cache: GrantCache;
-  readonly placeOf: PlaceOf;
-  /** Whoever has them closes them. */
+  readonly urlsOf: ServiceUrlsOf;
+  /** The owner of the parts closes it. */
   readonly documents: ClientDocuments;
-  /** Of attempts to sign in, and to vouch for an agent. */
+  /** Limit of attempts to sign in to the console and to vouch for an agent. */
   readonly signInLimit: SignInLimit;
 };
 
-/** What all that has to do with the store, and with where the service is reached. */
+/** Configuration, database, clock and address of the server. */
 type GrantPartsOptions = {
   readonly config: Config;
   readonly db: Database;
@@ -103,23 +86,23 @@ type GrantPartsOptions = {
   readonly publicUrl: () => string;
 };
 
-/** Makes the parts. */
+/** Creates the parts. */
 export function createGrantParts({ config, db, clock, publicUrl }: GrantPartsOptions): GrantParts {
   return {
     cache: createGrantCache({ db, clock }),
-    placeOf: createPlaceOf({ publicUrl: config.publicUrl, isTls: config.tls !== undefined, listening: publicUrl }),
-    // Anyone can name an address to be read: no range is opened to them that deliveries or calls may reach.
+    urlsOf: createServiceUrls({ publicUrl: config.publicUrl, isTls: config.tls !== undefined, listening: publicUrl }),
+    // Any caller can name an address to read, so the ranges that are allowed for deliveries and calls are not allowed here.
     documents: createClientDocuments({ clock, guard: createAddressGuard({ allowedRanges: [] }) }),
     signInLimit: createSignInLimit({ clock }),
   };
 }
 
-type Serving = GrantPartsOptions & {
+type ServingParts = GrantPartsOptions & {
   readonly sealer: Sealer;
   readonly grants: GrantParts;
   readonly keys: KeyCache;
   readonly keyUse: KeyUse;
-  /** Undefined where no console is served. */
+  /** Undefined if the server has no console. */
   readonly console: ConsoleParts | undefined;
   readonly connections: Connections;
   readonly intake: Intake;
@@ -128,19 +111,16 @@ type Serving = GrantPartsOptions & {
   readonly audit: AuditLog;
 };
 
-/** The paths by which agents get grants. */
-export function openAuthorization(parts: Serving): ReadonlyMap<string, PageHandler> {
+/** Returns the handlers of authorization by path. */
+export function openAuthorization(parts: ServingParts): ReadonlyMap<string, PageHandler> {
   const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError, audit } =
     parts;
   return createAuthorization({
     ...{ db, clock, sealer, keys, intake, mapError, audit },
-    ...{ use: keyUse, limit: grants.signInLimit, placeOf: grants.placeOf, addressOf: connections.addressOf },
+    ...{ use: keyUse, limit: grants.signInLimit, urlsOf: grants.urlsOf, addressOf: connections.addressOf },
     sessions: parts.console?.sessions,
     origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
-    findClient: createFindClient({
-      ...{ db, documents: grants.documents },
-      limit: createAddressLimit({ clock, most: lookupsMax, addressOf: connections.addressOf }),
-    }),
+    findClient: createFindClient({ db, clock, documents: grants.documents, addressOf: connections.addressOf }),
     sourcesOf: createSourcesOf({ db, clock, views: node.views }),
     onEnded: grants.cache.forget,
   });

@@ -5,40 +5,40 @@ import type { Database } from "@svc/db/connect";
 import { type GrantClient, grantClientSender, insertGrantClient } from "@svc/db/grants/codes";
 import { addressGroup } from "../listen/client-address.ts";
 import { createMinuteCount } from "../minute-count.ts";
-import { readClientName, readRedirectUris } from "./client.ts";
+import { readClientName, readRedirectUris } from "./clients.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readJson } from "./serve.ts";
 
-/** Counts what addresses do, on a node: answers how long one must wait, milliseconds, that has done it too often; undefined where it may. */
-export type AddressLimit = (req: IncomingMessage) => number | undefined;
+/** Counts a request of an address. Returns the time to wait in milliseconds if the address exceeds its limit, otherwise undefined. */
+type AddressLimit = (req: IncomingMessage) => number | undefined;
 
-/** Makes the count: `most` within a minute. */
+/** Creates a limit of `most` requests per address, minute and node. */
 export function createAddressLimit(options: {
   clock: Clock;
   most: number;
-  /** Who sent a request, as addresses are counted. */
+  /** Returns the caller's address. */
   addressOf: (req: IncomingMessage) => string;
 }): AddressLimit {
   const count = createMinuteCount(options);
   return (req) => count(addressGroup(options.addressOf(req)));
 }
 
-/** What registering works with. */
+/** Services of the registration. */
 export type RegisterOptions = AuthorizationOptions & {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Pick<Sealer, "subkey">;
-  /** Who sent a request, as addresses are counted. */
+  /** Returns the caller's address. */
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
-/** Clients without a grant that are known at once; the oldest of the address that registered the most gives way. */
+/** Maximum clients without a grant. Beyond it, svc deletes the oldest client of the address that registered the most. */
 const unusedMax = 1_000;
-/** Registrations of an address within a minute, on a node. */
+/** Maximum registrations per address, minute and node. */
 const perAddressMax = 20;
 
 /**
- * Registers a client (RFC 7591): for those that have no address of their own to be known by. It gets an id and no secret, whatever it asked
- * for: what a code is worth hangs on its verifier alone.
+ * Creates the handler that registers a client without a metadata document (RFC 7591). The client gets an id and never a secret, because the code
+ * verifier alone protects its codes.
  */
 export function createRegister(options: RegisterOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { db, clock, sealer } = options;
@@ -61,7 +61,7 @@ export function createRegister(options: RegisterOptions): (req: IncomingMessage,
   };
 }
 
-/** What stands for who registers at the beginning of a client's id: whoever registers many pushes out its own. It tells no address. */
+/** Returns the sender prefix of a client's id, so that an address that registers many displaces its own. It does not reveal the address. */
 function senderOf(address: string, sealer: Pick<Sealer, "subkey">): string {
   return createHmac("sha256", sealer.subkey("senders of clients"))
     .update(address)
@@ -74,7 +74,7 @@ function tooMany(waitMs: number): AuthorizationRefusal {
   return new AuthorizationRefusal("temporarily_unavailable", why, 429, Math.ceil(waitMs / 1_000));
 }
 
-/** Throws AuthorizationRefusal for a description that is none. */
+/** Reads the client's description. Throws AuthorizationRefusal if it is not valid. */
 function readClient(json: JsonObject, { nowMs, sender }: { nowMs: number; sender: string }): GrantClient {
   const redirectUris = readRedirectUris(json["redirect_uris"]);
   if (typeof redirectUris === "string") throw new AuthorizationRefusal("invalid_redirect_uri", redirectUris);

@@ -1,12 +1,45 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { digestSecret } from "@svc/core";
-import { findGrantToken } from "@svc/db/grants/tokens";
-import { endGrantFor } from "./end-grant.ts";
-import { AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
-import type { TokenOptions } from "./token.ts";
+import { type Clock, digestSecret, type KeyId } from "@svc/core";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { endGrant } from "@svc/db/grants/repo";
+import { findGrantToken, type Grant } from "@svc/db/grants/tokens";
+import { findKeyById } from "@svc/db/keys/repo";
+import { asDeed } from "../audit/enter-deeds.ts";
+import type { AuditLog } from "../audit/log.ts";
+import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
-/** Ends the grant of a token that its client gives back (RFC 7009); a token that is none is answered alike. */
-export function createRevoke(options: TokenOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+/** Services that end a grant. */
+export type EndGrantOptions = {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly audit: AuditLog;
+  /** Called after a grant has ended, with the key that its calls used. */
+  readonly onEnded: (keyId: KeyId) => void;
+};
+
+/** Audited actions that end a grant without an API call: its client revoked a token, or a code or token was used a second time. */
+type GrantEndAction = "GrantToken.Revoke" | "GrantToken.Reuse" | "GrantCode.Reuse";
+
+/** Ends a grant, and records the grant's own key as the actor in the audit log. Does nothing if the grant has ended already. */
+export async function endGrantFor(
+  action: GrantEndAction,
+  grant: Pick<Grant, "id" | "keyId" | "projectId">,
+  { db, clock, audit, onEnded }: EndGrantOptions,
+): Promise<void> {
+  const { id, keyId, projectId } = grant;
+  const key = await findKeyById(db, keyId);
+  if (key === undefined || key.revokedAt !== null) return;
+  const actor = { kind: "key", keyId } as const;
+  await asDeed(audit, { actor, action, projectId, subject: id, entityId: key.entityId }, () =>
+    withTransaction(db, (tx) => endGrant(tx, grant, clock.now())),
+  );
+  onEnded(keyId);
+}
+
+/** Creates the handler that ends the grant of a token at its client's request (RFC 7009). Unknown tokens get the same answer. */
+export function createRevoke(
+  options: AuthorizationOptions & EndGrantOptions,
+): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { db } = options;
   return async (req, res) => {
     const form = await readForm(req, options);

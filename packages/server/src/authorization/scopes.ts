@@ -6,36 +6,20 @@ import {
   isEntityId,
   isOfWholeProject,
   mayUseAgentTools,
-  type ToolNotGranted,
 } from "@svc/core";
 import type { ApiKey } from "@svc/db/keys/repo";
 import { accessClasses, type StoredAccessClass } from "@svc/db/schema/words";
 
-/** What a grant may do, by the access classes of tools: a scope is called as its class. */
+/** Scope of a grant: an access class of tools, with the same name. */
 export type AccessScope = StoredAccessClass;
 
-/** All of them. */
+/** All scopes. */
 export const accessScopes: readonly AccessScope[] = accessClasses;
 
-/** What a client is told to ask for at first: it asks for more once a call needs it. */
+/** Scopes that a client should request first. It requests more when a call needs them. */
 export const firstScopes: readonly AccessScope[] = ["read", "write"];
 
-/** The scopes that a token needs for a tool that it was refused: what it has, and what is missing. */
-export function scopesNeeded({ tool, binding: { accessClasses: classes, toolkitSlugs } }: ToolNotGranted): string {
-  const [toolkit = ""] = tool.slug.split(".");
-  const needed = { accessClasses: accessScopes.filter((one) => one === tool.class || isIn(classes, one)) };
-  return scopeText({
-    ...needed,
-    toolkitSlugs: toolkitSlugs.length === 0 ? [] : [...new Set([...toolkitSlugs, toolkit])],
-  });
-}
-
-/** An empty list has everything. */
-function isIn(list: readonly string[], one: string): boolean {
-  return list.length === 0 || list.includes(one);
-}
-
-/** What tokens may do, as clients are told: classes, and toolkits where they are not all. */
+/** Returns the scope text of a grant: its access classes, and its toolkits unless it has all. */
 export function scopeText(granted: { accessClasses: readonly AccessScope[]; toolkitSlugs: readonly string[] }): string {
   const { accessClasses: classes, toolkitSlugs } = granted;
   return [...(classes.length === 0 ? accessScopes : classes), ...toolkitSlugs.map((slug) => `toolkit:${slug}`)].join(
@@ -43,27 +27,27 @@ export function scopeText(granted: { accessClasses: readonly AccessScope[]; tool
   );
 }
 
-/** What a person may let an agent do: no more than their own key may. */
+/** Access that a person can give to an agent: never more than their own key has. */
 export type Offer = {
-  /** The one entity there is to choose; empty where any may be. */
+  /** Entity that the key is scoped to; empty if the person can choose any. */
   readonly entityId: string;
-  /** Entities that have accounts, to choose from. */
+  /** Entities with connected accounts, as suggestions. */
   readonly entities: readonly string[];
   readonly accessClasses: readonly StoredAccessClass[];
   readonly toolkits: readonly { readonly slug: string; readonly name: string }[];
-  /** What it may be given beside the tools of apps. */
+  /** Groups of svc's own tools that the person can give. */
   readonly agentTools: readonly AgentToolGroup[];
-  /** Whether choosing no toolkit can mean all that will ever be. */
+  /** True if choosing no toolkit means all, later ones included. */
   readonly isAnyToolkit: boolean;
 };
 
-/** What is known of a project, of which a key may offer a part. */
+/** Toolkits and entities of a project. A key can offer some or all of them. */
 export type OfferSources = {
   readonly toolkits: Offer["toolkits"];
   readonly entities: readonly string[];
 };
 
-/** What the holder of a key may let an agent do. */
+/** Returns the access that the holder of a key can give. */
 export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolkits, entities }: OfferSources): Offer {
   const isAnyToolkit = key.toolkitSlugs.length === 0;
   return {
@@ -76,19 +60,19 @@ export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolk
   };
 }
 
-/** Whether the holder of a key may give a group: what the key does anyway, to see how things stand among it; to repair only who was given that. */
+/** True if a key can give a tool group: the groups that it may use, and `operate` if the key is of the whole project. */
 function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentToolGroup): boolean {
   const { agentTools } = key;
   const binding = bindingOf(key);
   return mayUseAgentTools({ agentTools, binding }, group) || (group === "operate" && isOfWholeProject(key));
 }
 
-/** What a person chose: what the grant is bound to, and what it is given beside the tools of apps. */
+/** Choice of a person: the binding of the grant, and its groups of svc's own tools. */
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
 /**
- * Reads what a person chose of an offer, or why it is no choice, as a sentence for them. Where the program named toolkits, to choose none is
- * no choice: who took away what was asked for, or could not give it, has not given everything else.
+ * Reads the person's choice of an offer. Returns a sentence for them as `fault` if it is not valid. If the client asked for toolkits, choosing none
+ * is not valid, so that a person who rejects them does not give all the others.
  */
 export function readChoice(
   form: URLSearchParams,
@@ -111,9 +95,9 @@ export function readChoice(
     return { fault: "Choose the toolkits that it may use, or all of them." };
   const given = form.getAll("agent-tools");
   const binding = { entityId: isAnyEntity ? "" : entityId, accessClasses: classes, toolkitSlugs: chosen };
-  // Of one entity, or of some toolkits, nobody sees how the whole project stands.
+  // A grant for one entity or some toolkits cannot use groups that show the whole project.
   const isUsable = (group: AgentToolGroup) => mayUseAgentTools({ agentTools: [group], binding }, group);
-  // An empty list means all of them: of a key that has only some, these.
+  // An empty list means all. For a key that has only some toolkits, the list names them.
   const all = offer.isAnyToolkit ? [] : offer.toolkits.map(({ slug }) => slug);
   if (chosen.length === 0 && !offer.isAnyToolkit && all.length === 0)
     return { fault: "None of the toolkits that the key is bound to is there." };

@@ -7,7 +7,7 @@ import { answerError, answerJson } from "../http/answer.ts";
 import type { PageHandler } from "../pages/pages.ts";
 import type { CallErrorMapper } from "../rpc/call-error.ts";
 
-/** Why a request for a client, a code or a token is refused, in the words of RFC 6749, 7591, 8707. */
+/** Error codes of RFC 6749, RFC 7591 and RFC 8707. */
 type AuthorizationError =
   | "invalid_request"
   | "invalid_client_metadata"
@@ -20,12 +20,12 @@ type AuthorizationError =
   | "access_denied"
   | "temporarily_unavailable";
 
-/** Such a refusal; `description` says what was wrong and what would be right, in ASCII without quotes and backslashes. */
+/** Refusal in the form of OAuth. `description` says what is wrong or would be right, in ASCII without quotes and backslashes. */
 export class AuthorizationRefusal extends Error {
   override readonly name = "AuthorizationRefusal";
   readonly error: AuthorizationError;
   readonly status: number;
-  /** After how long to come again, seconds; undefined where waiting does not help. */
+  /** Seconds after which to retry; undefined if waiting does not help. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(error: AuthorizationError, description: string, status = 400, retryAfterSeconds?: number) {
@@ -38,12 +38,12 @@ export class AuthorizationRefusal extends Error {
 
 const unkept = { "cache-control": "no-store", pragma: "no-cache" } as const;
 
-/** Answers with JSON that nobody keeps. */
+/** Answers with JSON that caches do not store. */
 export function answerUnkept(res: ServerResponse, status: number, json: object): void {
   answerJson(res, status, JSON.stringify(json), unkept);
 }
 
-/** Answers with a refusal, as clients of these protocols read it. */
+/** Answers with a refusal in the form of OAuth. */
 function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void {
   const { error, message, status, retryAfterSeconds } = refusal;
   const body = JSON.stringify({ error, error_description: message });
@@ -53,14 +53,14 @@ function answerRefusal(res: ServerResponse, refusal: AuthorizationRefusal): void
   });
 }
 
-/** What every path of authorization is served with. */
+/** Services of every path of authorization. */
 export type AuthorizationOptions = { readonly intake: Intake; readonly mapError: CallErrorMapper };
 
-type Answer = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+type PathHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** Serves a path, by its methods. A refusal is answered as clients of the protocol read it, anything else as the API does. */
+/** Creates the handler of a path from those of its methods. Answers refusals in the form of OAuth, and other errors as the API does. */
 export function serve(
-  answers: Readonly<Partial<Record<string, Answer>>>,
+  answers: Readonly<Partial<Record<string, PathHandler>>>,
   { mapError }: AuthorizationOptions,
 ): PageHandler {
   return (req, res) => {
@@ -80,22 +80,11 @@ export function serve(
   };
 }
 
-/** Serves a document that says how the service is to be used. Any page may read it. */
-export function serveDocument(documentOf: (req: IncomingMessage) => object): PageHandler {
-  return (req, res) => {
-    const { method = "" } = req;
-    if (method !== "GET" && method !== "HEAD")
-      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
-    const headers = { "access-control-allow-origin": "*", "cache-control": "no-store", vary: "host" };
-    answerJson(res, 200, JSON.stringify(documentOf(req)), headers);
-  };
-}
-
-/** A client's description of itself, or a form with a sealed request, is a few kilobytes. */
+/** Maximum bytes of a body. A client's description and a form with a sealed request have a few kilobytes. */
 const bodyBytesMax = 16_384;
 const depthMax = 8;
 
-/** Reads a form. Throws AuthorizationRefusal for another content type, and for a field that stands there twice unless it `repeats`. */
+/** Reads a form. Throws AuthorizationRefusal if the content type differs, or if a field that is not in `repeats` occurs more than once. */
 export async function readForm(
   req: IncomingMessage,
   { intake }: Pick<AuthorizationOptions, "intake">,
@@ -109,7 +98,7 @@ export async function readForm(
   return form;
 }
 
-/** Reads a JSON object. Throws AuthorizationRefusal for anything else. */
+/** Reads a JSON object. Throws AuthorizationRefusal if the body is anything else. */
 export async function readJson(
   req: IncomingMessage,
   { intake }: Pick<AuthorizationOptions, "intake">,
@@ -128,7 +117,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws AuthorizationRefusal where a parameter stands there twice (RFC 6749, 3.1). */
+/** Throws AuthorizationRefusal if a parameter that is not in `repeats` occurs more than once (RFC 6749, 3.1). */
 export function requireOnce(parameters: URLSearchParams, repeats: readonly string[] = []): void {
   for (const name of new Set(parameters.keys())) {
     if (repeats.includes(name) || parameters.getAll(name).length === 1) continue;

@@ -7,29 +7,29 @@ import { findGrant, insertGrant } from "@svc/db/grants/repo";
 import { findGrantToken, type Grant, insertGrantTokens, spendGrantToken } from "@svc/db/grants/tokens";
 import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
-import { type EndGrantOptions, endGrantFor } from "./end-grant.ts";
+import { originOfRedirect } from "./clients.ts";
 import { generateText } from "./grants.ts";
-import type { PlaceOf } from "./metadata.ts";
-import { originOfRedirect } from "./redirect-uri.ts";
+import type { ServiceUrlsOf } from "./metadata.ts";
+import { type EndGrantOptions, endGrantFor } from "./revoke.ts";
 import { scopeText } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
-/** How long an access token is good, milliseconds: its grant may end before. */
+/** Lifetime of an access token, in milliseconds. Its grant may end earlier. */
 const accessTokenMs = 3_600_000;
-/** How long a refresh token is good, milliseconds: a grant that is unused for so long is over. */
+/** Lifetime of a refresh token, in milliseconds. A grant that is not used for this time ends. */
 const refreshTokenMs = 30 * 86_400_000;
 
-/** What a client is answered with new tokens (RFC 6749, 5.1). */
+/** Answer with new tokens (RFC 6749, 5.1). */
 type TokenAnswer = {
   readonly access_token: string;
   readonly token_type: "Bearer";
   readonly expires_in: number;
   readonly refresh_token: string;
-  /** What the person gave, which may be more or less than was asked for. */
+  /** Scopes that the person granted: possibly more or fewer than the client asked for. */
   readonly scope: string;
 };
 
-/** Makes the two tokens that a grant's client has next. */
+/** Creates the next access token and refresh token of a grant. */
 async function issueTokens(
   db: Executor,
   { grantId, scope, nowMs }: { grantId: Grant["id"]; scope: string; nowMs: number },
@@ -46,11 +46,11 @@ async function issueTokens(
   };
 }
 
-/** Makes the grant that a code stands for, with a key of its own whose text nobody has. */
+/** Creates the grant of a code, with a key of its own. The text of that key is discarded. */
 async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, nowMs: number): Promise<Grant> {
   const { projectId, voucherKeyId, clientId, clientName, resource } = code;
   const { entityId, accessClasses, toolkitSlugs, agentTools } = code;
-  // What a person confirms of the calls of whoever gives it, a person confirms of its own.
+  // Calls of the grant need the same confirmations as calls of the key that it was given with.
   const confirm = (await findKeyById(db, voucherKeyId))?.confirm ?? noConfirmRule;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId, role: "member", name: clientName, hint: "" },
@@ -65,23 +65,23 @@ async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, n
   return grant;
 }
 
-/** What codes and tokens are changed with. */
-export type TokenOptions = AuthorizationOptions & EndGrantOptions & { readonly placeOf: PlaceOf };
+/** Services of the token endpoint. */
+export type TokenOptions = AuthorizationOptions & EndGrantOptions & { readonly urlsOf: ServiceUrlsOf };
 
-/** What a request has, checked as far as it needs no store. */
-type Asked = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };
+/** A request whose client id and resource were checked, as far as possible without the database. */
+type TokenRequest = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };
 
-/** Changes a code into tokens, and a refresh token into the next two (RFC 6749, 4.1.3 and 6). */
+/** Creates the handler that exchanges a code or a refresh token for new tokens (RFC 6749, 4.1.3 and 6). */
 export function createToken(options: TokenOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
     const form = await readForm(req, options);
-    const asked = { form, clientId: requireField(form, "client_id"), resource: requireResource(form, req, options) };
+    const request = { form, clientId: requireField(form, "client_id"), resource: requireResource(form, req, options) };
     const grantType = requireField(form, "grant_type");
     const answer =
       grantType === "authorization_code"
-        ? await changeCode(asked, options)
+        ? await changeCode(request, options)
         : grantType === "refresh_token"
-          ? await changeRefreshToken(asked, options)
+          ? await changeRefreshToken(request, options)
           : unsupported();
     answerUnkept(res, 200, answer);
   };
@@ -91,13 +91,13 @@ function unsupported(): never {
   throw new AuthorizationRefusal("unsupported_grant_type", "grant_type is authorization_code or refresh_token");
 }
 
-/** The same words for every fault of a code or token: what is wrong with it is told to nobody who only found it. */
+/** Returns the refusal of a code or token. The text is the same for every reason, so that it does not help a finder. */
 function invalid(what: "code" | "refresh token"): AuthorizationRefusal {
   const why = `the ${what} is unknown, used, over, or of another client, address or verifier`;
   return new AuthorizationRefusal("invalid_grant", why);
 }
 
-async function changeCode({ form, clientId, resource }: Asked, options: TokenOptions): Promise<TokenAnswer> {
+async function changeCode({ form, clientId, resource }: TokenRequest, options: TokenOptions): Promise<TokenAnswer> {
   const { db, clock } = options;
   const digest = digestSecret(requireField(form, "code"));
   const redirectUri = requireField(form, "redirect_uri");
@@ -107,7 +107,7 @@ async function changeCode({ form, clientId, resource }: Asked, options: TokenOpt
   if (code === undefined) throw invalid("code");
   const answer = await withTransaction(db, async (tx) => {
     if (!(await spendGrantCode(tx, digest, nowMs))) return "replayed";
-    // A code that was shown with anything wrong is spent: who guesses has one guess.
+    // Any error spends the code, so that an attacker has one guess.
     const isFit = code.clientId === clientId && code.redirectUri === redirectUri && code.resource === resource;
     if (!isFit || code.expiresAt <= nowMs || !isVerifierOf(verifier, code)) return "unfit";
     if (!(await isKeyValid(code.voucherKeyId, nowMs, options))) return "unfit";
@@ -121,14 +121,17 @@ async function changeCode({ form, clientId, resource }: Asked, options: TokenOpt
   return answer;
 }
 
-/** A code that is shown twice was stolen, before or after its client used it. */
+/** Ends the grant of a code that was used twice: it was stolen, before or after its client used it. */
 async function endGrantOfCode(digest: Buffer, options: TokenOptions): Promise<void> {
   const code = await findGrantCode(options.db, digest);
   const grant = code?.grantId == null ? undefined : await findGrant(options.db, code.grantId);
   if (grant !== undefined) await endGrantFor("GrantCode.Reuse", grant, options);
 }
 
-async function changeRefreshToken({ form, clientId, resource }: Asked, options: TokenOptions): Promise<TokenAnswer> {
+async function changeRefreshToken(
+  { form, clientId, resource }: TokenRequest,
+  options: TokenOptions,
+): Promise<TokenAnswer> {
   const { db, clock } = options;
   const digest = digestSecret(requireField(form, "refresh_token"));
   const nowMs = clock.now();
@@ -144,7 +147,7 @@ async function changeRefreshToken({ form, clientId, resource }: Asked, options: 
     return issueTokens(tx, { grantId: token.id, scope: scopeText(key), nowMs });
   });
   if (answer !== undefined) return answer;
-  // Two have it, and nobody knows which is the client: both lose what came of it.
+  // Two parties have the token, and svc cannot know which is the client: the grant ends for both.
   await endGrantFor("GrantToken.Reuse", token, options);
   throw invalid("refresh token");
 }
@@ -154,18 +157,18 @@ async function isKeyValid(id: KeyId, nowMs: number, { db }: Pick<TokenOptions, "
   return key !== undefined && isValidKey(key, nowMs);
 }
 
-/** RFC 7636, 4.6, with the method S256. */
+/** True if the verifier fits the code's challenge (RFC 7636, 4.6, method S256). */
 function isVerifierOf(verifier: string, { challenge }: Pick<GrantCode, "challenge">): boolean {
   return (
     /^[A-Za-z0-9._~-]{43,128}$/.test(verifier) && equalConstantTime(hash("sha256", verifier, "base64url"), challenge)
   );
 }
 
-/** The resource of a request, which may leave it out. Throws AuthorizationRefusal for one that is not this service's. */
-function requireResource(form: URLSearchParams, req: IncomingMessage, { placeOf }: TokenOptions): string {
-  const { resource } = placeOf(req);
-  const asked = form.get("resource") ?? resource;
-  if (asked === resource) return resource;
+/** Returns the resource of a request, which is optional. Throws AuthorizationRefusal if it is not this service's. */
+function requireResource(form: URLSearchParams, req: IncomingMessage, { urlsOf }: TokenOptions): string {
+  const { resource } = urlsOf(req);
+  const named = form.get("resource") ?? resource;
+  if (named === resource) return resource;
   throw new AuthorizationRefusal("invalid_target", `the resource of this service is ${resource}`);
 }
 

@@ -3,7 +3,7 @@ import { Health as HealthRpc } from "@svc/gen/health";
 import { programSchema, standingSchema } from "@svc/node";
 import { builtFolder } from "@svc/site";
 import { createAuthenticator } from "../auth/gate.ts";
-import { createMcpDoor } from "../authorization/mcp-door.ts";
+import { createMcpDoor } from "../authorization/door.ts";
 import { openAuthorization } from "../authorization/parts.ts";
 import { isLoopbackHost } from "../config/config.ts";
 import { openConsole } from "../console/parts.ts";

@@ -5,7 +5,7 @@ import type { Admission } from "../admission/admission.ts";
 import { enterDeeds } from "../audit/enter-deeds.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { OpenCalls } from "../auth/open-calls.ts";
-import type { McpDoor } from "../authorization/mcp-door.ts";
+import type { McpDoor } from "../authorization/door.ts";
 import { BodyError, readBody } from "../body/body.ts";
 import { chargeValues } from "../body/body-values.ts";
 import { decodeBody, encodingOf } from "../body/content-encoding.ts";

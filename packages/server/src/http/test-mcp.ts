@@ -13,8 +13,8 @@ import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { createAdmission } from "../admission/admission.ts";
 import { createAuthenticator } from "../auth/gate.ts";
 import { createKeyCache } from "../auth/key-cache.ts";
+import { createMcpDoor } from "../authorization/door.ts";
 import { createGrantCache } from "../authorization/grants.ts";
-import { createMcpDoor } from "../authorization/mcp-door.ts";
 import { createTestIntake } from "../body/test-intake.ts";
 import { createLogger } from "../logger.ts";
 import type { Call } from "../rpc/call.ts";
@@ -178,7 +178,7 @@ async function createHandler(
     door: createMcpDoor({
       sealer: { ready: () => undefined },
       ...{ use, clock, cache: createGrantCache({ db, clock }) },
-      placeOf: () => ({ issuer: new URL(mcp.url).origin, resource: mcp.url }),
+      urlsOf: () => ({ issuer: new URL(mcp.url).origin, resource: mcp.url }),
       authenticate: (header) =>
         header === `Bearer ${bearers.away}` ? Promise.reject(new StoreLateError(1)) : authenticate(header),
     }),

@@ -6,7 +6,7 @@ import { createAddressGuard } from "@svc/core";
 import { createCertificate } from "@svc/testing/certificate";
 import { createTestClock } from "@svc/testing/clock";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ClientDocuments, createClientDocuments } from "./client.ts";
+import { type ClientDocuments, createClientDocuments } from "./find-client.ts";
 
 const certificate = createCertificate();
 const trusted = getCACertificates("default");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redirectUriFault } from "./redirect-uri.ts";
+import { redirectUriFault } from "./clients.ts";
 
 test.each([
   "https://agent.example/cb?of=1",

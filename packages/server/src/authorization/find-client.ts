@@ -1,8 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import {
   type AddressGuard,
   type Clock,
   isObject,
-  isPrintableText,
   type JsonObject,
   LeastRecentlyUsed,
   parseExactJson,
@@ -10,52 +10,21 @@ import {
   readForeignText,
 } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
-import { redirectUriFault } from "./redirect-uri.ts";
+import type { Database } from "@svc/db/connect";
+import { findGrantClient } from "@svc/db/grants/codes";
+import { type Client, readClientName, readRedirectUris } from "./clients.ts";
+import { createAddressLimit } from "./register.ts";
+import { AuthorizationRefusal } from "./serve.ts";
 
-/** Who asks a person for a grant. */
-export type Client = {
-  readonly id: string;
-  /** What it calls itself; empty where it says nothing. Nobody has checked it. */
-  readonly name: string;
-  readonly redirectUris: readonly string[];
-  /** The host that its description was read from; undefined for one that registered itself, from anywhere. */
-  readonly host: string | undefined;
-};
-
-const redirectUrisMax = 10;
-const nameCharacters = 100;
-/** What is not seen, or turns the direction of what is: a name with it shows as another one. */
-const unseen = /\p{Cf}/u;
-
-/** Reads the redirect addresses of a client; what is wrong with them where they are none. */
-export function readRedirectUris(value: unknown): string[] | string {
-  if (!Array.isArray(value) || value.length === 0 || value.length > redirectUrisMax)
-    return `redirect_uris is a list of 1 to ${redirectUrisMax} addresses`;
-  const uris: string[] = [];
-  for (const uri of value) {
-    const why = typeof uri === "string" ? redirectUriFault(uri) : "a redirect URI is a text";
-    if (why !== undefined) return why;
-    uris.push(uri);
-  }
-  return uris;
-}
-
-/** Reads what a client calls itself, empty where it says nothing; undefined for what is no name of at most 100 printable characters. */
-export function readClientName(value: unknown): string | undefined {
-  if (value === undefined) return "";
-  const isName = typeof value === "string" && isPrintableText(value, nameCharacters) && !unseen.test(value);
-  return isName ? value : undefined;
-}
-
-/** Reads what clients say of themselves at the addresses that they are known by. */
+/** Reader of client metadata documents: a client's id is the address of its document. */
 export type ClientDocuments = {
-  /** The client of an address. Throws ClientDocumentError where it has none that can be read. */
+  /** Returns the client of an address. Throws ClientDocumentError if its document cannot be read or is not valid. */
   find(id: string): Promise<Client>;
-  /** Ends its connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 };
 
-/** Why the description of a client cannot be had, as a sentence for the person who was led here. */
+/** Reason why the metadata document of a client cannot be used, as a sentence for the person whom the client sent here. */
 export class ClientDocumentError extends Error {
   override readonly name = "ClientDocumentError";
 }
@@ -63,21 +32,21 @@ export class ClientDocumentError extends Error {
 const bytesMax = 16_384;
 const depthMax = 8;
 const timeoutDefaultMs = 5_000;
-/** Requests under way at once: anyone can ask for one. */
+/** Maximum concurrent requests, because any caller can cause one. */
 const underWayMax = 16;
 const keptMax = 500;
-/** How long a description is believed, whatever its server says: between a minute and an hour, five minutes where it says nothing. */
+/** Time that a document is cached, in milliseconds: minimum, default if its server names no time, and maximum. */
 const kept = { minMs: 60_000, defaultMs: 300_000, maxMs: 3_600_000 };
 
 /**
- * Makes the reader (draft-ietf-oauth-client-id-metadata-document). An address is dialled through the guard, by https, without redirects, for 5 s
- * and 16 KiB at most; what came of it is kept for a while, and what did not is asked for again.
+ * Creates the reader (draft-ietf-oauth-client-id-metadata-document). It connects through the address guard, by https, without redirects, for at
+ * most 5 s and 16 KiB. Valid documents are cached for 1 to 60 minutes, by default 5; failures are not cached.
  */
 export function createClientDocuments(options: {
   guard: AddressGuard;
   clock: Clock;
   resolve?: ResolveName;
-  /** Default 5 s. */
+  /** Timeout of a request in milliseconds, default 5,000. */
   timeoutMs?: number;
 }): ClientDocuments {
   const { clock, timeoutMs = timeoutDefaultMs } = options;
@@ -102,8 +71,8 @@ export function createClientDocuments(options: {
     async find(id) {
       const found = known.get(id);
       if (found !== undefined && found.untilMs > clock.now()) return found.client;
-      const asked = underWay.get(id);
-      if (asked !== undefined) return asked;
+      const pending = underWay.get(id);
+      if (pending !== undefined) return pending;
       if (underWay.size >= underWayMax)
         throw new ClientDocumentError("Too many programs are looked up now. Try again in a moment.");
       const reading = read(id).finally(() => underWay.delete(id));
@@ -114,12 +83,12 @@ export function createClientDocuments(options: {
   };
 }
 
-/** Whether a client's id is an address. */
-export function isClientUrl(id: string): boolean {
+/** True if a client's id is an address. */
+function isClientUrl(id: string): boolean {
   return id.startsWith("https://");
 }
 
-/** An address that a client may be known by: https, a path of its own, and nothing that another spelling would leave out. */
+/** Parses a client's address. Throws ClientDocumentError unless it is https, has a path, and is spelled as URL would spell it. */
 function documentUrl(id: string): URL {
   const url = URL.parse(id);
   const isPlain = url?.href === id && url.username === "" && url.password === "" && !id.includes("#");
@@ -150,7 +119,7 @@ async function fetchDocument(
     return { json, keptMs: keptOf(String(answer.headers["cache-control"] ?? "")) };
   } catch (error) {
     if (error instanceof ClientDocumentError) throw error;
-    // Which addresses answer, and how, is told to nobody: the page is open to all.
+    // The reason stays hidden: the page is public, and would report which addresses answer, and how.
     throw unreadable("its server gave no such answer in time");
   }
 }
@@ -184,4 +153,41 @@ function readDocument(id: string, json: JsonObject): Client {
   const name = readClientName(json["client_name"]);
   if (name === undefined) throw new ClientDocumentError("The program's description is wrong: client_name is no name.");
   return { id, name, redirectUris, host: new URL(id).host };
+}
+
+/** Returns the client of an id; undefined if it is unknown. Throws ClientDocumentError if its metadata document cannot be used. */
+export type FindClient = (id: string, req: IncomingMessage) => Promise<Client | undefined>;
+
+const idCharactersMax = 1_024;
+/** Maximum lookups of metadata documents per caller address, minute and node. */
+const lookupsMax = 20;
+
+/** Creates the lookup: by metadata document if the id is an address, otherwise among the registered clients. */
+export function createFindClient({
+  db,
+  documents,
+  ...parts
+}: {
+  db: Database;
+  clock: Clock;
+  documents: ClientDocuments;
+  /** Returns the caller's address. */
+  addressOf: (req: IncomingMessage) => string;
+}): FindClient {
+  const limit = createAddressLimit({ ...parts, most: lookupsMax });
+  return async (id, req) => {
+    if (id.length > idCharactersMax) return undefined;
+    if (isClientUrl(id)) {
+      const waitMs = limit(req);
+      if (waitMs !== undefined) throw tooMany(waitMs);
+      return documents.find(id);
+    }
+    const found = await findGrantClient(db, id);
+    return found && { ...found, host: undefined };
+  };
+}
+
+function tooMany(waitMs: number): AuthorizationRefusal {
+  const why = "Too many programs were looked up from this address. Try again in a minute.";
+  return new AuthorizationRefusal("temporarily_unavailable", why, 429, Math.ceil(waitMs / 1_000));
 }

@@ -1,22 +1,26 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { AgentToolGroup, Fault } from "@svc/core";
-import { type Asked, answerUrl, nameOf, type Unanswerable } from "./asked.ts";
+import { type AgentToolGroup, type Fault, isPrintableText } from "@svc/core";
+import { isLoopback, originOfRedirect } from "./clients.ts";
+import { answerUrl, type ConsentRequest, type RefusedRequest } from "./consent-request.ts";
 import { type Html, type HtmlPage, html } from "./html.ts";
-import { isLoopback, originOfRedirect } from "./redirect-uri.ts";
 import type { AccessScope, Offer } from "./scopes.ts";
 
 const script = readFileSync(fileURLToPath(new URL("session-script.js", import.meta.url)), "utf8");
 const nothing = html``;
 
-/** Asks who the person is. `sealed` is what is asked; `refusal` is why what they showed opens nothing. */
-export function askPage(asked: Asked, sealed: string, refusal?: { fault: Fault; status: number }): HtmlPage {
+/** Returns the page that identifies the person. `sealed` is the sealed request; `refusal` is the error of the previous attempt. */
+export function identityPage(
+  request: ConsentRequest,
+  sealed: string,
+  refusal?: { fault: Fault; status: number },
+): HtmlPage {
   return {
     status: refusal?.status ?? 200,
-    title: `Let ${nameOf(asked)} in?`,
-    formTarget: formTargetOf(asked.redirectUri),
+    title: `Let ${nameOf(request)} in?`,
+    formTarget: formTargetOf(request.redirectUri),
     script,
-    body: html`${whoAsks(asked)}
+    body: html`${whoAsks(request)}
 ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
 <p>Nothing is given yet. Show first who you are; what it may do is chosen on the next page.</p>
 <form method="post" action="authorize" id="signed-in" hidden>
@@ -36,26 +40,26 @@ ${refusal === undefined ? nothing : faultNotice(refusal.fault)}
   };
 }
 
-/** What the second page shows beside what is asked. */
-export type Deciding = {
+/** Contents of the decision page besides the request. */
+export type DecisionDetails = {
   readonly projectName: string;
   readonly keyName: string;
   readonly offer: Offer;
-  /** What the person chose before; undefined the first time, when what is asked is chosen. */
+  /** Previous choice of the person; undefined the first time, when the page preselects what the client asks for. */
   readonly form?: URLSearchParams | undefined;
-  /** Why that was no choice. */
+  /** Reason why the previous choice was not accepted. */
   readonly fault?: string;
 };
 
-/** Asks what the program may do. */
-export function decidePage(asked: Asked, sealed: string, deciding: Deciding): HtmlPage {
-  const { projectName, keyName, offer, form, fault } = deciding;
-  const chosen = form === undefined ? asked.scopes : form.getAll("access");
+/** Returns the page on which the person decides what the client may do. */
+export function decisionPage(request: ConsentRequest, sealed: string, details: DecisionDetails): HtmlPage {
+  const { projectName, keyName, offer, form, fault } = details;
+  const chosen = form === undefined ? request.scopes : form.getAll("access");
   return {
     status: fault === undefined ? 200 : 400,
-    title: `What may ${nameOf(asked)} do?`,
-    formTarget: formTargetOf(asked.redirectUri),
-    body: html`${whoAsks(asked)}
+    title: `What may ${nameOf(request)} do?`,
+    formTarget: formTargetOf(request.redirectUri),
+    body: html`${whoAsks(request)}
 ${fault === undefined ? nothing : html`<div class="notice bad" role="alert"><strong>${fault}</strong></div>`}
 <dl><dt>Project</dt><dd>${projectName}</dd><dt>By the key</dt><dd>${keyName}</dd></dl>
 <form method="post" action="authorize">
@@ -65,7 +69,7 @@ ${entityField(offer, form)}
 ${offer.accessClasses.map((one) => checkBox("access", one, accessWords[one], chosen.includes(one)))}
 </fieldset>
 ${agentToolFields(offer, form?.getAll("agent-tools") ?? [])}
-${toolkitFields(offer, asked.toolkitSlugs, form)}
+${toolkitFields(offer, request.toolkitSlugs, form)}
 <div class="buttons"><button type="submit" class="primary" name="decision" value="allow">Allow</button>
 <button type="submit" name="decision" value="deny" formnovalidate>Deny</button></div>
 </form>`,
@@ -129,8 +133,8 @@ ${agentTools.map((one) => checkBox("agent-tools", one, agentToolWords[one], chos
 </fieldset>`;
 }
 
-/** Says why a request leads nowhere. */
-export function deadPage(status: number, message: string, help = ""): HtmlPage {
+/** Returns the page of an error that ends the request. */
+export function errorPage(status: number, message: string, help = ""): HtmlPage {
   return {
     status,
     title: "This opens nothing",
@@ -138,20 +142,20 @@ export function deadPage(status: number, message: string, help = ""): HtmlPage {
   };
 }
 
-/** Says why the client's request cannot be granted. The way back is the person's to take: an address that anyone registered is not led to unasked. */
-export function refusedPage(asked: Unanswerable): HtmlPage {
-  const { refusal, redirectUri } = asked;
-  const back = answerUrl(asked, { error: refusal.error, error_description: refusal.message });
+/** Returns the page of a request that cannot be granted. It has a link back, and no redirect, because anyone can register an address. */
+export function refusalPage(request: RefusedRequest): HtmlPage {
+  const { refusal, redirectUri } = request;
+  const back = answerUrl(request, { error: refusal.error, error_description: refusal.message });
   return {
     status: 400,
-    title: `${nameOf(asked)} asked wrongly`,
+    title: `${nameOf(request)} asked wrongly`,
     body: html`<p role="alert">The request cannot be granted: ${refusal.message}.</p>
 <p><a href="${back}" rel="noreferrer">Go back to ${originOfRedirect(redirectUri)}</a></p>`,
   };
 }
 
-function whoAsks(asked: Asked): Html {
-  const { clientHost, redirectUri } = asked;
+function whoAsks(request: ConsentRequest): Html {
+  const { clientHost, redirectUri } = request;
   const origin = originOfRedirect(redirectUri);
   const known =
     clientHost === undefined
@@ -160,7 +164,7 @@ function whoAsks(asked: Asked): Html {
   const place = isLoopback(new URL(redirectUri))
     ? html`a program on this machine, at <code>${origin}</code>`
     : html`<code>${origin}</code>`;
-  return html`<p>${nameOf(asked)}${clientHost === undefined ? "" : ` of ${clientHost}`} wants to use the tools of this service. The answer goes to ${place}.</p>
+  return html`<p>${nameOf(request)}${clientHost === undefined ? "" : ` of ${clientHost}`} wants to use the tools of this service. The answer goes to ${place}.</p>
 ${known}`;
 }
 
@@ -169,8 +173,13 @@ function faultNotice({ message, details: [detail] }: Fault): Html {
   return html`<div class="notice bad" role="alert"><strong>${text}.</strong> ${detail?.help ?? ""}</div>`;
 }
 
-/** Where a decision leads, as a content security policy names it. Policies have no form for addresses of IPv6. */
+/** Returns the form-action source for the redirect URI. For IPv6 hosts it is the scheme, because policies have no syntax for them. */
 function formTargetOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri);
   return /^https?:$/.test(protocol) && !hostname.startsWith("[") ? origin : protocol;
+}
+
+/** Returns the client's name for people. */
+function nameOf({ clientName }: Pick<ConsentRequest, "clientName">): string {
+  return isPrintableText(clientName, 100) && clientName.trim() !== "" ? clientName : "A program without a name";
 }

@@ -1,27 +1,18 @@
-import {
-  type Clock,
-  createSealer,
-  isPrintableText,
-  type KeyId,
-  type ProjectId,
-  SealError,
-  type Sealer,
-} from "@svc/core";
-import type { Client } from "./client.ts";
-import type { Place } from "./metadata.ts";
-import { isRedirectUriOf } from "./redirect-uri.ts";
+import { type Clock, createSealer, type KeyId, type ProjectId, SealError, type Sealer } from "@svc/core";
+import { type Client, isRedirectUriOf } from "./clients.ts";
+import type { ServiceUrls } from "./metadata.ts";
 import { type AccessScope, accessScopes, firstScopes } from "./scopes.ts";
 import { AuthorizationRefusal, requireOnce } from "./serve.ts";
 
-/** What a client asks a person for. It travels in the page, sealed. */
-export type Asked = Place & {
+/** A client's request for a person's consent. The page carries it sealed. */
+export type ConsentRequest = ServiceUrls & {
   readonly clientId: string;
   readonly clientName: string;
-  /** The host that the client's description was read from; undefined for one that registered itself. */
+  /** Host of the client's metadata document; undefined if the client registered itself. */
   readonly clientHost: string | undefined;
   readonly redirectUri: string;
   readonly challenge: string;
-  /** The client's own; empty for none. */
+  /** The client's state parameter; empty if it sent none. */
   readonly state: string;
   readonly scopes: readonly AccessScope[];
   readonly toolkitSlugs: readonly string[];
@@ -31,37 +22,37 @@ export type Asked = Place & {
   readonly expiresAt: number;
 };
 
-/** The same once the person has shown who they are. */
-export type Vouched = Asked & { readonly projectId: ProjectId; readonly keyId: KeyId };
+/** The request after the person was identified. */
+export type VouchedRequest = ConsentRequest & { readonly projectId: ProjectId; readonly keyId: KeyId };
 
-/** Why a request may not be answered to its client: it is unknown, or its address is not the client's. */
-export class ClientUntrusted extends Error {
-  override readonly name = "ClientUntrusted";
+/** Reason why the client gets no answer: it is unknown, or the redirect URI is not its own. Its message is for the person. */
+export class UntrustedClientError extends Error {
+  override readonly name = "UntrustedClientError";
 }
 
-/** A client asks for what nobody could give; it may be told so. */
-export type Unanswerable = Pick<Asked, "redirectUri" | "state" | "issuer" | "clientName"> & {
+/** A request that no person can grant. The client may get the refusal. */
+export type RefusedRequest = Pick<ConsentRequest, "redirectUri" | "state" | "issuer" | "clientName"> & {
   readonly refusal: AuthorizationRefusal;
 };
 
 const stateCharactersMax = 2_048;
 
 /**
- * Reads an authorization request (RFC 6749, 4.1.1; 7636; 8707). Throws ClientUntrusted before the client and its address are known to belong
- * together; what is wrong then is answered.
+ * Reads an authorization request (RFC 6749, 4.1.1; 7636; 8707). Throws UntrustedClientError if the client is unknown or the redirect URI is not its
+ * own. Returns other errors as a RefusedRequest.
  */
-export async function readAsked(
+export async function readConsentRequest(
   parameters: URLSearchParams,
-  place: Place,
+  urls: ServiceUrls,
   findClient: (id: string) => Promise<Client | undefined>,
-): Promise<Omit<Asked, "browser" | "expiresAt"> | Unanswerable> {
+): Promise<Omit<ConsentRequest, "browser" | "expiresAt"> | RefusedRequest> {
   const client = await findClientOf(parameters, findClient);
   const redirectUri = parameters.get("redirect_uri") ?? "";
   if (!isRedirectUriOf(client.redirectUris, redirectUri))
-    throw new ClientUntrusted("The address that the answer is to be sent to is none that the program registered.");
+    throw new UntrustedClientError("The address that the answer is to be sent to is none that the program registered.");
   const state = parameters.get("state") ?? "";
   const known = {
-    ...place,
+    ...urls,
     redirectUri,
     state: state.length > stateCharactersMax ? "" : state,
     clientName: client.name,
@@ -74,7 +65,7 @@ export async function readAsked(
       ...known,
       ...{ clientId: client.id, clientHost: client.host },
       challenge: readChallenge(parameters),
-      scopes: readScopes(parameters, place),
+      scopes: readScopes(parameters, urls),
       toolkitSlugs: readToolkits(parameters),
     };
   } catch (error) {
@@ -83,13 +74,16 @@ export async function readAsked(
   }
 }
 
-async function findClientOf(parameters: URLSearchParams, findClient: Parameters<typeof readAsked>[2]): Promise<Client> {
+async function findClientOf(
+  parameters: URLSearchParams,
+  findClient: Parameters<typeof readConsentRequest>[2],
+): Promise<Client> {
   const [id = "", ...more] = parameters.getAll("client_id");
   if (more.length > 0 || parameters.getAll("redirect_uri").length > 1)
-    throw new ClientUntrusted("The request names its program or its address more than once.");
+    throw new UntrustedClientError("The request names its program or its address more than once.");
   const client = id === "" ? undefined : await findClient(id);
   if (client === undefined)
-    throw new ClientUntrusted(
+    throw new UntrustedClientError(
       "The program that asks is unknown here. It has to register again: remove its connection to this address and add it anew.",
     );
   return client;
@@ -104,10 +98,10 @@ function readChallenge(parameters: URLSearchParams): string {
   return challenge;
 }
 
-function readScopes(parameters: URLSearchParams, { resource }: Place): readonly AccessScope[] {
+function readScopes(parameters: URLSearchParams, { resource }: ServiceUrls): readonly AccessScope[] {
   if ((parameters.get("resource") ?? resource) !== resource)
     throw new AuthorizationRefusal("invalid_target", `the resource of this service is ${resource}`);
-  // Names that mean nothing here, offline_access among them, are left out: what is given is answered.
+  // Unknown scopes, such as offline_access, are ignored: the token response names the granted ones.
   const asked = (parameters.get("scope") ?? "").split(" ");
   const known = accessScopes.filter((scope) => asked.includes(scope));
   return known.length === 0 ? firstScopes : known;
@@ -115,30 +109,30 @@ function readScopes(parameters: URLSearchParams, { resource }: Place): readonly 
 
 const toolkitsMax = 100;
 
-/** Those that `toolkit:…` names. */
+/** Returns the toolkits of the scopes `toolkit:…`. */
 function readToolkits(parameters: URLSearchParams): string[] {
   const asked = (parameters.get("scope") ?? "").split(" ");
   const slugs = asked.flatMap((scope) => /^toolkit:([a-z][a-z0-9_]{0,62})$/.exec(scope)?.[1] ?? []);
   return [...new Set(slugs)].slice(0, toolkitsMax);
 }
 
-/** Seals what travels in the page: as asked, and as vouched for. One never passes for the other. */
+/** Seals of the requests that the pages carry, before and after the person is identified. Neither opens what the other sealed. */
 export type Seals = {
-  readonly asked: Seal<Asked>;
-  readonly vouched: Seal<Vouched>;
+  readonly asked: Seal<ConsentRequest>;
+  readonly vouched: Seal<VouchedRequest>;
 };
 
-/** Seals and opens one of them. */
+/** Seals and opens requests of one kind. */
 export type Seal<Value> = {
   seal(value: Value): string;
-  /** Undefined when this service did not make it, and when its time is over. */
+  /** Returns undefined if this service did not seal the text, or if the request has expired. */
   open(text: string): Value | undefined;
 };
 
-/** Makes the seals of a vault, under a key of their own: what they make is handed out. */
+/** Creates the seals. They use a subkey of their own, because browsers get the sealed texts. */
 export function createSeals(sealer: Sealer, clock: Clock): Seals {
   const own = createSealer(sealer.subkeys("grants"));
-  const sealOf = <Value extends Asked>(use: string): Seal<Value> => ({
+  const sealOf = <Value extends ConsentRequest>(use: string): Seal<Value> => ({
     seal: (value) => own.seal(Buffer.from(JSON.stringify(value), "utf8"), use).toString("base64url"),
     open(text) {
       const value = openSealed(text, (sealed) => own.open(sealed, use)) as Value | undefined;
@@ -150,7 +144,7 @@ export function createSeals(sealer: Sealer, clock: Clock): Seals {
 
 function openSealed(text: string, open: (sealed: Buffer) => Buffer): unknown {
   const sealed = Buffer.from(text, "base64url");
-  // Decoding skips foreign characters and spare bits; only the text that was handed out is accepted.
+  // Decoding ignores foreign characters and spare bits; only the exact text that was handed out is accepted.
   if (text === "" || sealed.toString("base64url") !== text) return undefined;
   try {
     return JSON.parse(open(sealed).toString("utf8"));
@@ -160,16 +154,11 @@ function openSealed(text: string, open: (sealed: Buffer) => Buffer): unknown {
   }
 }
 
-/** Where a client is answered, with the issuer that answers (RFC 9207) and its own state. */
+/** Returns the address of the answer to a client, with the issuer (RFC 9207) and the client's state. */
 export function answerUrl(
-  { redirectUri, state, issuer }: Pick<Asked, "redirectUri" | "state" | "issuer">,
+  { redirectUri, state, issuer }: Pick<ConsentRequest, "redirectUri" | "state" | "issuer">,
   parameters: Readonly<Record<string, string>>,
 ): string {
   const query = new URLSearchParams({ ...parameters, ...(state !== "" && { state }), iss: issuer });
   return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query}`;
-}
-
-/** A client's name as people read it. */
-export function nameOf({ clientName }: Pick<Asked, "clientName">): string {
-  return isPrintableText(clientName, 100) && clientName.trim() !== "" ? clientName : "A program without a name";
 }

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from "node:http";
+import { type Clock, digestSecret, type Principal, type Sealer, ToolNotGranted } from "@svc/core";
+import { type Authenticate, bearerOf } from "../auth/gate.ts";
+import { isValidKey, type KeyLookupWait, projectPrincipalOf } from "../auth/key-cache.ts";
+import type { KeyUse } from "../auth/key-use.ts";
+import { serverFaults } from "../errors.ts";
+import type { AnswerHeaders } from "../http/answer.ts";
+import { type GrantCache, isAccessToken } from "./grants.ts";
+import { resourceMetadataPath, type ServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
+import { accessScopes, firstScopes, scopeText } from "./scopes.ts";
+
+/** Authentication of agents. */
+export type McpDoor = {
+  /** Returns the principal of a request: of a key, or of a grant by its access token. Rejects as Authenticate does, and with GRANT_INVALID. */
+  authenticate(req: IncomingMessage, wait: KeyLookupWait): Promise<Principal>;
+  /** Returns the headers for a request without valid credentials: they name the address at which to ask for a grant. */
+  challenge(req: IncomingMessage): AnswerHeaders;
+  /** Returns the headers for a grant that lacks a scope: they name the scopes to ask for. Undefined for keys, and for other errors. */
+  stepUp(req: IncomingMessage, error: unknown): AnswerHeaders | undefined;
+};
+
+/** Services of the door. */
+export type McpDoorOptions = {
+  readonly authenticate: Authenticate;
+  readonly cache: GrantCache;
+  readonly urlsOf: ServiceUrlsOf;
+  readonly use: KeyUse;
+  readonly clock: Clock;
+  /** Loads the data keys of the caller's project. */
+  readonly sealer: Pick<Sealer, "ready">;
+};
+
+/** Creates the door. It finds tokens by digest, and accepts a token only at the address that it was issued for. */
+export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer }: McpDoorOptions): McpDoor {
+  return {
+    async authenticate(req, wait) {
+      const header = req.headers.authorization ?? null;
+      const bearer = bearerOf(header);
+      if (bearer === undefined || !isAccessToken(bearer)) return authenticate(header, wait);
+      const found = cache.find(digestSecret(bearer));
+      const withDataKeys = async (granted: Awaited<typeof found>) => {
+        if (granted !== undefined) await sealer.ready([granted.key.projectId]);
+        return granted;
+      };
+      const grant = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
+      const nowMs = clock.now();
+      if (grant === undefined || grant.expiresAt <= nowMs || !isValidKey(grant.key, nowMs))
+        throw serverFaults.GRANT_INVALID();
+      if (grant.resource !== urlsOf(req).resource) throw serverFaults.GRANT_INVALID();
+      await sealer.ready([grant.key.projectId]);
+      use.note(grant.key.id);
+      return { ...projectPrincipalOf(grant.key), isGrant: true };
+    },
+    stepUp(req, error) {
+      const bearer = bearerOf(req.headers.authorization ?? null);
+      if (bearer === undefined || !isAccessToken(bearer) || !(error instanceof ToolNotGranted)) return undefined;
+      return { "www-authenticate": stepUpOf(urlsOf(req), scopesNeeded(error)) };
+    },
+    challenge: (req) => ({
+      "www-authenticate": challengeOf(urlsOf(req), bearerOf(req.headers.authorization ?? null) !== undefined),
+    }),
+  };
+}
+
+/** Returns the challenge for a client without a valid token (RFC 6750, RFC 9728): the metadata's address, and the scopes to ask for. */
+function challengeOf({ issuer, resource }: ServiceUrls, hasBearer: boolean): string {
+  const parts = [metadataOf({ issuer, resource }), `scope="${firstScopes.join(" ")}"`];
+  return `Bearer ${[...(hasBearer ? ['error="invalid_token"'] : []), ...parts].join(", ")}`;
+}
+
+/** Returns the challenge for a token that lacks scopes, so that the client asks the person for them. */
+function stepUpOf(urls: ServiceUrls, scopes: string): string {
+  return `Bearer error="insufficient_scope", scope="${scopes}", ${metadataOf(urls)}`;
+}
+
+function metadataOf({ issuer, resource }: ServiceUrls): string {
+  return `resource_metadata="${issuer}${resourceMetadataPath}${resource.slice(issuer.length)}"`;
+}
+
+/** Returns the scopes that a token needs for a refused tool: those that it has, and the missing one. */
+function scopesNeeded({ tool, binding: { accessClasses: classes, toolkitSlugs } }: ToolNotGranted): string {
+  const [toolkit = ""] = tool.slug.split(".");
+  const needed = { accessClasses: accessScopes.filter((one) => one === tool.class || isIn(classes, one)) };
+  return scopeText({
+    ...needed,
+    toolkitSlugs: toolkitSlugs.length === 0 ? [] : [...new Set([...toolkitSlugs, toolkit])],
+  });
+}
+
+/** True if the list has the item, or is empty, which means all. */
+function isIn(list: readonly string[], one: string): boolean {
+  return list.length === 0 || list.includes(one);
+}

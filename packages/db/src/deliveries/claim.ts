@@ -9,14 +9,14 @@ import type { DeliveryTaskKey } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
 import { promoteDeliveries, scanQueues } from "./queue.ts";
 
-/** A pending delivery that this node now holds, with all that sending it needs. */
+/** A pending delivery that this node now holds, with everything needed to send it. */
 export type LeasedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
-  /** Attempts of the retry schedule made before. */
+  /** Earlier attempts of the retry schedule. */
   attempts: number;
-  /** Where it goes: what the subscription says of its endpoint, secrets sealed. */
+  /** Endpoint of the subscription, with sealed secrets. */
   endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
-  /** True when the endpoint is backing off and this delivery is its probe. */
+  /** True if the endpoint is backing off and this delivery is its probe. */
   probe: boolean;
   event: {
     id: EventId;
@@ -30,35 +30,35 @@ export type LeasedDelivery = DeliveryTaskKey & {
   };
 };
 
-/** What `claimDeliveries` takes. */
+/** Options of `claimDeliveries`. */
 export type DeliveryClaimRequest = {
   owner: NodeId;
   nowMs: number;
   leaseUntilMs: number;
-  /** Deliveries at most. */
+  /** Maximum deliveries. */
   limit: number;
-  /** Deliveries at most for one subscription, where `rooms` says nothing else. */
+  /** Maximum deliveries per subscription, unless `rooms` has another value. */
   share: number;
-  /** What this node can still take for the subscriptions it is busy with. */
+  /** Free slots of this node for the subscriptions it is busy with. */
   rooms: ReadonlyMap<SubscriptionId, number>;
-  /** Projects that get nothing: they use their share of this node. */
+  /** Projects that get no deliveries, because they already use their share of this node. */
   fullProjects: ReadonlySet<ProjectId>;
-  /** Lanes are visited in the order of subscription ids, from after this one: the caller rotates it for fairness. */
+  /** Queues are scanned in the order of subscription ids, from after this one: the caller rotates it for fairness. */
   after: SubscriptionId | undefined;
-  /** Lanes visited at most. */
+  /** Maximum queues to scan. */
   lanes: number;
-  /** Whether it is for what paced replays queued, which is served last. */
+  /** True for low-priority tasks of throttled replays, which are sent last. */
   behind: boolean;
 };
 
-/** What `claimDeliveries` found. */
+/** Result of `claimDeliveries`. */
 export type DeliveryClaim = {
   deliveries: LeasedDelivery[];
-  /** Where to go on; undefined when the last lane was visited. */
+  /** Subscription to continue after; undefined if the last queue was scanned. */
   next: SubscriptionId | undefined;
-  /** Subscriptions that have tasks but are inactive or gone: their tasks are to be expired. */
+  /** Subscriptions that have tasks but are inactive or deleted: their tasks must be expired. */
   ended: SubscriptionId[];
-  /** Whether paced replays have something queued. */
+  /** True if throttled replays have queued deliveries. */
   hasBehind: boolean;
 };
 
@@ -72,7 +72,7 @@ const eventColumns = selectList(
 
 const endpointColumnNames = ["endpointUrl", "signingSecret", "mcpId", "cursor", "formerSecret", "formerUntil"] as const;
 const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** The same as the statement hands them on, of the row `alias`. */
+/** The same columns in SQL, of the row `alias`. */
 const endpointOf = (alias: string) =>
   ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until"]
     .map((name) => `${alias}.${name}`)
@@ -82,22 +82,21 @@ type ClaimRow = RawRow<
   ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
 > & {
   probe: boolean;
-  /** Of what has pending deliveries: an event is swept without any. */
+  /** Kind of an event with pending deliveries, which is never swept. */
   kind: Exclude<EventKind, "swept">;
 };
 
 const epoch = epochOf("$10::bool");
 
 /**
- * Claims due deliveries of the lanes in $1, a share a subscription.
- *
- * - Each lane is read from its beginning in delivery_tasks_lane as far as its share, so 100,000 tasks of a dead endpoint cost
- *   nothing more than one, where a plain scan by due_at would read them all each time.
- * - A failing subscription gives one delivery (the probe) once its backoff has passed; `probing` moves the backoff past
- *   the probe's lease, so that no second one goes out meanwhile. `probeable` locks the row for it, and so sees the
- *   backoff that another node has just moved: two looks at the same moment send one probe.
- * - SKIP LOCKED: nodes never wait for each other. A lease that ran out is claimed like a free task; its old owner can
- *   no longer settle it, since every settlement names the owner and the lease.
+ * Claims due deliveries of the queues in $1, with a share per subscription.
+ * - It reads each queue from its oldest task in delivery_tasks_lane up to its share. So 100,000 tasks of a dead endpoint cost no more than
+ * one; a plain scan by due_at would read all of them each time.
+ * - A failing subscription gives one delivery (the probe) once its backoff has passed. `probing` moves the backoff beyond the probe's
+ * lease, so that no second probe is sent meanwhile. `probeable` locks the row for it, and so reads a backoff that another node has just
+ * moved: two claims at the same moment send one probe.
+ * - SKIP LOCKED: nodes never wait for each other. An expired lease is claimed like a free task. Its old owner cannot settle it any more,
+ * because every settlement names the owner and the lease.
  */
 const claim = statement<ClaimRow>(
   "claim_deliveries",
@@ -137,12 +136,12 @@ const claim = statement<ClaimRow>(
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Waits ended at once at most. */
+/** Maximum waits ended at once. */
 const promotedMax = 2_000;
 
 /**
- * Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. A look that begins with the first lane
- * ends the waits that are over, and visits again: a round of looks passes there once.
+ * Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. A claim that begins with the first queue also
+ * ends expired waits and scans again, so this happens once per round.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
@@ -150,12 +149,12 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   const visit = { after, most: request.lanes, behind, nowMs };
   const before = await scanQueues(db, visit);
   const endsWaits = before.hasDue && request.after === undefined && !behind;
-  // Where nothing has waited long enough, as mostly, a look is this one statement.
+  // Usually no wait is over, and a claim needs only this one statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
   const { lanes, hasBehind } = hasNews ? await scanQueues(db, visit) : before;
   const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscriptionId);
   const rows = open.length === 0 ? [] : await claimOf(db, open, request);
-  // Lanes are served in their order, so where the limit cut a look off is where the next one goes on.
+  // Queues are served in order, so the next claim continues at the queue where the limit stopped this one.
   const isCut = rows.length >= request.limit;
   const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : lanes.at(-1)?.subscriptionId;
   const isWhole = lanes.length < request.lanes && !isCut;
@@ -182,7 +181,7 @@ function claimOf(db: Executor, lanes: readonly string[], request: DeliveryClaimR
   ]);
 }
 
-/** The greatest; UUID texts sort as UUIDs do. */
+/** The greatest UUID; the texts sort like the UUIDs. */
 function lastOf(uuids: readonly string[]): string | undefined {
   return uuids.reduce<string | undefined>((last, uuid) => (last === undefined || uuid > last ? uuid : last), undefined);
 }

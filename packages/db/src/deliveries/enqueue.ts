@@ -7,15 +7,15 @@ import { rows, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { epochOf } from "./epoch.ts";
 
-/** A delivery of an event that is stored already. */
+/** A delivery of a stored event. */
 type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: SubscriptionId };
 
 const chunkSize = 5_000;
 
 /**
- * Unleased, due at once: any node claims it. Events are locked against the sweep, which takes FOR UPDATE: a delivery never
- * outlives its event. One that a sweep is removing is waited for, and then left out. Served by events_key: `offset 0`
- * looks each up, where a join was planned through all events of the project.
+ * Tasks are unleased and due at once, so any node claims them. Locks the events, so that the sweep (FOR UPDATE) cannot delete them: a
+ * delivery never outlives its event. If a sweep is deleting an event, the statement waits and then omits it. By events_key: `offset 0`
+ * looks each event up, because a join was planned through all events of the project.
  */
 const enqueue = compose(
   "enqueue_deliveries",
@@ -40,8 +40,8 @@ const enqueue = compose(
 );
 
 /**
- * For whom deliveries are queued, and when they are due: at once, or one after the other over `spreadMs`. `behind`: after all that is
- * live, as a paced replay's are.
+ * Project and due times of queued deliveries: at once, or one after the other over `spreadMs`. `behind`: with low priority, for throttled
+ * replays.
  */
 type QueueTarget = {
   readonly projectId: ProjectId;
@@ -51,7 +51,7 @@ type QueueTarget = {
   readonly spreadMs?: number;
 };
 
-/** Stores fresh deliveries of stored events, marked as replayed, all or none. Returns those whose event is gone: they are not stored. */
+/** Stores new deliveries of stored events, marked as replayed: all or none. Returns those whose event is deleted; they are not stored. */
 export function enqueueDeliveries(
   db: Executor,
   { projectId, dueAtMs, behind, spreadMs = 0 }: QueueTarget,
@@ -69,17 +69,17 @@ export function enqueueDeliveries(
   });
 }
 
-/** Names a task, by the key of its row, and the lease of it: a node that claims a task again holds another lease. */
+/** Identifies a task by the key of its row and its lease: a node that claims a task again holds another lease. */
 export type DeliveryTaskKey = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
   queuedForMs: number;
   leaseUntilMs: number;
-  /** Whether it stands behind what is live: a paced replay queued it, and it was not tried yet. */
+  /** True for low priority: a throttled replay queued it, and it was not tried yet. */
   behind: boolean;
 };
 
-/** A task's key among a statement's parameters. */
+/** A task's key as parameters. */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),
@@ -89,15 +89,15 @@ export const taskKeyFields = {
 };
 
 /**
- * Whether a row `t` of delivery_tasks is the one that a row `i` of `taskKeyFields` names, and still under that lease. Where there are
- * many, the epoch is a column of theirs: beside a constant, the planner would rather read the whole of it.
+ * Condition that a row `t` of delivery_tasks is the task of a row `i` of `taskKeyFields`, and still under that lease. For many tasks, pass
+ * the epoch as a column: with a constant, the planner may read the whole epoch.
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
   return `t.epoch = ${epoch} and t.subscription_id = i.subscription_id and t.due_at = i.queued_for_ms and t.delivery_id = i.id
       and t.lease_owner = ${owner} and t.lease_until = i.lease_until_ms`;
 }
 
-/** Served by deliveries_event, which the event of each is looked up in: its few deliveries are then filtered, so that no other index fits. */
+/** By deliveries_event, one lookup per event. The few deliveries of each event are then filtered, so no other index fits. */
 const countLater = statement<{ count: number }>(
   "count_superseded_deliveries",
   `select count(*)::int4 as count from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as e(id, event_id, subscription_id)
@@ -106,7 +106,7 @@ const countLater = statement<{ count: number }>(
        where d.subscription_id = e.subscription_id and d.id > e.id limit 1) later`,
 );
 
-/** How many of these deliveries have a later one of the same event to the same subscription, as a replay makes it. */
+/** Returns how many of these deliveries have a later one of the same event to the same subscription, made by a replay. */
 export async function countSuperseded(
   db: Executor,
   projectId: ProjectId,

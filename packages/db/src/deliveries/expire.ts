@@ -4,8 +4,8 @@ import { statement } from "../sql/statement.ts";
 import { liveEpochs } from "./epoch.ts";
 
 /**
- * Ends a batch of the pending deliveries of a subscription that is inactive or gone, waiting or due; the lane index finds them. Tasks in
- * flight keep their lease and are settled by their owner (a success still counts); what is left of them comes here later.
+ * Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription, by the key of tasks. Tasks in flight keep
+ * their lease, and their owner settles them (a success still counts). A later run ends the rest.
  */
 const expire = statement<{ delivery_id: string }>(
   "expire_deliveries",
@@ -24,7 +24,7 @@ const expire = statement<{ delivery_id: string }>(
   returning d.id as delivery_id`,
 );
 
-/** Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`; returns how many it ended. */
+/** Ends up to `limit` pending deliveries of an ended subscription as `dead_letter`; returns how many. */
 export async function expireDeliveries(
   db: Executor,
   id: SubscriptionId,

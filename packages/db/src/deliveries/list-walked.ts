@@ -11,20 +11,20 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
-/** Deliveries of one subscription or of all, in one state, that were tried and have not arrived, or both. */
+/** Filter: deliveries of one subscription or all, in one state, or with failed attempts only (tried and not delivered). */
 export type WalkedDeliveryFilter = {
   readonly subscriptionId: SubscriptionId | undefined;
   readonly state: ListedDelivery["state"] | undefined;
   readonly onlyFailed?: boolean | undefined;
 };
 
-/** From `fromUuid` on, below `beforeUuid`, no more than `limit`. */
+/** From `fromUuid` on, below `beforeUuid`, at most `limit` rows. */
 export type DeliveryWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
 
 /**
- * The subscriptions that a project has deliveries to, those that were deleted among them, each found by a hop in
- * deliveries_subscription. An equality with the project: compared as rows, the other index that begins with it would be sorted for
- * each hop where the server's statistics are old, which took seconds.
+ * Subscriptions with deliveries in a project, including deleted ones, each found by one hop in deliveries_subscription. It uses an equality
+ * with the project. With a row comparison, outdated statistics led to a sort of the other index that begins with the project, for each hop,
+ * which took seconds.
  */
 const selectQueues = statement<{ id: string }>(
   "list_delivery_lanes",
@@ -39,11 +39,11 @@ const selectQueues = statement<{ id: string }>(
 
 const ofQueue = { project_id: "$1::uuid", subscription_id: "l.id" };
 const queues = "unnest($2::uuid[]) as l(id)";
-/** Another index of deliveries begins with the project too, and only an equality tells the two apart. */
+/** Another index of deliveries also begins with the project; only an equality distinguishes the two. */
 const condition = "subscription_id = l.id";
 const scan = { key: ofQueue, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
-/** By deliveries_subscription, a backward scan for each lane that ends with the page; the page itself by primary key. */
+/** By deliveries_subscription: for each queue a backward scan that ends with the page; the page itself by primary key. */
 const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (
@@ -55,15 +55,15 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );
 
-/** The highest of the ids at which a lane stopped: below it, that lane may have others. */
+/** The highest id at which the scan of a queue stopped: below it, that queue may have more. */
 const selectEnd = statement<{ id: string | null }>(
   "end_delivery_walk",
   `select e.id from ${queues} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,
 );
 
 /**
- * The newest deliveries in a state, or that failed, of the newest that there are: 20,000 in all, shared by the subscriptions. What is below the place where
- * one of them stopped is left to the next page.
+ * Returns the newest matching deliveries among the newest 20,000, shared by the subscriptions. The next page continues below the id where
+ * the first of their scans stopped.
  */
 export async function walkDeliveries(
   db: Executor,

@@ -8,8 +8,8 @@ import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { currentEpoch, epochOf, lowPriorityEpoch } from "./epoch.ts";
 
 /**
- * Ends the wait of the first $2 tasks that are due: delivery_tasks_waiting has them in order, so that nothing due costs one probe,
- * however many wait. SKIP LOCKED: nodes do not wait for each other.
+ * Ends the waits of the first $2 due tasks. delivery_tasks_waiting has them in order, so if nothing is due, it costs one probe, however
+ * many wait. SKIP LOCKED: nodes do not wait for each other.
  */
 const promote = statement<Record<never, never>>(
   "promote_deliveries",
@@ -21,12 +21,12 @@ const promote = statement<Record<never, never>>(
   where t.epoch = 0 and t.subscription_id = d.subscription_id and t.due_at = d.due_at and t.delivery_id = d.delivery_id`,
 );
 
-/** Puts up to `limit` waiting tasks that are due into their lanes; returns how many. */
+/** Moves up to `limit` waiting tasks that are due into their queues; returns how many. */
 export async function promoteDeliveries(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await promote(db, [isoTime(nowMs), limit])).count;
 }
 
-/** Gives leases back unused: by primary key, a HOT update. Tasks that `owner` no longer holds by that lease are left alone. */
+/** Releases unused leases: by primary key, a HOT update. Ignores tasks that `owner` no longer holds under that lease. */
 const release = compose(
   "release_deliveries",
   { tasks: rows(taskKeyFields), by: values({ owner: idOf("node") }) },
@@ -34,7 +34,7 @@ const release = compose(
     update delivery_tasks t set lease_owner = null, lease_until = null from ${tasks.from("i")} where ${isHeldBy(by.owner)}`,
 );
 
-/** Gives the leases of `tasks` back, so that any node may claim them at once. */
+/** Releases the leases of `tasks`, so that any node may claim them at once. */
 export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: readonly DeliveryTaskKey[]): Promise<void> {
   if (tasks.length > 0) await release(db, { tasks, by: { owner } });
 }
@@ -42,9 +42,9 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 const epoch = epochOf("$3::bool");
 
 /**
- * The subscriptions that have tasks which do not wait, from after $1, at most $2 of them, with what hinders each: a loose scan of
- * delivery_tasks_lane, one probe a lane. Of those behind, where $3. Rows without a subscription say more: that there are any behind, and
- * that some wait no longer, due at $4: delivery_tasks_waiting has the first of them.
+ * Subscriptions that have tasks which do not wait, after $1, at most $2, and if each has ended: a loose scan of delivery_tasks_lane, one
+ * probe per queue. With $3, of the low-priority tasks. Rows without a subscription report that low-priority tasks exist, and that waiting
+ * tasks are due at $4, which delivery_tasks_waiting shows.
  */
 const visit = statement<{ subscription_id: string | null; ended: boolean | null; says: "behind" | "due" | null }>(
   "visit_lanes",
@@ -67,10 +67,10 @@ const visit = statement<{ subscription_id: string | null; ended: boolean | null;
   order by subscription_id`,
 );
 
-/** A subscription that has tasks. `ended`: it is inactive or gone. */
+/** A subscription that has tasks. `ended`: it is inactive or deleted. */
 type ScannedQueue = { readonly subscriptionId: string; readonly ended: boolean };
 
-/** Which lanes are visited: up to `most` from after a subscription's UUID. */
+/** Queues to scan: at most `most`, after a subscription's UUID. */
 type QueueScan = {
   readonly after: string;
   readonly most: number;
@@ -78,10 +78,10 @@ type QueueScan = {
   readonly nowMs: number;
 };
 
-/** What a visit found. `hasBehind`: paced replays have something queued. `hasDue`: some that waited are due. */
+/** Result of a scan. `hasBehind`: throttled replays have queued deliveries. `hasDue`: waiting tasks are due. */
 type QueueScanResult = { readonly lanes: ScannedQueue[]; readonly hasBehind: boolean; readonly hasDue: boolean };
 
-/** Visits lanes, in the order of their subscriptions. */
+/** Scans queues in the order of their subscriptions. */
 export async function scanQueues(db: Executor, { after, most, behind, nowMs }: QueueScan): Promise<QueueScanResult> {
   const rows = await visit(db, [after, most, behind, isoTime(nowMs)]);
   const lanes = rows.flatMap(({ subscription_id: subscriptionId, ended }) =>

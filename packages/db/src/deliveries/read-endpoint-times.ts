@@ -6,16 +6,16 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { liveEpochs } from "./epoch.ts";
 
-/** How an endpoint answered lately. */
+/** Recent responses of an endpoint. */
 export type EndpointTimes = {
   /** Durations of the latest attempts of up to 20 deliveries, milliseconds, shortest first. */
   readonly durationsMs: readonly number[];
-  /** The error of the latest of them that failed; empty if none did. */
+  /** Error of the latest failed attempt among them; empty if none failed. */
   readonly lastError: string;
 };
 
 /**
- * The last attempts of the newest 20 deliveries of each subscription, by deliveries_subscription, and of the first 5 in its lane, by
+ * The last attempts of the newest 20 deliveries of each subscription, by deliveries_subscription, and of the first 5 in its queue, by
  * delivery_tasks_lane: while an endpoint fails, only the oldest are tried.
  */
 const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>(
@@ -34,7 +34,7 @@ const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>
    where a.attempts is not null`,
 );
 
-/** What holds the deliveries to an endpoint back. */
+/** State of an endpoint that may delay its deliveries. */
 export type DeliveryEndpoint = Pick<
   typeof subscriptions.$inferSelect,
   "id" | "active" | "failingSince" | "backoffUntil"
@@ -42,14 +42,14 @@ export type DeliveryEndpoint = Pick<
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** Each by the primary key, those of asks too. */
+/** Each by primary key, including ask endpoints. */
 const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
   "find_delivery_endpoints",
   `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)
    cross join lateral (select * from subscriptions where id = u.id offset 0) s where s.project_id = $1::uuid`,
 );
 
-/** The endpoints that deliveries of a project go to, by the ids of their subscriptions. A deleted one is left out. */
+/** Returns the endpoints of a project's deliveries, by subscription id, without deleted ones. */
 export async function findDeliveryEndpoints(
   db: Executor,
   projectId: ProjectId,
@@ -62,7 +62,7 @@ export async function findDeliveryEndpoints(
 
 const measuredMax = 20;
 
-/** Reads how the endpoints of subscriptions answered lately; one without an attempt is left out. */
+/** Reads the recent responses of subscriptions' endpoints; those without an attempt are absent. */
 export async function readEndpointTimes(
   db: Executor,
   projectId: ProjectId,

@@ -2,7 +2,7 @@ import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** How many deliveries of an event are in each state; `more` where it has others that were not counted. */
+/** Number of an event's deliveries in each state. `more`: it has more than were counted. */
 export type DeliveryCounts = {
   readonly pending: number;
   readonly delivered: number;
@@ -10,10 +10,10 @@ export type DeliveryCounts = {
   readonly more: boolean;
 };
 
-/** So many deliveries of an event are counted, whatever it has: 20,000 for the largest page. */
+/** Maximum deliveries counted per event: 20,000 for the largest page. */
 const countedMax = 40;
 
-/** Served by deliveries_event, which each event is looked up in, and left as soon as enough was counted. */
+/** By deliveries_event, one lookup per event, until enough are counted. */
 const selectCounts = statement<{ event_id: string; pending: number; delivered: number; dead: number; seen: number }>(
   "count_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (
@@ -24,7 +24,7 @@ const selectCounts = statement<{ event_id: string; pending: number; delivered: n
        select state from deliveries where project_id = $1::uuid and event_id = e.event_id limit ${countedMax + 1}) first) numbered) d`,
 );
 
-/** How the deliveries of events stand, by their ids. */
+/** Returns the delivery counts of events, by event id. */
 export async function countDeliveriesOfEvents(
   db: Executor,
   projectId: ProjectId,
@@ -40,16 +40,16 @@ export async function countDeliveriesOfEvents(
   );
 }
 
-/** How the deliveries of one event stand. */
+/** State of one event's deliveries. */
 export type EventDeliveries = {
   readonly eventId: EventId;
   readonly isDead: boolean;
   readonly isPending: boolean;
-  /** The earliest time at which a pending one is tried; null when none is pending. */
+  /** Earliest next attempt of a pending one; null if none is pending. */
   readonly nextAttemptAt: number | null;
 };
 
-/** Served by deliveries_event, which each event is looked up in. */
+/** By deliveries_event, one lookup per event. */
 const readDeliveries = statement<{ event_id: string; dead: boolean; pending: boolean; next_ms: number | null }>(
   "read_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (
@@ -58,7 +58,7 @@ const readDeliveries = statement<{ event_id: string; dead: boolean; pending: boo
      from deliveries where project_id = $1::uuid and event_id = e.event_id having count(*) > 0) d`,
 );
 
-/** The deliveries of events, one entry for each event that has any. */
+/** Returns the delivery state of events, one entry per event with deliveries. */
 export async function readEventDeliveries(
   db: Executor,
   projectId: ProjectId,

@@ -14,12 +14,12 @@ const { attemptLog, ...columns } = getTableColumns(deliveries);
 /** A delivery without its attempts. */
 export type Delivery = Omit<typeof deliveries.$inferSelect, "attemptLog">;
 
-/** Which deliveries to list. What is undefined matches all; bounds are on when they were queued, epoch milliseconds. */
+/** Filter of a list of deliveries. Undefined matches all; time bounds apply to when they were queued, epoch milliseconds. */
 export type DeliveryFilter = Partial<TimeRange> & {
   eventId: EventId | undefined;
   subscriptionId: SubscriptionId | undefined;
   state?: Delivery["state"] | undefined;
-  /** Those alone that were tried and have not arrived. */
+  /** Only deliveries that were tried and not delivered. */
   onlyFailed?: boolean | undefined;
 };
 
@@ -28,15 +28,15 @@ type DeliveryPosition = { after: DeliveryId | undefined; limit: number };
 /** Deliveries of one project. */
 type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
-  /** Newest first, from after `after`; the filters combine. A state and `onlyFailed` are for those of one event, which are few. */
+  /** Newest first, after `after`; all filters must match. Use a state or `onlyFailed` only with an event, which has few deliveries. */
   list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
-  /** The same in a state, or that failed, of one subscription or all: it looks at 20,000 deliveries at most. */
+  /** The same by state or failure, for one subscription or all; scans at most 20,000 deliveries. */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
-  /** The attempts of a delivery in order; undefined when there is no such delivery. */
+  /** Attempts of a delivery in order; undefined if it does not exist. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };
 
-/** The deliveries of one project. */
+/** Returns the deliveries of one project. */
 export function deliveriesForProject(db: Executor, projectId: ProjectId): DeliveryRepository {
   const own = (id: DeliveryId) => and(eq(deliveries.projectId, projectId), eq(deliveries.id, id));
   return {
@@ -69,15 +69,15 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
       walkDeliveries(db, projectId, filter, { ...idBounds(filter, page.after), limit: page.limit }),
     async findAttempts(id) {
       const [row] = await db.orm.select({ attemptLog }).from(deliveries).where(own(id));
-      // The stored numbers are those of the schedule, in which manual attempts do not count.
+      // The stored numbers count only attempts of the schedule, not manual ones.
       return row?.attemptLog.map((entry, index) => ({ ...entry, number: index + 1 }));
     },
   };
 }
 
 /**
- * Counts no further than $1 rows, so that a scrape costs the same however long the queue is: 23 ms for 100,000 of
- * 150,000. Beyond that the table's own estimate, refreshed by autovacuum, says how many there are.
+ * Counts at most $1 rows, so that the cost of a scrape is bounded: 23 ms for 100,000 of 150,000. Above that it uses the table's estimate,
+ * which autovacuum refreshes.
  */
 const countTasks = statement<{ counted: number; estimated: number }>(
   "count_delivery_tasks",
@@ -87,7 +87,7 @@ const countTasks = statement<{ counted: number; estimated: number }>(
 
 const countedMax = 100_000;
 
-/** How many deliveries are pending, leased ones included: exact up to 100,000, an estimate above. */
+/** Returns the number of pending deliveries, including leased ones: exact up to 100,000, an estimate above. */
 export async function countPendingDeliveries(db: Executor): Promise<number> {
   const [row] = await countTasks(db, [countedMax]);
   if (row === undefined) return 0;

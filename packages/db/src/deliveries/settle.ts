@@ -8,11 +8,11 @@ import { rows, values } from "../sql/select-list.ts";
 import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
 
-/** How one attempt went and what becomes of its delivery. */
+/** Result of one attempt, and the new state of its delivery. */
 export type DeliverySettlement = DeliveryTaskKey & {
   projectId: ProjectId;
   state: "pending" | "delivered" | "dead_letter";
-  /** When it is tried again; of meaning only while `pending`. */
+  /** Next attempt; used only while `pending`. */
   dueAtMs: number;
   attempt: AttemptEntry;
 };
@@ -28,12 +28,11 @@ const settledFields = {
 };
 
 /**
- * Writes a batch of attempts together with the state changes they cause: one statement, one commit.
- * Only tasks still under that lease of `owner` are settled: one whose lease ran out belongs to whoever claimed it since, and
- * its attempt here is neither counted nor logged. Served by the primary keys; the update of deliveries is HOT, because
- * no index of that table names a column it changes (measured: 27 us less of the server's time an event than without).
- * A delivery counts every attempt. Its task counts those of the schedule, from which TryNow takes its own out.
- * What is tried again waits in epoch 0, and comes back as live whatever it was; but of a subscription that has ended it stays in its lane, where it is found and ended.
+ * Writes a batch of attempts with their state changes: one statement, one commit. It settles only tasks still under that lease of `owner`.
+ * After an expired lease, the task belongs to the node that claimed it next, and the attempt is neither counted nor logged. By primary
+ * keys. The update of deliveries is HOT, because no index of that table has a changed column (measured: 27 us less server time per event).
+ * A delivery counts every attempt. Its task counts those of the schedule, without those of TryNow. A task that is tried again waits in
+ * epoch 0 and returns with normal priority. If its subscription has ended, it stays in its queue, where it is expired.
  */
 const settle = compose(
   "settle_deliveries",
@@ -60,7 +59,7 @@ const settle = compose(
   select i.id as delivery_id from input i where not exists (select from held h where h.delivery_id = i.id)`,
 );
 
-/** Settles `settlements` in one commit. Returns the deliveries whose lease was lost before: nothing of them was written. */
+/** Settles `settlements` in one commit. Returns the deliveries whose lease was lost, of which nothing was written. */
 export async function settleDeliveries(
   db: Executor,
   owner: NodeId,

@@ -4,11 +4,11 @@ import { statement } from "../sql/statement.ts";
 import { currentEpoch, liveEpochs } from "./epoch.ts";
 
 /**
- * Makes tasks of an active subscription due at $2: that of one delivery, or up to $4 of its lane, in the order of their times. One delivery
- * comes before all others of the lane, so that it is the probe of an endpoint that fails. By delivery_tasks_lane. Tasks that are leased
- * stay as they are. A task whose retry is brought forward is put back by one attempt of the schedule, which the manual attempt then
- * takes: its failure repeats that wait. From $5 attempts of a delivery on it is not put back: the log of attempts in its row has an end.
- * SKIP LOCKED leaves those that another node takes. The end of a backoff is written in the same commit.
+ * Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 of its queue in due order, by delivery_tasks_lane.
+ * A single delivery goes before all others of the queue, so that it is the probe of a failing endpoint. Leased tasks do not change. If a
+ * retry is brought forward, its task loses one attempt of the schedule, which the manual attempt then uses: its failure repeats that wait.
+ * From $5 attempts on, the task loses none, because the row's attempt log is limited. SKIP LOCKED omits tasks that another node takes. The
+ * same commit ends a backoff.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",
@@ -43,7 +43,7 @@ const tryNow = statement<{ count: number }>(
 
 const triedMax = 20_000;
 
-/** Attempts of a delivery, from which on a manual one counts as one of the schedule. Each stays in the row, with up to 1 KiB of the answer. */
+/** Attempts of a delivery above which a manual attempt counts as one of the schedule. The row stores each, with up to 1 KiB of the response. */
 const freeAttemptsMax = 50;
 
 /** Makes one pending delivery of a subscription, or all of them, due at `nowMs`, and ends its backoff. Returns how many are due. */

@@ -9,26 +9,26 @@ import type { Event } from "./repo.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** Which events of one trigger come next; an empty entity matches all. */
+/** The next events of one trigger; an empty entity matches all. */
 type EventsToFollow = {
   readonly triggerSlug: string;
   readonly entityId: string;
-  /** From this one on. */
+  /** Inclusive. */
   readonly fromUuid: string;
-  /** Below this one. */
+  /** Exclusive. */
   readonly beforeUuid: string;
-  /** Those that are known already. */
+  /** Events the caller already knows. */
   readonly exceptUuids: readonly string[];
   readonly limit: number;
 };
 
-/** Forward over events_trigger. Rows are compared as the index orders them, so that nothing else fits. */
+/** Forward over events_trigger. Rows are compared in the index's order, so no other index fits. */
 const scan = (names: string) => `select ${names} from events
   where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid)
     and (trigger_slug, project_id, id) < ($1::text, $2::uuid, $4::uuid)
   order by trigger_slug, project_id, id limit ${walkRowsMax}`;
 
-/** The oldest first, of the first 20,000 that there are. */
+/** Oldest first, among the first 20,000. */
 const selectNext = statement<RawRow<Row<typeof events>>>(
   "follow_events",
   `select ${columns.text} from (${scan("*")}) w
@@ -36,16 +36,16 @@ const selectNext = statement<RawRow<Row<typeof events>>>(
    order by w.trigger_slug, w.project_id, w.id limit $7::int4`,
 );
 
-/** The keys alone. */
+/** Only the keys. */
 const selectEnd = statement<{ id: string }>(
   "end_followed_events",
   `select id from (${scan("id")}) e offset ${walkRowsMax} - 1 limit 1`,
 );
 
-/** Events that follow, the oldest first; and where more are to be looked for, when fewer than asked for were found among 20,000. */
+/** The next events, oldest first. `walkedTo`: where to continue if fewer than requested were found among 20,000. */
 type FollowedEvents = { readonly rows: Event[]; readonly walkedTo: Event["id"] | undefined };
 
-/** Reads those that come next. What is committed later than its time says may come before them: who follows looks back. */
+/** Reads the next events. An event committed after its own time may appear before events already read, so the caller must also look back. */
 export async function followEvents(
   db: Executor,
   projectId: ProjectId,
@@ -59,10 +59,10 @@ export async function followEvents(
   return { rows, walkedTo: end && idOfUuid("evt", end.id) };
 }
 
-/** An event and a subscription that wants it. */
+/** An event and a matching subscription. */
 export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 
-/** Which events to match with the active subscriptions of a project; undefined and empty match all. UUID bounds are on event ids. */
+/** Events to match with the active subscriptions of a project; undefined and empty match all. UUID bounds apply to event ids. */
 export type EventMatchFilter = {
   fromUuid: string;
   /** Exclusive. */
@@ -70,13 +70,13 @@ export type EventMatchFilter = {
   toolkitSlug: string;
   triggerSlug: string;
   subscriptionId: SubscriptionId | undefined;
-  /** Leaves out pairs that have a delivery delivered or pending. */
+  /** Omits pairs with a delivered or pending delivery. */
   onlyUndelivered: boolean;
-  /** Leaves out pairs that have a pending delivery. Default: false. */
+  /** Omits pairs with a pending delivery. Default: false. */
   withoutPending?: boolean;
 };
 
-/** `offset 0` looks each pair up: else all deliveries there are were put into one hash table. */
+/** `offset 0` looks each pair up; otherwise all deliveries were loaded into one hash table. */
 const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
     and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
     and (s.entity_id = '' or s.entity_id = e.entity_id)
@@ -93,10 +93,10 @@ const selectMatches = statement<{ event_id: string; subscription_id: string }>(
   `select e.id as event_id, s.id as subscription_id ${matches} order by e.id, s.id limit $8::int4`,
 );
 
-/** As `find_matches`. */
+/** Like `find_matches`. */
 const countMatches = statement<{ count: string }>("count_matches", `select count(*) as count ${matches}`);
 
-/** The matches, oldest event first, `limit` at most. Events are found through the primary key. */
+/** Returns at most `limit` matches, oldest event first, by the primary key of events. */
 export async function findEventMatches(
   db: Executor,
   projectId: ProjectId,
@@ -110,7 +110,7 @@ export async function findEventMatches(
   }));
 }
 
-/** How many matches there are. */
+/** Returns the number of matches. */
 export async function countEventMatches(db: Executor, projectId: ProjectId, filter: EventMatchFilter): Promise<number> {
   const [row] = await countMatches(db, matchParameters(projectId, filter));
   return Number(row?.count ?? 0);

@@ -9,15 +9,15 @@ import { compose, type PartNames, query } from "../sql/compose.ts";
 import { compareKeys } from "../sql/filter.ts";
 import { rows, values } from "../sql/select-list.ts";
 
-/** A delivery that is stored with its event. */
+/** A delivery stored with its event. */
 export type NewDelivery = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
-  /** True when the storing node sends it at once: the row is inserted leased to that node. */
+  /** True if the storing node sends it at once: the row is inserted with a lease of that node. */
   leased: boolean;
 };
 
-/** An event to be stored, with everything that commits together with it. */
+/** An event to store, with everything committed together with it. */
 export type NewEvent = {
   id: EventId;
   projectId: ProjectId;
@@ -30,17 +30,17 @@ export type NewEvent = {
   receivedAtMs: number;
   /** Empty: never a duplicate. */
   dedupeKey: string;
-  /** The app's own key of the account that the post named: whose event it is if that account is connected later. */
+  /** The app's own key of the account named by the post. It decides whose event it is if that account is connected later. */
   account?: string | undefined;
   deliveries: NewDelivery[];
-  /** The routing version of its project, where standing programs listen to its trigger; they decide about it. */
+  /** Routing version of its project, if standing programs subscribe to its trigger; the event goes to their inbox. */
   heardAt?: number | undefined;
 };
 
-/** What the caller computed the deliveries from; when the store has moved on, nothing is stored. */
+/** The routing that the deliveries were computed from; if it has changed, nothing is stored. */
 export type RoutingSnapshot = { version: number; projects: ReadonlyMap<ProjectId, number> };
 
-/** `stale`: nothing was stored, read the routing again. Else the ids in `duplicates` were seen before, the others are stored. */
+/** `stale`: nothing was stored; read the routing again. Otherwise `duplicates` has the ids of duplicates, and the others are stored. */
 export type RecordResult = { stale: true } | { stale: false; duplicates: ReadonlySet<string> };
 
 const { occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...eventFields } = fieldsBut(events);
@@ -56,17 +56,14 @@ const subscribedParts = { heard: rows(fieldsOf(standingArrivals, "eventId", "tri
 type RecordRow = { fresh: boolean; duplicates: string[] | null };
 
 /**
- * Stores a batch of events, their deliveries and tasks in one statement, hence in one commit and one
- * round trip.
- *
- * - `routing` compares versions instead of joining subscriptions: the caller already knows every row, so nothing has to
- *   be sent back, and a subscription made on another node a moment ago is still never missed.
- * - `stored` inserts in the order of `input`, which is that of the keys, so two nodes with the same keys wait for each other in one order and
- *   cannot deadlock. ON CONFLICT waits for an uncommitted twin: a duplicate is answered 2xx only after the first is committed.
- * - All arrays have one length a kind; unnest keeps the statement's text, and so its plan, the same for every batch.
- * - `also`: CTEs about what is `stored`, before the last one.
- * Indexes touched: routing by primary keys; inserts at the right edge of (project_id, id) and its siblings, and anywhere in the digests of
- * dedupe keys.
+ * Stores a batch of events with their deliveries and tasks in one statement, so in one commit and one round trip.
+ * - `routing` compares versions instead of joining subscriptions. The caller already has every row, so nothing is sent back, and a
+ * subscription made on another node a moment ago is never missed.
+ * - `stored` inserts in the order of `input`, which is the order of the keys. So two nodes with the same keys wait for each other in one
+ * order and cannot deadlock. ON CONFLICT waits for an uncommitted duplicate: a duplicate gets its 2xx only after the first is committed.
+ * - All arrays of one kind have equal lengths; unnest keeps the statement's text, and so its plan, the same for every batch.
+ * - `also`: CTEs that use `stored`, before the last one. Indexes: routing by primary keys; inserts at the right edge of (project_id, id)
+ * and similar indexes, and at random positions in the index of dedupe digests.
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,
@@ -101,7 +98,7 @@ const textOf = (
 
 const record = compose("record_events", parts, (names) => textOf(names, ""));
 
-/** The same with events that standing programs listen to; apart, so that the others cost no more. */
+/** The same with events for the inbox of standing programs; separate, so that other events cost no more. */
 const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribedParts }, ({ heard, ...names }) =>
   textOf(
     names,
@@ -114,8 +111,8 @@ const recordSubscribed = compose("record_heard_events", { ...parts, ...subscribe
 );
 
 /**
- * Events in the order in which their dedupe keys are written: where several statements of a transaction record them, each after those of
- * the statement before.
+ * Sorts events in the order in which their dedupe keys are written. If several statements of a transaction record events, each must come
+ * after those of the previous one.
  */
 export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
   const keyOf = ({ projectId, triggerSlug, dedupeKey }: NewEvent) => [projectId, triggerSlug, dedupeKey];
@@ -123,8 +120,8 @@ export function inOrderOfDedupe(posted: readonly NewEvent[]): NewEvent[] {
 }
 
 /**
- * Stores `posted` and what belongs to them, all or nothing. `routing` undefined stands for deliveries that rest on no routing.
- * Two events of one batch must not share project, trigger and dedupe key.
+ * Stores `posted` and what belongs to them, all or nothing. `routing` undefined: the deliveries depend on no routing. Two events of one
+ * batch must not share project, trigger and dedupe key.
  */
 export async function recordEvents(
   db: Executor,

@@ -11,7 +11,7 @@ import { type WalkedEventFilter, walkEvents } from "./list-walked.ts";
 
 const columns = selectList(events, namesBut(events), "e");
 
-/** Which events of a toolkit: those with an id from `fromUuid` on and below `beforeUuid`. */
+/** Events of a toolkit with an id from `fromUuid` on and below `beforeUuid`. */
 type ToolkitEventsPage = {
   readonly toolkitSlug: string;
   readonly fromUuid: string;
@@ -20,13 +20,11 @@ type ToolkitEventsPage = {
 };
 
 /**
- * A backward scan of events_trigger for each trigger of the toolkit, none longer than the page, and their merge. A scan of the
- * project's events that filters reads all of them where the toolkit has few.
- *
- * The triggers are those in the store, found one after the other by a hop in the index: a definition that is gone, or is another
- * node's, has events all the same. In some collations the names of two toolkits mix, so the hops go on to the last one, over
- * every trigger that the deployment stored events of: 4 us each. Rows are compared as the index orders them: nothing else fits, whatever
- * statistics say of a trigger's share.
+ * Merges one backward scan of events_trigger per trigger of the toolkit, each at most as long as the page. A filtered scan of the project's
+ * events would read all of them if the toolkit has few.
+ * It takes the triggers from the database, one index hop each, because a deleted definition, or another node's, has events too. In some
+ * collations the names of two toolkits are mixed, so the hops continue over every trigger with events in the deployment: 4 us each. Rows
+ * are compared in the index's order, so no other index fits, whatever the statistics say about a trigger's share.
  */
 const selectPage = statement<RawRow<Row<typeof events>>>(
   "list_toolkit_events",
@@ -44,7 +42,7 @@ const selectPage = statement<RawRow<Row<typeof events>>>(
   where starts_with(t.slug, $1::text) order by e.id desc limit $5::int4`,
 );
 
-/** Events of one toolkit of a project, newest first, tests left out. */
+/** Returns events of one toolkit of a project, newest first, without tests. */
 async function listToolkitEvents(
   db: Executor,
   projectId: ProjectId,
@@ -57,7 +55,7 @@ async function listToolkitEvents(
 /** A stored event. */
 export type Event = typeof events.$inferSelect;
 
-/** Which events to list; empty strings and undefined match all. Bounds are on receivedAt, epoch milliseconds. */
+/** Filter of a list of events; empty strings and undefined match all. Bounds apply to receivedAt, epoch milliseconds. */
 export type EventFilter = {
   toolkitSlug: string;
   triggerSlug: string;
@@ -69,17 +67,17 @@ export type EventFilter = {
 
 /** Events of one project. */
 export type EventRepository = {
-  /** Any event, tests included; what asks were published as are none. */
+  /** Returns any event, including tests, but not the events that publish asks. */
   find(id: EventId): Promise<Event | undefined>;
-  /** Newest first, tests left out, from after `after`. */
+  /** Newest first, without tests, after `after`. */
   list(filter: EventFilter, page: EventPosition): Promise<Event[]>;
-  /** The same by what no index has: it looks at 20,000 events at most. */
+  /** The same by conditions without an index; scans at most 20,000 events. */
   walk(filter: EventFilter & WalkedEventFilter, page: EventPosition): Promise<WalkedPage<Event>>;
 };
 
 type EventPosition = { after: EventId | undefined; limit: number };
 
-/** The events of one project. */
+/** Returns the events of one project. */
 export function eventsForProject(db: Executor, projectId: ProjectId): EventRepository {
   return {
     async find(id) {
@@ -95,7 +93,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
       if (triggerSlug === "" && toolkitSlug !== "") {
         return listToolkitEvents(db, projectId, { toolkitSlug, ...bounds, limit });
       }
-      // The slug of a trigger begins with its toolkit's: nothing is of one and of another's trigger.
+      // A trigger's slug begins with its toolkit's, so no event has this toolkit and another toolkit's trigger.
       if (toolkitSlug !== "" && !triggerSlug.startsWith(`${toolkitSlug}.`)) return [];
       return db.orm
         .select()
@@ -116,12 +114,12 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
   };
 }
 
-/** The UUID of an event, as a bound of a EventMatchFilter. */
+/** Returns the UUID of an event, for the bounds of an EventMatchFilter. */
 export function uuidOfEvent(id: EventId): string {
   return uuidOfId(id);
 }
 
-/** The next UUID after an event's: the exclusive upper bound that leaves just this event. */
+/** Returns the next UUID after an event's: the exclusive upper bound of a range with only this event. */
 export function uuidAfterEvent(id: EventId): string {
   const next = BigInt(`0x${uuidOfId(id).replaceAll("-", "")}`) + 1n;
   const hex = next.toString(16).padStart(32, "0");

@@ -3,11 +3,10 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep
- * never waits, and a replay waits for it (see enqueue). `offset 0` looks the deliveries of each event up, and whether
- * standing programs have not decided about it, or collect it: by the keys of arrivals and of the events of windows. What a paced
- * replay or a backfill has yet to reach stays, and with it what came after: the few replays of a project that are not at their end are
- * found by replays_unfinished, and the backfill that is the furthest behind by standing_backfills_unreached.
+ * Finds a batch of a project's settled events from the old end of the primary key, and locks it with SKIP LOCKED: a sweep never waits, and
+ * a replay waits for it (see enqueue). `offset 0` looks up the deliveries of each event, and its entries in the inbox and the windows of
+ * standing programs, by their keys. An event that a throttled replay or a backfill has yet to reach stays, with all later ones.
+ * replays_unfinished finds the few unfinished replays of a project, and standing_backfills_unreached the backfill with the oldest position.
  */
 const lockEvents = statement<{ id: string }>(
   "lock_swept_events",
@@ -28,9 +27,8 @@ const lockEvents = statement<{ id: string }>(
 );
 
 /**
- * Removes locked events with their deliveries. An event with a pending delivery stays whole: one may have been queued
- * between the snapshot that found it and the lock. One whose dedupe key must be remembered longer is emptied and stays
- * as `swept`.
+ * Deletes locked events with their deliveries. An event with a pending delivery stays complete: one may have been queued between the
+ * snapshot and the lock. If its dedupe key must be remembered longer, the event is emptied and stays as `swept`.
  */
 const sweepEvents = statement<{ id: string }>(
   "sweep_events",
@@ -47,15 +45,15 @@ const sweepEvents = statement<{ id: string }>(
   delete from events e using picked p where e.project_id = $1::uuid and e.id = p.id and not p.remembered`,
 );
 
-/** What retention keeps of a project's events. Times in epoch milliseconds. */
+/** Retention of a project's events. Times in epoch milliseconds. */
 export type EventRetention = {
-  /** Events received before this go. */
+  /** Events received before this time are deleted. */
   beforeMs: number;
   /** Dedupe keys of events received at this time or later stay. */
   rememberFromMs: number;
 };
 
-/** Removes up to `limit` events of one project; returns how many. */
+/** Deletes up to `limit` events of one project; returns how many. */
 export async function sweepProjectEvents(
   db: Executor,
   projectId: ProjectId,

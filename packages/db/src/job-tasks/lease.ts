@@ -6,18 +6,18 @@ import { type RawRow, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 import { isHeld, type JobTaskLease, leaseColumns, leaseRows } from "./task.ts";
 
-/** What became of a lease that was to be renewed. */
+/** Result of the renewal of a lease. */
 type RenewedLease = JobTaskLease & {
-  /** False while somebody has its task locked: it is still held, and to be renewed in a moment. */
+  /** False while another transaction has locked the task: the lease is still held, and must be renewed a moment later. */
   readonly isRenewed: boolean;
   readonly isCancelled: boolean;
   readonly isPaused: boolean;
 };
 
 /**
- * By primary key, and the jobs by theirs. It waits for nobody: a job that ends holds its own task and wants that of the job that runs
- * it, and whoever holds many tasks and waits for one more stands in a circle with it, in whatever order it takes them. `told` is what
- * stood there at its beginning: a task that is locked is in it as it was.
+ * By primary key, and the jobs by theirs. It never waits for a lock. A job that ends holds its own task and needs its parent job's. A
+ * statement that holds many tasks and waits for another could deadlock with it, in any order. `told` is the state at the statement's start:
+ * a locked task is in it as it was.
  */
 const renewLeases = compose(
   "renew_job_leases",
@@ -40,8 +40,8 @@ const renewLeases = compose(
 );
 
 /**
- * Renews leases in one statement and returns those that still are this node's, and whether their jobs are to be cancelled or paused. Those
- * whose tasks somebody has locked at the moment are not renewed.
+ * Renews leases in one statement. Returns those that still belong to this node, and if their jobs must be cancelled or paused. Leases whose
+ * tasks are locked at the moment are not renewed.
  */
 export async function renewJobLeases(
   db: Executor,
@@ -65,8 +65,8 @@ const takeRun = statement<{ lease_token: string }>(
 );
 
 /**
- * Makes a job's run due and takes it from whoever holds it: for those who change, under `lockJob`, what a driver has read of the
- * job. What its driver has under way is lost, but for the calls that the ledger holds.
+ * Makes a job's run due and takes it from its holder. Use it under `lockJob` after a change to what a driver has read of the job. The
+ * driver's unfinished work is lost, except calls in the ledger.
  */
 export async function takeRunTask(
   tx: Executor,
@@ -75,7 +75,7 @@ export async function takeRunTask(
   await takeRun(tx, [uuidOfId(jobId), uuidOfId(projectId), isoTime(dueAt), null, null]);
 }
 
-/** The same where no lease of it lasts any more; by primary key. */
+/** The same if its lease has expired; by primary key. */
 const takeIdleRun = statement<{ lease_token: string }>(
   "take_idle_run_task",
   `update job_tasks set due_at = $2::timestamptz, lease_token = lease_token + 1, lease_owner = $3::uuid,
@@ -84,7 +84,7 @@ const takeIdleRun = statement<{ lease_token: string }>(
    returning lease_token`,
 );
 
-/** A run that is leased to who commits to the job in the same transaction. */
+/** A run to lease to the node that commits to the job in the same transaction. */
 export type RunToLease = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
@@ -93,7 +93,7 @@ export type RunToLease = {
   readonly leaseUntilMs: number;
 };
 
-/** As `leaseRunTask`, where nobody holds the job's run; undefined where somebody does, or it has none. */
+/** Like `leaseRunTask`, but only if no node holds the job's run. Returns undefined if one does, or if there is no run. */
 export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<number | undefined> {
   const [row] = await takeIdleRun(tx, [
     uuidOfId(run.jobId),
@@ -104,7 +104,7 @@ export async function leaseIdleRunTask(tx: Executor, run: RunToLease): Promise<n
   return row && Number(row.lease_token);
 }
 
-/** As `takeRunTask`, and leases it to `owner`, who commits to the job in the same transaction. Answers the lease's token. */
+/** Like `takeRunTask`, but leases the run to `owner`, which commits to the job in the same transaction. Returns the lease's token. */
 export async function leaseRunTask(tx: Executor, run: RunToLease): Promise<number> {
   const [row] = await takeRun(tx, [
     uuidOfId(run.jobId),

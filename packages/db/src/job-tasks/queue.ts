@@ -18,32 +18,32 @@ import {
 } from "./task.ts";
 
 /**
- * A task that this node now holds. `attempt`: claims so far, this one included; settling or moving the task begins anew. `losses`:
- * how many of them took it over from a lease that had run out, since the job last got on.
+ * A task that this node now holds. `attempt`: number of claims so far, including this one; it restarts when the task is settled or moved.
+ * `losses`: number of claims that took over an expired lease, since the job last made progress.
  */
 export type ClaimedJobTask = Readonly<
   Row<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "losses" | "dueAt">
 > & {
-  /** Among the due ones of its project, from 1 on. Beyond the share where others before it are locked. */
+  /** Position among the due tasks of its project, from 1. It is beyond the share if tasks before it are locked. */
   readonly place: number;
 };
 
-/** What `claimJobTasks` takes. */
+/** Options of `claimJobTasks`. */
 type JobClaimRequest = {
   readonly owner: NodeId;
   readonly nowMs: number;
   readonly leaseUntilMs: number;
-  /** Tasks at most. */
+  /** Maximum tasks. */
   readonly limit: number;
-  /** Tasks at most of one project. */
+  /** Maximum tasks of one project. */
   readonly share: number;
-  /** How many places of a project beyond its share stand in for those that somebody else has locked; 0 unless given. */
+  /** Slots of a project beyond its share, which replace tasks locked by another transaction. Default 0. */
   readonly spare?: number;
-  /** Projects that get nothing: they use their share of this node. */
+  /** Projects that get no tasks, because they already use their share of this node. */
   readonly fullProjects: ReadonlySet<ProjectId>;
 };
 
-/** Due tasks looked at for one claim, as a multiple of its limit: among them every project gets its share. */
+/** Due tasks scanned for one claim, as a multiple of its limit, so that every project gets its share. */
 const windowFactor = 20;
 
 const claimed = selectList(
@@ -53,13 +53,12 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks, the oldest first, the first of every project before the second of any. job_tasks_due serves the window; what
- * of it is leased is skipped there. SKIP LOCKED: nodes never wait for each other. A lease that ran out is claimed like a free
- * task, and its old holder's writes are refused by the token; that a lease was there and ran out is counted, since a holder that
- * gives its task back leaves none. No index names a column of leases: the update is HOT.
- *
- * A task whose row a stopped process has locked has its place in the share all the same, and a share of such tasks would keep its project
- * from this node: the spare places stand in for them. What is locked beyond the share is left as it is.
+ * Claims due tasks, oldest first, and the first of every project before the second of any. job_tasks_due serves the window, which skips
+ * leased tasks. SKIP LOCKED: nodes never wait for each other. An expired lease is claimed like a free task; the token refuses writes of the
+ * old holder. The expiry is counted, because a holder that releases its task leaves no lease. No index has a lease column, so the update is
+ * HOT.
+ * A task whose row a stopped process has locked still takes a slot of the share. A full share of such tasks would exclude its project from
+ * this node, so the spare slots replace them. Locked tasks beyond the share are left alone.
  */
 const claimTasks = statement<RawRow<ClaimedJobTask> & { readonly place: number }>(
   "claim_job_tasks",
@@ -101,14 +100,14 @@ export async function claimJobTasks(db: Executor, request: JobClaimRequest): Pro
   return rows.map(claimed.read);
 }
 
-/** The primary key serves it up to the kind. */
+/** By primary key, as far as the kind. */
 const deleteTasks = statement<{ job_id: string }>(
   "delete_job_tasks",
   `delete from job_tasks
    where job_id = $1::uuid and kind = any($2::text[]) and (subject = $3::text or subject like $3::text || '/%')`,
 );
 
-/** Removes a job's tasks of these kinds about `subject`, or below it (`<subject>/…`); their holders' leases are lost. */
+/** Deletes a job's tasks of these kinds for `subject` and below it (`<subject>/…`); their holders lose the leases. */
 export async function deleteJobTasks(
   tx: Executor,
   { jobId, kinds, subject }: { jobId: Id<"job">; kinds: readonly JobTaskKind[]; subject: string },
@@ -123,7 +122,7 @@ const endTask = statement<{ job_id: string }>(
    returning job_id`,
 );
 
-/** Ends a task; false when its lease is lost. */
+/** Deletes a finished task; false if its lease is lost. */
 export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
@@ -137,8 +136,8 @@ const holdTask = statement<{ job_id: string }>(
 );
 
 /**
- * Locks a task for the rest of the transaction; false when its lease is lost. Lock the job's row (`lockJob`) first: everybody
- * takes the two in this order.
+ * Locks a task for the rest of the transaction; false if its lease is lost. Lock the job's row (`lockJob`) first: all transactions use this
+ * order.
  */
 export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
@@ -153,13 +152,13 @@ const moveTask = statement<{ job_id: string }>(
    returning job_id`,
 );
 
-/** Gives a task back, to be due then; its attempts stay counted. False when its lease is lost. */
+/** Releases a task until `dueAtMs`; its attempts stay counted. False if its lease is lost. */
 export async function moveJobTask(db: Executor, lease: JobTaskLease, dueAtMs: number): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
   return (await moveTask(db, [uuidOfId(jobId), kind, subject, leaseToken, isoTime(dueAtMs)])).length > 0;
 }
 
-/** A task that is there already is due at the earlier of the two times, and keeps its lease. */
+/** An existing task takes the earlier of the two due times, and keeps its lease. */
 const putTasks = compose(
   "put_job_tasks",
   { tasks: leasedTaskRows },
@@ -167,12 +166,12 @@ const putTasks = compose(
     on conflict (job_id, kind, subject) do update set due_at = least(job_tasks.due_at, excluded.due_at)`,
 );
 
-/** Makes tasks due, held under `lease` where one is given. One that is there keeps its lease and takes the earlier time. */
+/** Adds due tasks, held under `lease` if one is given. An existing task keeps its lease and takes the earlier due time. */
 export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], lease?: FirstLease): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });
 }
 
-/** By primary key. It waits for nobody, as `renew_job_leases` does not. */
+/** By primary key. It never waits for a lock, for the same reason as `renew_job_leases`. */
 const releaseLeases = compose(
   "release_job_leases",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -185,7 +184,7 @@ const releaseLeases = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** By primary key: one, which may wait for whoever has it locked, since it holds no other meanwhile. */
+/** By primary key: a single task. It may wait for the lock, because it holds no other one. */
 const releaseLease = compose(
   "release_job_lease",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -195,8 +194,8 @@ const releaseLease = compose(
 );
 
 /**
- * Gives leases back, outside of any transaction: the tasks are due again at `dueAtMs`, or later where they were. Lost ones are left alone; one whose task
- * is locked at the moment is given back alone, after that.
+ * Releases leases, outside of any transaction: the tasks are due again at `dueAtMs`, or later if they were. Ignores lost leases. Tasks that
+ * are locked at the moment are released one by one afterwards.
  */
 export async function releaseJobTasks(db: Executor, leases: readonly JobTaskLease[], dueAtMs: number): Promise<void> {
   if (leases.length === 0) return;

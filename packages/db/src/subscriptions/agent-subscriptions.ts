@@ -9,7 +9,7 @@ import { apiKeys, grants, subscriptions } from "../schema/index.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { freshHealth, type NewSubscription, type Subscription } from "./repo.ts";
 
-/** A subscription that an agent makes over MCP: by which key, for how long, from which position on. */
+/** A subscription that an agent creates over MCP: its key, expiry and start position. */
 export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
@@ -21,32 +21,32 @@ export type AgentSubscriptionChange = Pick<
   readonly expiresAt: number;
 };
 
-/** Why none was made: the project's quota, the most of one key, or that the key ended meanwhile. */
+/** Why no subscription was created: the project's quota, the maximum per key, or the end of the key meanwhile. */
 export type SubscriptionRefusal = QuotaReached | { readonly keyReached: number } | { readonly keyEnded: true };
 
-/** The subscriptions of agents in one project. Every change moves the project's routing version in the same transaction. */
+/** Subscriptions of agents in one project. Every change increments the project's routing version in the same transaction. */
 export type AgentSubscriptionRepository = {
-  /** The one of this derived id, also when its time is over and it was not swept yet. */
+  /** Returns the subscription with this derived id, even if it has expired and was not swept yet. */
   find(mcpId: string): Promise<Subscription | undefined>;
-  /** Whether a key has a subscription to this endpoint whose time is not over: then the endpoint is known to want it. */
+  /** True if a key has an unexpired subscription to this endpoint: then the endpoint is known to accept it. */
   hasEndpoint(keyId: KeyId, endpointUrl: string, nowMs: number): Promise<boolean>;
-  /** Takes the place of one of the same derived id that ended. It ends no later than its key does. */
+  /** Replaces an ended subscription with the same derived id. It expires no later than its key. */
   create(
     subscription: NewAgentSubscription,
     bounds: { readonly perKeyMax: number; readonly nowMs: number },
   ): Promise<Subscription | SubscriptionRefusal>;
-  /** Gives it more time, no more than its key has, and has it deliver again where it failed; undefined when it is gone or its key ended. */
+  /** Extends it, at most to its key's expiry, and reactivates it after failures. Undefined if it was deleted or its key ended. */
   refresh(id: SubscriptionId, change: AgentSubscriptionChange, nowMs: number): Promise<Subscription | undefined>;
-  /** The id of what was deleted; undefined when there was none. */
+  /** Returns the id of the deleted subscription; undefined if there was none. */
   delete(mcpId: string): Promise<SubscriptionId | undefined>;
 };
 
-/** The subscriptions that agents of one project made over MCP. */
+/** Returns the subscriptions that agents of one project created over MCP. */
 export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId): AgentSubscriptionRepository {
-  // As a filter alone: a project that had none when statistics were made was read as a whole, whatever it has by now.
+  // Only as a filter: if a project had none when the statistics were made, PostgreSQL read all of the project's rows.
   const isOfProject = filterColumn(subscriptions.projectId, projectId);
   const own = (mcpId: string) =>
-    // In the words of subscriptions_mcp: a plan for any value knows no other.
+    // The exact condition of subscriptions_mcp: a generic plan matches no others.
     and(eq(subscriptions.mcpId, mcpId), sql`${subscriptions.mcpId} <> ''`, isOfProject);
   return {
     async find(mcpId) {
@@ -54,7 +54,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       return row;
     },
     async hasEndpoint(keyId, endpointUrl, nowMs) {
-      // Asked for a time, the store goes through what ends later in all projects; of a key there are few.
+      // With a condition on time, PostgreSQL reads the later expiries of all projects; one key has few.
       const rows = await db.orm
         .select({ expiresAt: subscriptions.expiresAt })
         .from(subscriptions)
@@ -65,7 +65,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
       withTransaction(db, async (tx) => {
         const endsAt = await holdKey(tx, keyId, nowMs);
         if (endsAt === undefined) return { keyEnded: true };
-        // Takes the project's row, so two that are made at once cannot both be the last one.
+        // Locks the project's row, so that two concurrent creations cannot both take the last slot.
         await touchProjectRouting(tx, projectId);
         await tx.orm.delete(subscriptions).where(own(subscription.mcpId));
         const [held] = await tx.orm
@@ -98,7 +98,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
             ...change,
             expiresAt: Math.min(expiresAt, endsAt),
             ...{ active: true, inactiveReason: "" },
-            // What fails now goes on to: its backoff is its protection.
+            // A failing subscription keeps its backoff, which protects its endpoint.
             ...onlyWhereInactive,
           })
           .where(and(eq(subscriptions.id, id), inArray(subscriptions.inactiveReason, ["", "failing", "gone"])))
@@ -114,7 +114,7 @@ export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId)
   };
 }
 
-/** A fresh start for one that was given up, and nothing for one that delivers. */
+/** Clears the health of an inactive subscription; an active one keeps its health. */
 const onlyWhereInactive = Object.fromEntries(
   Object.keys(freshHealth).map((name) => {
     const column = subscriptions[name as keyof typeof freshHealth];
@@ -123,7 +123,10 @@ const onlyWhereInactive = Object.fromEntries(
   }),
 );
 
-/** Keeps a key, and the one that its grant was given with, from ending before the transaction does. Answers when the first of them ends by itself (epoch milliseconds); undefined where one has. */
+/**
+ * Prevents a key, and the key its grant was given with, from ending before the transaction does. Returns the earlier expiry of the two
+ * (epoch milliseconds); undefined if one has ended.
+ */
 async function holdKey(tx: Executor, keyId: KeyId, nowMs: number): Promise<number | undefined> {
   const vouchers = await tx.orm.select({ id: grants.voucherKeyId }).from(grants).where(eq(grants.keyId, keyId));
   const ids = [keyId, ...vouchers.map(({ id }) => id)];

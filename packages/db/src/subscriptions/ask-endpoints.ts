@@ -5,24 +5,24 @@ import { subscriptions } from "../schema/index.ts";
 import type { AskEndpointEventType } from "../schema/words.ts";
 import type { NewSubscription, Subscription } from "./repo.ts";
 
-/** The endpoints that a project's asks are published to. Health and delivery are those of subscriptions; routing knows none of them. */
+/** Endpoints that a project's asks are published to. They have the health and delivery of subscriptions, but are not part of routing. */
 type AskEndpointRepository = {
   create(
     endpoint: Pick<NewSubscription, "id" | "endpointUrl" | "signingSecret" | "createdAt"> & {
       readonly eventTypes?: readonly AskEndpointEventType[];
     },
   ): Promise<Subscription>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
-  /** Those that are posted something of a type, newest first. */
+  /** Endpoints that receive a type, newest first. */
   listActive(type: AskEndpointEventType): Promise<SubscriptionId[]>;
-  /** False when there was none. */
+  /** False if there was none. */
   delete(id: SubscriptionId): Promise<boolean>;
 };
 
-/** The ask endpoints of one project. */
+/** Returns the ask endpoints of one project. */
 export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskEndpointRepository {
-  // The condition of subscriptions_asks in its words: a plan for any value knows no other.
+  // The exact condition of subscriptions_asks: a generic plan matches no others.
   const ofProject = and(eq(subscriptions.projectId, projectId), sql`${subscriptions.kind} = 'asks'`);
   return {
     async create({ eventTypes = [], ...endpoint }) {
@@ -44,7 +44,7 @@ export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskE
         .select({ id: subscriptions.id, eventTypes: subscriptions.eventTypes })
         .from(subscriptions)
         .where(and(ofProject, eq(subscriptions.active, true)));
-      // Ids sort as their keys do; asked for an order, the store may go through the endpoints of all projects.
+      // Ids sort like their keys. With an ORDER BY, PostgreSQL may read the endpoints of all projects.
       return rows
         .filter(({ eventTypes }) => (eventTypes.length === 0 ? type === "ask_raised" : eventTypes.includes(type)))
         .map(({ id }) => id)

@@ -9,10 +9,10 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const columns = selectList(subscriptions, ["id", "projectId", "eventTypes"], "s");
 
-/** An ask endpoint that is told of more than asks. */
+/** An ask endpoint that receives more than asks. */
 type NoticeEndpoint = Readonly<Row<typeof subscriptions, "id" | "projectId" | "eventTypes">>;
 
-/** The subscriptions of each project by their index: asked for an order, the store may go through the endpoints of all projects. */
+/** The subscriptions of each project by their index. With an ORDER BY, PostgreSQL may read the endpoints of all projects. */
 const selectEndpoints = compose(
   "find_notice_endpoints",
   { wanted: rows(fieldsOf(subscriptions, "projectId")) },
@@ -22,14 +22,14 @@ const selectEndpoints = compose(
     where s.kind = 'asks' and s.active and s.event_types <> '{}'`,
 );
 
-/** The active ask endpoints of many projects that name what they are told of, newest first. */
+/** Returns the active ask endpoints of several projects that list their event types, newest first. */
 export async function findNoticeEndpoints(db: Executor, projectIds: readonly ProjectId[]): Promise<NoticeEndpoint[]> {
   const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));
   const found = (await selectEndpoints(db, { wanted })).map((row) => columns.read(row));
   return found.sort((one, other) => (one.id < other.id ? 1 : -1));
 }
 
-/** Tasks that are looked through. */
+/** Maximum tasks scanned. */
 const scannedTasksMax = 20_000;
 
 /** By the key of tasks, in each of its epochs. */
@@ -41,7 +41,7 @@ const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   select (select event_id from looked order by event_id limit 1) as event_id, (select count(*) from looked) < ${scannedTasksMax} as is_whole`,
 );
 
-/** By deliveries_subscription, from the newest on, no further than 1,000. */
+/** By deliveries_subscription, newest first, at most 1,000 rows. */
 const selectError = statement<{ last_error: string }>(
   "find_last_delivery_error",
   `select d.last_error from (
@@ -51,7 +51,7 @@ const selectError = statement<{ last_error: string }>(
    where d.last_error <> '' order by d.id desc limit 1`,
 );
 
-/** The oldest event that is still to be delivered to a subscription; `unknown` where more is pending than is looked through. */
+/** Returns the oldest event with a pending delivery to a subscription; `unknown` if more are pending than are scanned. */
 export async function findOldestPendingEvent(
   db: Executor,
   id: SubscriptionId,
@@ -61,36 +61,36 @@ export async function findOldestPendingEvent(
   return row.event_id === null ? undefined : idOfUuid("evt", row.event_id);
 }
 
-/** What the newest delivery that failed, of the newest 1,000 of a subscription, failed with; empty where none did. */
+/** Returns the error of the newest failed delivery among the newest 1,000 of a subscription; empty if none failed. */
 export async function findLastDeliveryError(db: Executor, projectId: ProjectId, id: SubscriptionId): Promise<string> {
   const [row] = await selectError(db, [uuidOfId(projectId), uuidOfId(id)]);
   return row?.last_error ?? "";
 }
 
-/** A success ends the backoff. By primary key; guarded, so that the endless successes of a healthy endpoint write nothing. */
+/** A success ends the backoff. By primary key. Guarded, so that the successes of a healthy endpoint write nothing. */
 const recordRecoveries = statement<{ id: string }>(
   "record_recoveries",
   `update subscriptions set failing_since = null, backoff_until = null, backoff_set_at = null, backoff_ms = 0, gone_since = null, gone_count = 0
    where id = any($1::uuid[]) and failing_since is not null`,
 );
 
-/** Opens the subscriptions again that delivered. */
+/** Ends the backoff of subscriptions that received a delivery. */
 export async function reportSubscriptionRecoveries(db: Executor, ids: readonly SubscriptionId[]): Promise<void> {
   if (ids.length > 0) await recordRecoveries(db, [arrayLiteral(ids.map(uuidOfId))]);
 }
 
-/** The failed attempts of one subscription in one batch. */
+/** Failed attempts of one subscription in one batch. */
 export type SubscriptionFailures = {
   subscriptionId: SubscriptionId;
-  /** Start of the latest of them. */
+  /** Start of the latest attempt. */
   startedAtMs: number;
-  /** What Retry-After asked for; 0 when it did not. */
+  /** Delay requested by Retry-After; 0 if there was none. */
   retryAfterMs: number;
-  /** Answers of 410 among them, when all were; 0 otherwise. */
+  /** Number of 410 answers if all attempts got one; otherwise 0. */
   goneCount: number;
 };
 
-/** Bounds of the backoff and of giving up. */
+/** Limits of the backoff and of the deactivation. */
 export type HealthLimits = {
   backoffMinMs: number;
   backoffMaxMs: number;
@@ -103,9 +103,9 @@ export type HealthLimits = {
 export type SubscriptionHealth = { subscriptionId: SubscriptionId; active: boolean; backoffUntilMs: number };
 
 /**
- * Backs failing subscriptions off and gives up on dead ones. The backoff doubles only for an attempt that began after it
- * was set: sixteen deliveries that fail together count once. Deactivation moves the project's routing version with it;
- * it is the one case that looks for a success another node may have had meanwhile (deliveries_subscription finds it).
+ * Sets the backoff of failing subscriptions and deactivates dead ones. The backoff doubles only for an attempt that began after it was set:
+ * sixteen deliveries that fail together count once. A deactivation increments the project's routing version in the same commit. Only this
+ * case checks for a success on another node meanwhile (by deliveries_subscription).
  */
 const recordFailures = compose(
   "record_failures",
@@ -155,7 +155,7 @@ const recordFailures = compose(
   select id, active, (extract(epoch from backoff_until) * 1000)::float8 as backoff_until_ms from changed`,
 );
 
-/** Writes what attempts that failed at `nowMs` say of their subscriptions, and returns the health that follows. */
+/** Writes failures observed at `nowMs` to their subscriptions, and returns the resulting health. */
 export async function reportSubscriptionFailures(
   db: Executor,
   reports: readonly SubscriptionFailures[],
@@ -163,7 +163,7 @@ export async function reportSubscriptionFailures(
   limits: HealthLimits,
 ): Promise<SubscriptionHealth[]> {
   if (reports.length === 0) return [];
-  // In one order on every node, so that two of them do not wait for each other's rows.
+  // In one order on every node, so that two nodes do not deadlock.
   const ordered = reports.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1));
   const changed = await recordFailures(db, { reports: ordered, limits: { nowMs, ...limits } });
   return changed.map((row) => ({

@@ -9,29 +9,29 @@ const ofQueue = { project_id: "$1::uuid", subscription_id: "$2::uuid" };
 
 const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_attempt_at", {
   key: ofQueue,
-  // Another index of deliveries begins with the project too.
+  // Another index of deliveries also begins with the project.
   condition: "subscription_id = $2::uuid",
   from: `'${firstUuid}'::uuid`,
   before: `'${lastUuid}'::uuid`,
   max: String(walkRowsMax),
 });
 
-/** By deliveries_subscription, from the newest on, until one that was delivered. */
+/** By deliveries_subscription, newest first, until a delivered one. */
 const selectSuccess = statement<{ at: number }>(
   "find_last_success",
   `select (extract(epoch from w.last_attempt_at) * 1000)::float8 as at from (${scan}) w where w.state = 'delivered' order by w.project_id desc, w.id desc limit 1`,
 );
 
-/** By the key of tasks, in each of its epochs; no further than $2 rows. */
+/** By the key of tasks, in each of its epochs; at most $2 rows. */
 const countPending = statement<{ count: number }>(
   "count_subscription_deliveries",
   `select count(*)::int4 as count from (
      select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = $1::uuid limit $2::int4) t`,
 );
 
-/** How far the deliveries to a subscription are. */
+/** Progress of the deliveries to a subscription. */
 export type SubscriptionProgress = {
-  /** When the newest delivery that succeeded, of the newest 20,000, was delivered; epoch milliseconds. */
+  /** Delivery time of the newest success among the newest 20,000 deliveries, epoch milliseconds. */
   readonly lastSuccessAt: number | undefined;
   /** Exact up to 10,000. */
   readonly pending: number;
@@ -39,7 +39,7 @@ export type SubscriptionProgress = {
 
 const countedMax = 10_000;
 
-/** Reads it, for one subscription that the project has. */
+/** Reads the progress of a subscription that belongs to the project. */
 export async function readSubscriptionProgress(
   db: Executor,
   projectId: ProjectId,

@@ -10,29 +10,29 @@ import { subscriptions } from "../schema/index.ts";
 /** A subscription with its health. */
 export type Subscription = typeof subscriptions.$inferSelect;
 
-/** What is decided when a subscription is made. */
+/** Columns set when a subscription is created. */
 export type NewSubscription = Pick<
   Subscription,
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
 >;
 
-/** What UpdateSubscription may change; an absent field stays. */
+/** Changes of UpdateSubscription; an absent field stays. */
 export type SubscriptionChange = { active?: boolean; endpointUrl?: string };
 
-/** Subscriptions of one project. Every change moves the project's routing version in the same transaction. */
+/** Subscriptions of one project. Every change increments the project's routing version in the same transaction. */
 export type SubscriptionRepository = {
-  /** Makes no more than the project's quota: of any number at once none passes it. */
+  /** Creates a subscription within the project's quota; concurrent calls cannot exceed it. */
   create(subscription: NewSubscription): Promise<Subscription | QuotaReached>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
-  /** Undefined when there is none. Activating, or another address, gives the endpoint a fresh start: its health is cleared. */
+  /** Undefined if there is none. Activation or another address clears the endpoint's health. */
   update(id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>;
-  /** False when there was none. */
+  /** False if there was none. */
   delete(id: SubscriptionId): Promise<boolean>;
 };
 
-/** The health of an endpoint that nothing was delivered to yet. */
+/** Health of an endpoint without deliveries yet. */
 export const freshHealth = {
   failingSince: null,
   backoffUntil: null,
@@ -42,14 +42,14 @@ export const freshHealth = {
   goneCount: 0,
 };
 
-/** The subscriptions of one project to events; endpoints of asks are not among them. */
+/** Returns the subscriptions of one project to events, without ask endpoints. */
 export function subscriptionsForProject(db: Executor, projectId: ProjectId): SubscriptionRepository {
   const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"));
   const own = (id: SubscriptionId) => and(ofProject, eq(subscriptions.id, id));
   return {
     create: (subscription) =>
       withTransaction(db, async (tx) => {
-        // Takes the project's row, so two that are made at once cannot both be the last one.
+        // Locks the project's row, so that two concurrent creations cannot both take the last slot.
         await touchProjectRouting(tx, projectId);
         const quota = { projectId, name: "subscriptions" } as const;
         const reached = await findQuotaReached(tx, quota, () => usageOfProject(tx, projectId).countSubscriptions());

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { type Account, type ProgramResult, runProgram } from "./data-folder.ts";
 import { cannotRunHere } from "./errors.ts";
 
-/** The folder (`bin`, `lib`, `share`) of the binaries installed for this machine. Throws when there are none. */
+/** Returns the folder (`bin`, `lib`, `share`) of the binaries installed for this machine. Throws if there are none. */
 export function installedBinaries(): string {
   const machine = `${process.platform}-${process.arch}`;
   try {
@@ -18,9 +18,9 @@ export function installedBinaries(): string {
 }
 
 /**
- * A folder with the binaries that `account` can run: `installed` itself, or, where only root can enter that, a copy of it
- * in the data folder (100 ms, 60 MB, once per version; the system's temporary folder would be swept under a running
- * server). Throws when they do not run here, for example on musl.
+ * Returns a folder with binaries that `account` can run: `installed`, or a copy in the data folder if only root can read `installed`. A
+ * copy takes 100 ms and 60 MB, once per version; the system's temporary folder could be emptied under a running server. Throws if they do
+ * not run here, for example on musl.
  */
 export async function runnableBinaries(installed: string, dataDir: string, account: Account): Promise<string> {
   const direct = await tryBinaries(installed, account);
@@ -39,12 +39,12 @@ function tryBinaries(folder: string, account: Account): Promise<ProgramResult> {
 }
 
 function reasonOf({ error, output, code }: ProgramResult): string {
-  // The file is there, so what is missing is the loader it names.
+  // The file exists, so its loader is missing.
   if (error?.code === "ENOENT") return "its binaries need glibc, and this system has another C library, such as musl";
   return error?.message ?? (output.trim() || `postgres --version ended with status ${code}`);
 }
 
-/** Complete under its final name or not at all; copies of other versions are removed. */
+/** Copies under a temporary name and renames, so a copy is complete or absent. Removes copies of other versions. */
 async function copyBinaries(installed: string, dataDir: string): Promise<string> {
   const target = join(dataDir, `${copyPrefix}${basename(dirname(installed))}-${versionOf(installed)}`);
   if (existsSync(target)) return target;

@@ -4,13 +4,13 @@ import { access, chmod, mkdir, readFile, realpath, stat } from "node:fs/promises
 import { dirname, join } from "node:path";
 import { folderBelongsToAnother, folderCannotBeEntered, folderCannotBeMade } from "./errors.ts";
 
-/** The account PostgreSQL's programs run as; undefined means the service's own. */
+/** Account that runs PostgreSQL's programs; undefined means the service's own. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
-/** PostgreSQL refuses to run as root; uid 65534 exists on every system without being set up. */
+/** PostgreSQL refuses to run as root; uid 65534 exists on every system without setup. */
 export const unprivilegedAccount = { uid: 65534, gid: 65534 };
 
-/** How a program ended. `code` is null when a signal ended it; `error` is set when it could not be started at all. */
+/** Result of a program. `code` is null if a signal ended it; `error` is set if it could not be started. */
 export type ProgramResult = {
   readonly code: number | null;
   readonly output: string;
@@ -33,17 +33,17 @@ export function runProgram(file: string, args: readonly string[], account: Accou
 }
 
 /**
- * Spawn options all of PostgreSQL's programs share. The environment is bare because PGDATA, PGPORT and the like would
- * change what they do; the folder is one that every account can enter.
+ * Returns the spawn options of all PostgreSQL programs. The environment is minimal, because PGDATA, PGPORT and similar variables would
+ * change their behaviour. Every account can enter the folder `/`.
  */
 export function programOptions(account: Account) {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
   return { cwd: "/", env, ...account };
 }
 
-/** Where the parts of the embedded store are, below the service's data folder. */
+/** Paths of the embedded database's parts, below the service's data folder. */
 export type DataFolder = {
-  /** Appears complete, by a rename, or not at all. */
+  /** Created complete by a rename, or not at all. */
   readonly root: string;
   /** PostgreSQL's own data directory, mode 0700, owned by the account it runs as. */
   readonly cluster: string;
@@ -51,16 +51,15 @@ export type DataFolder = {
   readonly passwordFile: string;
 };
 
-/** The parts of the store whose root is `root`. */
+/** Returns the parts of the database with this root. */
 export function dataFolderAt(root: string): DataFolder {
   return { root, cluster: join(root, "data"), passwordFile: join(root, "password") };
 }
 
 /**
- * Makes the data folder, unless it is there, and finds the account PostgreSQL has to run as: the service's own, or for
- * root the present data's owner, else uid 65534. Throws when that account cannot use the folder.
- *
- * The path it returns has no symbolic links, so that two services know each other's by comparing it.
+ * Creates the data folder if it is missing, and returns the account PostgreSQL has to run as: the service's own; for root the data's
+ * current owner, or uid 65534. Throws if that account cannot use the folder.
+ * The returned path has no symbolic links, so that two services can compare their paths.
  */
 export async function prepareDataDir(path: string): Promise<{ dataDir: string; account: Account }> {
   const uid = process.getuid?.() ?? 0;
@@ -81,7 +80,7 @@ async function assertUsable(dataDir: string, storeRoot: string, uid: number): Pr
   if (owner !== undefined && (owner.uid !== uid || !isUsable)) throw folderBelongsToAnother(dataDir, owner.uid, uid);
 }
 
-/** Every folder made here gets `mode`, whatever the umask: a parent of ours must not shut PostgreSQL out. */
+/** Creates folders with `mode`, whatever the umask: a parent folder must not exclude PostgreSQL. */
 async function createFolder(path: string, mode: number): Promise<void> {
   const first = await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     throw folderCannotBeMade(path, error.message);
@@ -98,14 +97,14 @@ async function ownerOf(path: string): Promise<Account> {
 async function accountForRoot(dataDir: string, owner: Account): Promise<Account> {
   const account = owner === undefined || owner.uid === 0 ? unprivilegedAccount : owner;
   const entered = await runProgram("/bin/sh", ["-c", 'cd "$1"', "sh", dataDir], account);
-  // EPERM: this root may not change its account at all, which running the binaries will tell.
+  // EPERM: this root may not change its account at all, which running the binaries will report.
   if (entered.code !== 0 && entered.error?.code !== "EPERM") {
     throw folderCannotBeEntered(dataDir, (await closedFolder(dataDir)) ?? dataDir, account.uid);
   }
   return account;
 }
 
-/** The outermost folder on the way to `path` that others may not enter. */
+/** Returns the outermost folder on the way to `path` that other accounts may not enter. */
 async function closedFolder(path: string): Promise<string | undefined> {
   const parent = dirname(path);
   const outer = parent === path ? undefined : await closedFolder(parent);
@@ -113,16 +112,16 @@ async function closedFolder(path: string): Promise<string | undefined> {
   return ((await stat(path)).mode & 0o001) === 0 ? path : undefined;
 }
 
-/** PostgreSQL's own lock on a data directory: the server that holds, or held, it. */
+/** PostgreSQL's own lock on a data directory: the server that holds or held it. */
 type LockFile = {
   readonly pid: number;
-  /** NaN until the server has got so far. */
+  /** NaN until the server has written it. */
   readonly port: number;
-  /** What the server last said: `starting`, `ready`, `standby`, `stopping`; empty until it has said something. */
+  /** Last status of the server: `starting`, `ready`, `standby`, `stopping`; empty before the first. */
   readonly status: string;
 };
 
-/** Reads postmaster.pid; undefined when there is none. Its lines: pid, folder, start, port, socket, address, key, status. */
+/** Reads postmaster.pid; undefined if it is missing. Its lines: pid, folder, start, port, socket, address, key, status. */
 export async function readLockFile(cluster: string): Promise<LockFile | undefined> {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
   const lines = text.split("\n").map((line) => line.trim());
@@ -131,14 +130,14 @@ export async function readLockFile(cluster: string): Promise<LockFile | undefine
   return { pid, port: Number.parseInt(lines[3] ?? "", 10), status: lines[7] ?? "" };
 }
 
-/** Whether the server of a lock takes connections: one that follows another takes those that read. */
+/** True if the lock's server accepts connections; a standby accepts readers. */
 export function takesConnections({ status }: LockFile): boolean {
   return status === "ready" || status === "standby";
 }
 
 /**
- * Whether the process of a lock is known to be something else: the server is gone, and its number, which a container's
- * few processes reuse soon, was given to another. False where that cannot be told.
+ * True if the lock's process id now belongs to another program: the server is gone, and its id was reused, as happens soon in a container
+ * with few processes. False if unknown.
  */
 export async function isReusedPid(lock: LockFile, cluster: string): Promise<boolean> {
   const commandLine = await readFile(`/proc/${lock.pid}/cmdline`, "utf8").catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Thrown when the embedded PostgreSQL cannot run; the message names the cause and the cure. */
+/** Thrown if the embedded PostgreSQL cannot run; the message has the cause and the solution. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = "EmbeddedPostgresError";
 }
@@ -16,14 +16,14 @@ export function folderCannotBeEntered(dataDir: string, blockedAt: string, uid: n
   );
 }
 
-/** The data folder is missing and making it failed. */
+/** The data folder is missing and could not be created. */
 export function folderCannotBeMade(dataDir: string, cause: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `data folder ${dataDir} cannot be made: ${cause}. Set SVC_DATA_DIR to a folder that can be written. ${ownServer}`,
   );
 }
 
-/** The data were made by another account, and only that one or root can open them. */
+/** Another account created the data; only that account or root can open them. */
 export function folderBelongsToAnother(folder: string, ownerUid: number, uid: number): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `data folder ${folder} belongs to uid ${ownerUid}, and svc runs as uid ${uid}, which cannot use it. ` +
@@ -40,7 +40,7 @@ export function anotherServiceRuns(dataDir: string, pid: number | undefined): Em
   );
 }
 
-/** PostgreSQL or its initdb ended with an error; `log` is the end of what it wrote. */
+/** PostgreSQL or its initdb failed; `log` is the end of its output. */
 export function serverFailed(what: string, log: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(`the embedded PostgreSQL ${what}: ${log.trim() || "it wrote nothing"}`);
 }

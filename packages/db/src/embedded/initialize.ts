@@ -9,19 +9,19 @@ import { serverFailed } from "./errors.ts";
 /** The only role of the embedded server; it owns everything. */
 export const embeddedRole = "svc";
 
-/** How a new store is made. */
+/** Options for the creation of a new database. */
 export type InitializeOptions = {
   readonly dataDir: string;
   readonly binaries: string;
   readonly account: Account;
-  /** Whether it must survive a power failure, and ask for its password. */
+  /** True if it must survive a power failure and ask for its password. */
   readonly durable: boolean;
   readonly password: string | undefined;
 };
 
 /**
- * The store of a data folder, made by initdb when there is none. It is made under another name and renamed, so one that
- * was interrupted is never taken for a store; of two that make it at once the second uses the first's.
+ * Returns the database of a data folder; runs initdb if there is none. It creates it under another name and renames it, so an interrupted
+ * creation is never used. If two services create it at once, the second uses the first's.
  */
 export async function openStore(options: InitializeOptions): Promise<DataFolder> {
   const store = dataFolderAt(join(options.dataDir, "postgres"));
@@ -39,12 +39,12 @@ export async function openStore(options: InitializeOptions): Promise<DataFolder>
   return store;
 }
 
-/** The password of the store's role. */
+/** Returns the password of the database's role. */
 export async function readPassword(store: DataFolder): Promise<string> {
   return (await readFile(store.passwordFile, "utf8")).trim();
 }
 
-/** What a store is called while it is made; such are removed at the next start. */
+/** Name prefix of a database under creation; leftovers are removed at the next start. */
 export const unfinishedPrefix = "postgres.new-";
 
 async function initialize(store: DataFolder, options: InitializeOptions): Promise<void> {
@@ -53,7 +53,7 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
   await writeSynced(store.passwordFile, `${password}\n`);
   await chmod(store.root, account === undefined ? 0o700 : 0o711);
   await mkdir(store.cluster, { mode: 0o700 });
-  // initdb may not read the password's own file, which stays the service's.
+  // initdb may not read the password file itself, which belongs to the service.
   const initialPassword = join(store.root, "initial-password");
   await writeFile(initialPassword, password, { mode: 0o600 });
   if (account !== undefined) {
@@ -66,10 +66,10 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
   if (code !== 0) throw serverFailed("could not make its data folder", error?.message ?? output);
 }
 
-/** What tells a server what to do: its settings, and who may connect to it. */
+/** Files that control a server: its settings and access lists. */
 export const settingsFiles = ["postgresql.conf", "postgresql.auto.conf", "pg_hba.conf", "pg_ident.conf"];
 
-/** Gives the cluster of a store the settings of a new one, which is made below `place` and left there. */
+/** Gives a cluster the settings of a new one, which is created below `place` and left there. */
 export async function createSettings(
   cluster: string,
   { place, account }: { readonly place: string; readonly account: Account },
@@ -86,7 +86,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   await file.sync();
 }
 
-/** A rename survives a power failure only once the folder that holds the name is on disk. */
+/** Flushes a folder: a rename survives a power failure only after its folder is on disk. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path, "r");
   await folder.sync();

@@ -18,24 +18,24 @@ import { anotherServiceRuns, serverFailed } from "./errors.ts";
 import { embeddedRole, openStore, readPassword, unfinishedPrefix } from "./initialize.ts";
 import { type ServerExit, type ServerProcess, spawnServer } from "./server-process.ts";
 
-/** `full`: what was committed survives a crash and a power failure. `none`: for tests; a crash may corrupt the data. */
+/** `full`: commits survive a crash and a power failure. `none`: for tests; a crash may corrupt the data. */
 type Durability = "full" | "none";
 
-/** Settings of PostgreSQL by their names. */
+/** PostgreSQL settings by name. */
 type ServerSettings = Readonly<Record<string, string>>;
 
-/** What `serverArguments` makes a command line of. */
+/** Input of `serverArguments`. */
 type ServerArguments = {
   readonly cluster: string;
   readonly port: number;
-  /** Where it makes its Unix socket, beside loopback; undefined: nowhere. */
+  /** Folder of its Unix socket, in addition to loopback; undefined for none. */
   readonly socketFolder: string | undefined;
   readonly durability: Durability;
-  /** Over those of the service. */
+  /** Override the service's own settings. */
   readonly settings: ServerSettings | undefined;
 };
 
-/** The command line of a server on `cluster` that listens on this machine only. */
+/** Returns the command line of a server on `cluster` that listens only on this machine. */
 function serverArguments(server: ServerArguments): string[] {
   const { cluster, port, durability, socketFolder = "", settings: given } = server;
   const own = { port: String(port), unix_socket_directories: socketFolder };
@@ -48,34 +48,34 @@ const common = {
   max_connections: "100",
   timezone: "UTC",
   log_timezone: "UTC",
-  // Nothing here replicates.
+  // The embedded server does not replicate.
   max_wal_senders: "0",
   max_logical_replication_workers: "0",
-  // Statements are short and repeated: compiling them costs more than it saves, and workers more than they bring.
+  // Statements are short and repeated: compiling costs more than it saves, and so do parallel workers.
   jit: "off",
   max_parallel_workers_per_gather: "0",
   // The working set is in memory; PostgreSQL 18's own I/O workers would be three idle processes.
   io_method: "sync",
-  // Queue tables change quickly: a minute between looks lets dead rows pile up.
+  // Queue tables change quickly: with a minute between vacuums, dead rows accumulate.
   autovacuum_naptime: "10s",
-  // Errors are the client's to report; their statements and details hold values.
+  // The client reports errors; statements and details in the log would contain values.
   log_min_error_statement: "panic",
   log_error_verbosity: "terse",
   log_checkpoints: "off",
 };
 
 const full = {
-  // A backup is taken while the server runs: everything is in its log.
+  // A backup copies the running server, so the log must contain every change.
   wal_level: "replica",
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
   shared_buffers: "128MB",
   wal_buffers: "16MB",
-  // Fewer checkpoints, fewer full pages in the log; recovery reads at most about this much.
+  // Fewer checkpoints write fewer full pages to the log; recovery reads at most about this much.
   max_wal_size: "1GB",
   checkpoint_timeout: "15min",
-  // The data are on a disk of this machine, most likely flash.
+  // The data are on a local disk, most likely flash.
   random_page_cost: "1.1",
 };
 
@@ -92,37 +92,37 @@ const none = {
 
 /** Options of `startEmbeddedPostgres`. */
 export type EmbeddedPostgresOptions = {
-  /** Made when missing. Holds `postgres/` (the data and, beside them, the password) and belongs to one service at a time. */
+  /** Created if missing. Contains `postgres/` (the data, and the password file) and belongs to one service at a time. */
   dataDir: string;
-  /** `none` only for data that may be lost: it also asks for no password. */
+  /** Use `none` only for data that may be lost; it also asks for no password. */
   durability: Durability;
-  /** Of a new store. Default: 24 random bytes. */
+  /** Password of a new database. Default: 24 random bytes. */
   password?: string;
-  /** Receives each line of the server's log. */
+  /** Called with each line of the server's log. */
   onLog?: (line: string) => void;
-  /** PostgreSQL's settings by name, over those of the service: for a server that replicates. */
+  /** PostgreSQL settings by name, which override the service's own: for a server that replicates. */
   settings?: ServerSettings;
   /** Default: the machine's clock. */
   clock?: Clock;
 };
 
-/** A PostgreSQL that runs as a child of this process and ends with it, however it ends. */
+/** A PostgreSQL server that runs as a child of this process and ends with it, even if the process is killed. */
 export type EmbeddedPostgres = {
-  /** Holds the password. */
+  /** URL with the password. */
   readonly url: string;
-  /** The same by its Unix socket, for `openDatabase`: half of the time of a small statement. By loopback where its path is too long. */
+  /** The same through its Unix socket, for `openDatabase`: halves the time of a small statement. Uses loopback if the socket's path is too long. */
   readonly socketUrl: string;
   readonly dataDir: string;
-  /** Resolves when the server has ended: after `stop`, or because it failed. */
+  /** Resolves when the server has ended, after `stop` or a failure. */
   readonly exited: Promise<ServerExit>;
-  /** Ends sessions, shuts down cleanly and resolves when it has. May be called again. */
+  /** Ends sessions and shuts down cleanly; resolves at the end. May be called again. */
   stop(): Promise<void>;
 };
 
 /**
- * Starts PostgreSQL on `dataDir`, on loopback and a free port, and resolves when it answers. Waits up to 10 seconds for a
- * server of a killed service to finish. Throws EmbeddedPostgresError when another service uses the folder, when it
- * cannot be entered, or when PostgreSQL cannot run here.
+ * Starts PostgreSQL on `dataDir`, on loopback and a free port; resolves when it answers. Waits up to 10 seconds for the server of a killed
+ * service to end. Throws EmbeddedPostgresError if another service uses the folder, if the folder cannot be entered, or if PostgreSQL cannot
+ * run here.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, account } = await prepareDataDir(resolve(options.dataDir));
@@ -137,7 +137,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 type StartOptions = EmbeddedPostgresOptions & { account: Account; binaries: string; store: DataFolder };
 type StartedServer = { server: ServerProcess; url: string; socketUrl: string };
 
-/** PostgreSQL's lock file decides whose the data are; a holder that is about to end is waited for. */
+/** PostgreSQL's lock file shows which service owns the data; if the owner is about to end, this waits. */
 async function startWhenFree(options: StartOptions): Promise<StartedServer> {
   const clock = options.clock ?? systemClock;
   const firstTryAt = clock.now();
@@ -157,10 +157,10 @@ async function startWhenFree(options: StartOptions): Promise<StartedServer> {
 
 const heldMessage = /lock file "postmaster.pid" already exists|pre-existing shared memory block/;
 const portTakenMessage = /could not bind|could not create any TCP\/IP sockets/;
-// A server whose service was killed is told so by its pipe within milliseconds, then needs a moment to shut down.
+// The server of a killed service learns of it through its pipe within milliseconds, then needs a moment to shut down.
 const orphanedMs = 3_000;
 const stoppingMs = 15_000;
-// After a crash it first replays its log.
+// After a crash, it first replays its log.
 const readyMs = 120_000;
 
 async function tryStart(options: StartOptions, clock: Clock): Promise<StartedServer | ServerExit> {
@@ -189,16 +189,16 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<StartedSer
   return ended.signal.aborted ? await exit : { server, url, socketUrl };
 }
 
-/** Bytes that the path of a socket may have on every system that the binaries run on, with the zero at its end. */
+/** Maximum bytes of a socket's path on all supported systems, including the final zero. */
 const socketPathMax = 104;
 
-/** The cluster's own folder, which nobody but its account and root may enter; undefined where the socket's path is too long. */
+/** Returns the cluster's folder, which only its account and root may enter; undefined if the socket's path is too long. */
 function socketFolderOf({ cluster }: DataFolder, port: number): string | undefined {
   if (process.platform === "win32" || cluster.includes(",")) return undefined;
   return Buffer.byteLength(socketPath(cluster, port)) < socketPathMax ? cluster : undefined;
 }
 
-/** Resolves when the server says in its lock file that it takes connections, or when `ended` aborts. */
+/** Resolves when the lock file shows that the server accepts connections, or when `ended` aborts. */
 async function untilReady(cluster: string, port: number, clock: Clock, ended: AbortSignal): Promise<void> {
   const giveUpAt = clock.now() + readyMs;
   while (!ended.aborted) {
@@ -228,7 +228,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Removes what interrupted starts left. Call it only while this service's server runs: then nobody else is at work here. */
+/** Removes leftovers of interrupted starts. Call it only while this service's server runs, because then no other process works in this folder. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(unfinishedPrefix)) await rm(join(dataDir, name), { recursive: true, force: true });

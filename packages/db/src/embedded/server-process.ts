@@ -3,36 +3,36 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { type Account, programOptions } from "./data-folder.ts";
 
-/** How the server ended. */
+/** Exit of the server. */
 export type ServerExit = {
-  /** PostgreSQL's exit status; null when its guard was killed. */
+  /** PostgreSQL's exit status; null if its guard was killed. */
   readonly code: number | null;
-  /** The end of what it logged. */
+  /** The last lines of its log. */
   readonly log: string;
 };
 
-/** A running, or starting, PostgreSQL server. */
+/** A starting or running PostgreSQL server. */
 export type ServerProcess = {
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when it has ended, for any reason. */
   readonly exited: Promise<ServerExit>;
-  /** Shuts it down: sessions end at once, and nothing committed is lost. Resolves when it has ended. */
+  /** Shuts it down: sessions end at once, and no commit is lost. Resolves when it has ended. */
   stop(): Promise<ServerExit>;
 };
 
-/** What `spawnServer` runs. */
+/** Options of `spawnServer`. */
 export type ServerProcessOptions = {
   readonly file: string;
   readonly args: readonly string[];
   readonly account: Account;
-  /** A process number PostgreSQL shall not take for the holder of its lock. */
+  /** A process id that PostgreSQL must not take for the holder of its lock. */
   readonly ignoredPid: number;
   readonly onLog: (line: string) => void;
 };
 
 /**
- * Starts PostgreSQL behind a shell that shuts it down when its standard input ends. The service holds the other end of
- * that pipe, so the server cannot outlive it, not even when it is killed. Both are in a process group of their own: a
- * terminal's Ctrl-C reaches only the service, which stops its server last.
+ * Starts PostgreSQL under a shell that shuts it down when the shell's standard input ends. The service holds the other end of that pipe, so
+ * the server cannot outlive it, even if it is killed. Both are in their own process group. So a terminal's Ctrl-C reaches only the service,
+ * which stops its server last.
  */
 export function spawnServer(options: ServerProcessOptions): ServerProcess {
   const { env, ...account } = programOptions(options.account);
@@ -42,7 +42,7 @@ export function spawnServer(options: ServerProcessOptions): ServerProcess {
     detached: true,
     stdio: ["pipe", "ignore", "pipe"],
   });
-  // The guard may be gone before its input is closed.
+  // The guard may have ended before its input is closed.
   child.stdin.on("error", () => {});
   const tail: string[] = [];
   createInterface({ input: child.stderr }).on("line", (line) => {
@@ -58,8 +58,8 @@ export function spawnServer(options: ServerProcessOptions): ServerProcess {
   return { exited, stop: () => stopServer(child.stdin, child.pid, exited) };
 }
 
-// The reader is killed once the server has ended, or it would signal whatever has got the server's number by then. A
-// background process of sh ignores SIGINT, but PostgreSQL sets its own handler.
+// The reader is killed after the server's end. Otherwise it would signal any process that gets the server's id later. A background process
+// of sh ignores SIGINT, but PostgreSQL sets its own handler.
 const guardScript = `
 trap "" INT TERM HUP
 exec 3<&0
@@ -77,7 +77,7 @@ async function stopServer(
   exited: Promise<ServerExit>,
 ): Promise<ServerExit> {
   stdin.end();
-  // A fast shutdown waits for no client, but a backend may hang in the kernel.
+  // A fast shutdown does not wait for clients, but a backend may hang in the kernel.
   const timer = setTimeout(() => pid !== undefined && quitGroup(pid), stopMs);
   try {
     return await exited;
@@ -88,11 +88,11 @@ async function stopServer(
 
 const stopMs = 20_000;
 
-/** Ends the server at once; its next start replays the log, so nothing committed is lost. */
+/** Ends the server at once; its next start replays the log, so no commit is lost. */
 function quitGroup(group: number): void {
   try {
     process.kill(-group, "SIGQUIT");
   } catch {
-    // It ended meanwhile.
+    // It has already ended.
   }
 }

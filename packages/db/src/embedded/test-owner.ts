@@ -4,13 +4,13 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundled } from "@svc/testing/bundled";
 
-/** A process that owns an embedded PostgreSQL, for a test to kill. */
+/** A process that owns an embedded PostgreSQL and that a test can kill. */
 export type ClusterOwner = {
-  /** The next line it printed; undefined when it has ended. */
+  /** Returns the next line it printed; undefined after its end. */
   nextLine(): Promise<string | undefined>;
-  /** Kills it, but not its server. Resolves with the last number it printed; one whose server is gone may have told of that since. */
+  /** Kills it, but not its server. Resolves with the last printed number; if its server is gone, it may have reported the error since. */
   kill(): Promise<number>;
-  /** Kills it and what shares its process group, such as a running initdb. */
+  /** Kills its process group, including a running initdb. */
   killGroup(): Promise<void>;
 };
 

@@ -12,38 +12,41 @@ import { arrayLiteral } from "../sql/statement.ts";
 import type { Erasure } from "./repo.ts";
 import { whereKey } from "./walk.ts";
 
-/** What names a program by its digest, by table. */
+/** Columns with the digest of a program, by table. */
 const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>([
   [jobs, jobs.programDigest],
   [skills, skills.programDigest],
   [standingVersions, standingVersions.programDigest],
 ]);
 
-/** What a batch may delete still, and what it has. */
+/** Remaining budget and results of a batch. */
 export type DeletionBatch = {
   readonly tx: Executor;
   readonly erasure: Erasure;
   left: number;
-  /** Nothing more is done in its transaction, which holds a lock that others wait for. */
+  /** True to stop: its transaction holds a lock that others wait for. */
   isOver?: boolean;
   readonly counts: Map<string, number>;
 };
 
-/** Rows with others that go with them, at a time. */
+/** Rows with dependent rows, per step. */
 const ownersMax = 100;
 
-/** Rows of a table as `from … where …`: those for which `where` holds. */
+/** Returns `from … where …` for the rows of a table that match. */
 export function rowsWhere({ table }: ErasedTable, where: SQL): SQL {
   return sql`from ${table} where ${where}`;
 }
 
-/** Rows that go with rows of `owners`: row by row of those, each by the index of what goes with it. No plan may go through the table instead. */
+/**
+ * Returns the query for rows that depend on rows of `owners`: for each owner by an index of the dependent table. A plan cannot scan that
+ * table instead.
+ */
 export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners: SQL): SQL {
   return sql`from (select * from ${table} where ${owners}) ${sql.identifier(getTableName(table))}
     cross join lateral (select ${erased.table}.ctid, ${erased.table}.* from ${erased.table} where ${on} offset 0) ${sql.identifier(getTableName(erased.table))}`;
 }
 
-/** Deletes rows, those that go with them first. False where the batch is over before they all are gone. */
+/** Deletes rows, dependent ones first. Returns false if the batch ended before all were deleted. */
 export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows: SQL): Promise<boolean> {
   const children = erasedTables.filter(({ parents }) => parents?.some(({ table }) => table === erased.table));
   if (children.length === 0) {
@@ -72,7 +75,7 @@ export async function deleteRows(batch: DeletionBatch, erased: ErasedTable, rows
   }
 }
 
-/** At most as many as the batch may still delete; answers how many. */
+/** Deletes at most what the batch may still delete; returns how many. */
 async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQL): Promise<number> {
   await notePrograms(batch.tx, batch.erasure, table, rows);
   const [gone] = await batch.tx.orm.execute<{ count: number }>(sql`with gone as (
@@ -84,18 +87,18 @@ async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQ
   return count;
 }
 
-/** Counts, and tells nodes what they hold copies of. */
+/** Counts deletions, and invalidates the caches of nodes. */
 export async function note(batch: DeletionBatch, name: string, count: number): Promise<void> {
   const { tx, erasure, counts } = batch;
   batch.left -= count;
   counts.set(name, (counts.get(name) ?? 0) + count);
   if (name === "account_references" || name === "projects") await touchRouting(tx);
-  // What the catalog shows: nodes read it again once its version has moved.
+  // Nodes read the skills of the catalog again after its version changes.
   if (name === "skills" && erasure.entityId !== "") await touchCatalog(tx, erasure.projectId);
   if (name === "standing_listeners" || name === "subscriptions") await touchProjectRouting(tx, erasure.projectId);
 }
 
-/** Notes which programs rows of a table run that are about to be deleted: nothing else may use them. */
+/** Records the programs of rows that are about to be deleted; other rows may still use them. */
 async function notePrograms(tx: Executor, { id, kind }: Erasure, table: PgTable, rows: SQL): Promise<void> {
   const digest = digestColumns.get(table);
   if (digest === undefined || kind !== "entity") return;

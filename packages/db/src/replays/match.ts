@@ -6,20 +6,20 @@ import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 import type { ReplayRecord } from "./repo.ts";
 
-/** No id is as high. */
+/** The highest possible id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** Events that one statement walks over at most, and pairs of them that it looks at: what a step costs is bounded, whatever matches. */
+/** Maximum events that one statement scans, and maximum pairs: the cost of a step is bounded, however few match. */
 const eventsMax = 5_000;
 const eventsCountedMax = 50_000;
 const pairsMax = 20_000;
-/** Comparisons of an event with a subscription: where there are many of these, fewer events are walked over. */
+/** Maximum comparisons of an event with a subscription: with many subscriptions, fewer events are scanned. */
 const comparisonsMax = 2_000_000;
 
 /**
- * The walk over the events of a project from `$2` to before `$3`, $9 at most, and its pairs with the subscriptions that were there at
- * the start. What is filtered out counts for the walk too: events are read by the bounds of their primary key, and never further.
- * `is true` keeps the planner from the key of all subscriptions there are.
+ * Scans at most $9 events of a project from `$2` to before `$3`, and pairs them with the subscriptions that existed at the start. Filtered
+ * events count too: events are read by the bounds of their primary key, and never further. `is true` prevents a scan of all subscriptions
+ * by their key.
  */
 const walk = `wanted as materialized (
     select s.id, s.toolkit_slug, s.trigger_slug, s.entity_id from subscriptions s
@@ -40,7 +40,7 @@ const isUndelivered = `(not $7::bool or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
       and d.state in ('delivered', 'pending') offset 0))`;
 
-/** How far a walk came: null where it met no event; `cut` where it stopped before the end. */
+/** End of the scan: null if it found no event; `cut` if it stopped before the end. */
 const walkEnd = `(select id from walked order by id desc limit 1) as walked_to,
     (select count(*) from walked) >= (select least($9::int8, greatest(100, ${comparisonsMax} / greatest(1, count(*)))) from wanted) as cut`;
 
@@ -79,23 +79,23 @@ const countMatches = statement<WalkEnd & { subscription_id: string | null; count
   select c.subscription_id, coalesce(c.count, 0) as count, ${walkEnd} from (select 1) one left join counted c on true`,
 );
 
-/** What a replay matches; the part of its row that says so. */
+/** Columns of a replay's row that define its matches. */
 export type ReplayFilter = Pick<
   ReplayRecord,
   "projectId" | "toolkitSlug" | "triggerSlug" | "subscriptionId" | "onlyUndelivered" | "until" | "createdAt"
 >;
 
-/** Matches after a position, in order, and where the next ones are looked for. */
+/** Matches after a position, in order, and where to continue. */
 export type FoundMatches = {
   readonly matches: readonly EventMatch[];
-  /** Every pair up to this one was looked at; undefined where there is no other. */
+  /** All pairs up to this one were checked; undefined at the end. */
   readonly next: EventMatch | undefined;
 };
 
-/** How far a search goes: `limit` matches at most, and so many events that it walks over. */
+/** Limits of a search: maximum matches, and maximum events scanned. */
 export type MatchBounds = { readonly limit: number; readonly events: number };
 
-/** Finds the next matches after a position; fewer than the limit, and none, do not say that there are no others: `next` does. */
+/** Returns the next matches after a position. Fewer matches than the limit, or none, do not mean the end; `next` does. */
 export async function findReplayMatches(
   db: Executor,
   filter: ReplayFilter,
@@ -115,13 +115,13 @@ export async function findReplayMatches(
   return { matches, next: matchOf(row.walked_to, lastUuid) };
 }
 
-/** A part of a count: how many matches there are, by subscription, and from which event on the others are to be counted. */
+/** Partial count: matches by subscription, and the event from which to continue counting. */
 export type CountedMatches = {
   readonly counts: ReadonlyMap<SubscriptionId, number>;
   readonly next: EventId | undefined;
 };
 
-/** Counts matches of events from one on, as far as one statement goes. */
+/** Counts matches from an event on, as far as one statement goes. */
 export async function countReplayMatches(db: Executor, filter: ReplayFilter, fromId: EventId): Promise<CountedMatches> {
   const rows = await countMatches(db, parametersOf(filter, uuidOfId(fromId), eventsCountedMax));
   const counts = new Map<SubscriptionId, number>();

@@ -7,7 +7,7 @@ import { newestOfProject } from "../sql/newest-first.ts";
 import { statement } from "../sql/statement.ts";
 import { type DueTaskLease, type NewDueTask, putDueTasks } from "../standing/task.ts";
 
-/** The task of a replay that this node now holds. `attempt`: claims since it last went well, this one included. */
+/** The task of a replay that this node now holds. `attempt`: claims since its last success, including this one. */
 export type ClaimedReplay = {
   readonly id: ReplayId;
   readonly projectId: ProjectId;
@@ -16,12 +16,12 @@ export type ClaimedReplay = {
   readonly attempt: number;
 };
 
-/** The lease of a replay's task: the replay owns it, under its UUID. */
+/** Returns the lease of a replay's task: the replay owns it, under its UUID. */
 export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leaseToken">): DueTaskLease {
   return { ...taskOf(id), leaseToken };
 }
 
-/** The task that moves a replay on. */
+/** Returns the task that continues a replay. */
 function newReplayTask(id: ReplayId, projectId: ProjectId, dueAt: number): NewDueTask {
   return { ...taskOf(id), projectId, dueAt };
 }
@@ -30,10 +30,10 @@ function taskOf(id: ReplayId) {
   return { ownerId: idOfUuid("stp", uuidOfId(id)), kind: "replay", subject: "" } as const;
 }
 
-/** A paced replay as its row holds it. */
+/** A throttled replay as its row holds it. */
 export type ReplayRecord = Readonly<Row<typeof replays>>;
 
-/** What is decided when a replay starts. */
+/** Columns set when a replay starts. */
 export type NewReplay = Pick<
   ReplayRecord,
   | "id"
@@ -50,41 +50,41 @@ export type NewReplay = Pick<
   | "createdAt"
 >;
 
-/** A replay that was started, or why none was. */
+/** The started replay, or why none was started. */
 type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
-  /** Another replay to the same subscription is not at its end. */
+  /** Another replay to the same subscription is unfinished. */
   | { readonly outcome: "running"; readonly id: ReplayId }
-  /** As many are not at their end as may be. */
+  /** The maximum number of replays is unfinished. */
   | { readonly outcome: "too_many" };
 
-/** What UpdateReplay and CancelReplay change. */
+/** Changes of UpdateReplay and CancelReplay. */
 export type ReplayChange = Partial<
   Pick<ReplayRecord, "perSecond" | "state" | "reason" | "waitsForId" | "pacedAt" | "endedAt">
 > &
   Pick<ReplayRecord, "updatedAt">;
 
-/** The paced replays of one project. */
+/** The throttled replays of one project. */
 type ReplayRepository = {
-  /** Starts a replay unless another one hinders it; `most` may be unfinished at once. Its task is due at its `createdAt`. */
+  /** Starts a replay, unless another one blocks it; at most `most` may be unfinished at once. Its task is due at its `createdAt`. */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(page: { after: ReplayId | undefined; limit: number }): Promise<ReplayRecord[]>;
   /**
-   * Changes a replay once nobody queues deliveries of it; one that has ended stays as it is. Its task, where it goes on, is due at once.
-   * Undefined when there is none.
+   * Changes a replay when no transaction is queuing its deliveries; an ended one stays unchanged. If it continues, its task is due at once.
+   * Undefined if there is none.
    */
   change(id: ReplayId, changeOf: (before: ReplayRecord) => ReplayChange): Promise<ReplayRecord | undefined>;
 };
 
-/** Touches no row: of two that start a replay of a project at once, the second sees the first. */
+/** Locks no row: of two concurrent starts in a project, the second reads the first. */
 const lockStarts = statement<{ locked: string }>(
   "lock_replay_starts",
   "select pg_advisory_xact_lock(hashtextextended('svc.replays.' || $1::uuid, 0))::text as locked",
 );
 
-/** The paced replays of one project. */
+/** Returns the throttled replays of one project. */
 export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRepository {
   const own = (id: ReplayId) => and(eq(replays.projectId, projectId), eq(replays.id, id));
   return {
@@ -134,15 +134,15 @@ export function replaysForProject(db: Executor, projectId: ProjectId): ReplayRep
   };
 }
 
-/** No id is as low. */
+/** The lowest possible id. */
 const nilUuid = "00000000-0000-0000-0000-000000000000";
 
-/** The position before the first pair of a time. */
+/** Returns the position before the first pair of a time. */
 function beginningOf(sinceMs: number): Pick<ReplayRecord, "positionEventId" | "positionSubscriptionId"> {
   return { positionEventId: firstEventAt(sinceMs), positionSubscriptionId: idOfUuid("sub", nilUuid) };
 }
 
-/** The lowest id that an event received at this time can have: a bound, which no event needs to have. */
+/** Returns the lowest possible id of an event received at this time: a bound; the event need not exist. */
 export function firstEventAt(ms: number): EventId {
   return idOfUuid("evt", firstUuidAt(ms).replace("-0000-0000-", "-7000-8000-"));
 }

@@ -45,7 +45,7 @@ const lockOne = statement<RawRow<ReplayRecord>>(
   `select ${replayColumns.text} from replays r where r.id = $1::uuid for no key update`,
 );
 
-/** Locks a replay for the rest of the transaction: nobody else queues deliveries of it, or changes it, until it ends. */
+/** Locks a replay for the rest of the transaction: no other transaction queues its deliveries or changes it until then. */
 export async function lockReplay(tx: Executor, id: ReplayId): Promise<ReplayRecord | undefined> {
   const [row] = await lockOne(tx, [uuidOfId(id)]);
   return row === undefined ? undefined : replayColumns.read(row);
@@ -66,32 +66,32 @@ const movedNames = [
 ] as const;
 const movedFields = fieldsOf(replays, "id", ...movedNames);
 
-/** What a step changes of a replay. */
+/** Columns of a replay that a step changes. */
 export type ReplayMove = ValuesOf<typeof movedFields>;
 
-/** By primary key. The row is locked by then, and the update HOT but for the last. */
+/** By primary key. The caller has locked the row. The update is HOT, except the last one. */
 const move = compose(
   "move_replay",
   { moved: rows(movedFields) },
   ({ moved }) => query`update replays r set ${moved.set("i", movedNames)} from ${moved.from("i")} where r.id = i.id`,
 );
 
-/** Writes how far a locked replay came. */
+/** Writes the progress of a locked replay. */
 export async function moveReplay(tx: Executor, moved: ReplayMove): Promise<void> {
   await move(tx, { moved: [moved] });
 }
 
 const healthColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** How a subscription fares that a replay delivers to. */
+/** Health of a subscription that a replay delivers to. */
 export type ReplayedSubscription = Readonly<
   Row<typeof subscriptions, "id" | "active" | "failingSince" | "backoffUntil">
 > & {
-  /** What replays queued for it and nobody has delivered yet, as far as it was counted. */
+  /** Deliveries queued by replays and still pending, counted up to a maximum. */
   readonly pending: number;
 };
 
-/** By primary key, and for each the lane behind its own in delivery_tasks_lane, $2 tasks at most. */
+/** By primary key, and for each its low-priority queue in delivery_tasks_lane, at most $2 tasks. */
 const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { pending: number }>(
   "read_replayed_subscriptions",
   `select ${healthColumns.text}, p.pending from subscriptions s cross join lateral (
@@ -100,7 +100,7 @@ const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { p
    where s.id = any($1::uuid[])`,
 );
 
-/** How these subscriptions fare; those that were deleted are missing. `countMax`: as far as what is pending is counted. */
+/** Returns the health of subscriptions; deleted ones are absent. `countMax`: maximum pending deliveries counted. */
 export async function readReplayedSubscriptions(
   db: Executor,
   ids: readonly SubscriptionId[],
@@ -110,7 +110,7 @@ export async function readReplayedSubscriptions(
   return (await readHealth(db, [arrayLiteral(ids.map(uuidOfId)), countMax])).map((row) => healthColumns.read(row));
 }
 
-/** How many more deliveries may be pending in a project, `most` at most, by its quota. */
+/** Returns how many more deliveries may be pending in a project by its quota, at most `most`. */
 export async function findFreeDeliverySlots(db: Executor, projectId: ProjectId, most: number): Promise<number> {
   const quota = { projectId, name: "pendingDeliveries", more: most } as const;
   const reached = await findQuotaReached(db, quota, (max) => usageOfProject(db, projectId).countDeliveries(max));

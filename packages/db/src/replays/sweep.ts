@@ -2,19 +2,19 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By replays_ended: what is over, the oldest first. */
+/** By replays_ended, oldest first. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_replays",
   `delete from replays where id = any(array(
      select id from replays where ended_at < $1::timestamptz and ended_at is not null order by ended_at limit $2::int4)) returning id`,
 );
 
-/** Removes a batch of replays that ended before a time; answers how many. */
+/** Removes a batch of replays that ended before a time; returns how many. */
 export async function sweepReplays(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepEnded(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** Few are unfinished: replays_unfinished has them all. */
+/** replays_unfinished has the few that are unfinished. */
 const expirePaused = statement<{ id: string }>(
   "expire_paused_replays",
   `update replays set state = 'cancelled', reason = 'expired', ended_at = $2::timestamptz, updated_at = $2::timestamptz
@@ -23,7 +23,10 @@ const expirePaused = statement<{ id: string }>(
      for update skip locked)) returning id`,
 );
 
-/** Cancels a batch of replays that are paused since before a time: the events that they have yet to reach are kept for them. Answers how many. */
+/**
+ * Cancels a batch of replays that have been paused since before a time, because the events they have yet to reach are kept for them.
+ * Returns how many.
+ */
 export async function expirePausedReplays(
   db: Executor,
   { beforeMs, nowMs, limit }: { beforeMs: number; nowMs: number; limit: number },
@@ -42,7 +45,7 @@ const armLost = statement<{ id: string }>(
    on conflict do nothing returning owner_id as id`,
 );
 
-/** Arms running replays that no task stands for, by whatever fault; answers how many. */
+/** Queues running replays that lost their task because of an error; returns how many. */
 export async function armLostReplays(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await armLost(db, [isoTime(nowMs), limit])).length;
 }

@@ -7,7 +7,7 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** An active subscription, as routing and delivery need it: its secrets sealed. */
+/** An active subscription with the columns for routing and delivery; its secrets are sealed. */
 export type RoutedSubscription = Readonly<Row<typeof subscriptions, RoutedColumn>> & { projectId: ProjectId };
 
 const routedColumns = [
@@ -26,8 +26,8 @@ const routedColumns = [
 type RoutedColumn = (typeof routedColumns)[number];
 
 /**
- * The active subscriptions of a project, what is set of its quotas, the triggers that its standing programs listen to, and the routing
- * version they were read at.
+ * Active subscriptions of a project, its configured quotas, the triggers that its standing programs subscribe to, and the routing version
+ * of this snapshot.
  */
 export type ProjectRouting = {
   version: number;
@@ -45,7 +45,10 @@ type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
 
 const columns = selectList(subscriptions, routedColumns, "s");
 
-/** Projects and their policies by their primary keys, their subscriptions by subscriptions_project, listeners by standing_listeners_trigger. */
+/**
+ * Projects and their policies by their primary keys, their subscriptions by subscriptions_project, trigger subscriptions by
+ * standing_listeners_trigger.
+ */
 const selectRouting = statement<RoutingRow>(
   "read_project_routing",
   `select p.id as project_id, p.routing_version as version,
@@ -57,7 +60,7 @@ const selectRouting = statement<RoutingRow>(
    where p.id = any($1::uuid[])`,
 );
 
-/** The routing of many projects in one snapshot; a project that does not exist is absent. */
+/** Returns the routing of several projects in one snapshot; a project that does not exist is absent. */
 export async function readProjectRouting(
   db: Executor,
   ids: readonly ProjectId[],
@@ -103,19 +106,19 @@ const endNarrowed = statement<{ id: string }>(
    where s.key_id = $1::uuid and s.inactive_reason <> 'revoked' and s.toolkit_slug <> all($3::text[]) returning s.id`,
 );
 
-/** What ends a key: whose, which, when (epoch milliseconds). */
+/** The end of a key: its project, the key and the time (epoch milliseconds). */
 type KeyEnd = { readonly projectId: ProjectId; readonly keyId: KeyId; readonly nowMs: number };
 
 /**
- * Ends the subscriptions that agents made with a key, or with a grant that was given with it: nothing is delivered from the commit on, and
- * the next sweep removes them. In the transaction that ends the key.
+ * Ends the subscriptions that agents created with a key, or with a grant given with it. Nothing is delivered after the commit, and the next
+ * sweep deletes them. Call it in the transaction that ends the key.
  */
 export async function endSubscriptionsOfKey(tx: Executor, { projectId, keyId, nowMs }: KeyEnd): Promise<void> {
   const ended = await endOfKey(tx, [uuidOfId(keyId), isoTime(nowMs)]);
   if (ended.length > 0) await touchProjectRouting(tx, projectId);
 }
 
-/** The same with those alone whose toolkit is none of these. */
+/** The same, but only for subscriptions to other toolkits. */
 export async function endNarrowedSubscriptions(
   tx: Executor,
   { projectId, keyId, nowMs }: KeyEnd,

@@ -16,13 +16,13 @@ const selectEnded = statement<RawRow<Row<typeof subscriptions>>>(
   `select ${columns.text} from subscriptions s where s.expires_at <= $1::timestamptz order by s.expires_at, s.id limit $2::int4`,
 );
 
-/** Subscriptions whose time is over, `limit` at most. */
+/** Returns up to `limit` expired subscriptions. */
 export async function findEndedSubscriptions(db: Executor, nowMs: number, limit: number): Promise<Subscription[]> {
   const rows = await selectEnded(db, [isoTime(nowMs), limit]);
   return rows.map((row) => columns.read(row));
 }
 
-/** Deletes those of them that nobody has given more time; returns them, each to one caller alone. */
+/** Deletes those that are still expired; returns them, each to only one caller. */
 export async function deleteEndedSubscriptions(
   db: Executor,
   ended: readonly Subscription[],
@@ -30,7 +30,7 @@ export async function deleteEndedSubscriptions(
 ): Promise<Subscription[]> {
   const byProject = Map.groupBy(ended, ({ projectId }) => projectId);
   const gone: Subscription[] = [];
-  // In one order: each takes its project's row.
+  // In one order, because each deletion locks its project's row.
   for (const projectId of [...byProject.keys()].sort()) {
     gone.push(...(await deleteOfProject(db, projectId, byProject.get(projectId) ?? [], nowMs)));
   }
@@ -47,7 +47,7 @@ function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Sub
   });
 }
 
-/** One text for any number of them. By the primary key: an id has its project. */
+/** One SQL text for any number of them. By primary key, which is enough to identify the project. */
 function isOneOf(those: readonly Subscription[]): SQL {
   return sql`${subscriptions.id} = any(${arrayLiteral(those.map(({ id }) => uuidOfId(id)))}::uuid[])`;
 }

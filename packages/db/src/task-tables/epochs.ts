@@ -2,14 +2,14 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { currentEpoch, lowPriorityEpoch } from "../deliveries/epoch.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By the head of delivery_tasks_lane. */
+/** By the first column of delivery_tasks_lane. */
 const adoptLeft = statement<Record<never, never>>(
   "adopt_delivery_tasks",
   `update delivery_tasks set epoch = sign(epoch)::int4 * ${currentEpoch}
    where (epoch > 0 and epoch < ${currentEpoch}) or (epoch < 0 and epoch > ${lowPriorityEpoch})`,
 );
 
-/** A loose scan of the lanes that wait, one probe each, with the subscription of each by its key; then the tasks of those that ended. */
+/** A loose scan of the queues with waiting tasks, one probe each, with each subscription by its key; then the tasks of ended subscriptions. */
 const adoptEnded = statement<Record<never, never>>(
   "adopt_ended_deliveries",
   `with recursive visited as (
@@ -27,41 +27,41 @@ const adoptEnded = statement<Record<never, never>>(
 );
 
 /**
- * Puts tasks where looks for work find them: those that a node of an older version left in an epoch gone by, and those that wait for
- * a retry of a subscription that has ended since. Returns how many.
+ * Moves tasks to where claims find them: tasks that a node of an older version left in an old epoch, and tasks that wait for a retry
+ * although their subscription has ended. Returns how many.
  */
 export async function adoptDeliveryTasks(db: Executor): Promise<number> {
   return (await adoptLeft(db, [])).count + (await adoptEnded(db, [])).count;
 }
 
-/** A table whose rows live for milliseconds, and end by the million. */
+/** A table whose rows live for milliseconds, and of which millions are deleted. */
 export type TaskTable = "delivery_tasks" | "job_tasks";
 
-/** How many dead rows a table has, by the server's own count, and the bytes of its rows, dead and alive. */
+/** Dead rows of a table by the server's own count, and the size of its rows in bytes, dead and alive. */
 const sizeOf = statement<{ dead: string; bytes: string }>(
   "measure_task_table",
   "select pg_stat_get_dead_tuples($1::regclass) as dead, pg_relation_size($1::regclass) as bytes",
 );
 
-/** How many dead rows the server counts in a table of tasks, those included that a snapshot still holds. */
+/** Returns the number of dead rows in a task table by the server's count, including those that a snapshot still holds. */
 export async function countDeadTasks(db: Executor, table: TaskTable): Promise<number> {
   return Number((await sizeOf(db, [table]))[0]?.dead ?? 0);
 }
 
-/** What `compactTasks` takes. */
+/** Options of `compactTasks`. */
 type Compaction = {
   readonly table: TaskTable;
-  /** A table with more rows than this that are alive is left as it is: they are read and written again. */
+  /** A table with more live rows is left alone, because they are read and written again. */
   readonly rowsMax: number;
-  /** How long others are held up at most while it waits for the table. */
+  /** Maximum time that others are blocked while it waits for the table's lock. */
   readonly lockMs: number;
 };
 
 /**
- * Rids a table of its dead rows though a snapshot is held that vacuum must keep them for: a new file, with the rows that are alive.
- * The table is locked meanwhile, and what waits for that sees the new file alone, since a statement takes its snapshot after its
- * locks. `held`: somebody has the table locked for longer than `lockMs`, as a dump does. A snapshot from before that reads the
- * table for the first time afterwards finds no row in it.
+ * Removes dead rows although an old snapshot forces vacuum to keep them: it writes a new file with the live rows. The table is locked
+ * meanwhile. Statements that wait for the lock read only the new file, because a statement takes its snapshot after its locks. `held`:
+ * another session, such as a dump, kept the table locked for longer than `lockMs`. An older snapshot that reads the table for the first
+ * time afterwards finds no rows.
  */
 export async function compactTasks(db: Executor, compaction: Compaction): Promise<"done" | "held" | "full"> {
   const { table, rowsMax, lockMs } = compaction;
@@ -88,7 +88,7 @@ export async function compactTasks(db: Executor, compaction: Compaction): Promis
   }
 }
 
-/** Locks a table of tasks for the rest of a transaction. Throws what `isLockTimeout` tells when that takes longer than `lockMs`. */
+/** Locks a task table for the rest of a transaction. Throws an error that `isLockTimeout` recognizes after `lockMs`. */
 async function lockTasks(
   tx: Executor,
   table: TaskTable,
@@ -99,7 +99,7 @@ async function lockTasks(
   await tx.sql.unsafe(`lock table ${table} in ${mode} mode`);
 }
 
-/** Whether a statement ended because a lock was not to be had in time. */
+/** True if a statement failed because it did not get a lock in time. */
 function isLockTimeout(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
     if ("code" in cause && cause.code === "55P03") return true;
@@ -116,7 +116,7 @@ const nextEpoch = statement<{ epoch: number }>(
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",
 );
 
-/** By the head of delivery_tasks_lane. */
+/** By the first column of delivery_tasks_lane. */
 const moveTasks = statement<Record<never, never>>(
   "move_delivery_tasks",
   "update delivery_tasks set epoch = epoch + sign(epoch)::int4 where epoch = any(array[$1::int4, -$1::int4])",
@@ -127,16 +127,16 @@ const countAlive = statement<{ count: number }>(
   "select count(*)::int4 as count from (select from delivery_tasks where epoch = any(array[$1::int4, -$1::int4]) limit $2::int4) t",
 );
 
-/** The present epoch of delivery_tasks. */
+/** Returns the current epoch of delivery_tasks. */
 export async function readDeliveryEpoch(db: Executor): Promise<number> {
   return (await readEpoch(db, []))[0]?.epoch ?? 1;
 }
 
 /**
- * Begins another epoch of delivery_tasks: the tasks of `epoch` move on, and its dead rows are in nobody's way any more, though they
- * stay in the table's file. For when the table cannot be compacted, since somebody reads it: writers alone are held up. A statement
- * takes its snapshot after its locks, so that it never names the old epoch when the tasks have moved. False when nothing was done: it
- * is another's epoch by now, more than `rowsMax` tasks are alive in it, or the lock was not to be had within `lockMs`.
+ * Begins a new epoch of delivery_tasks: the tasks of `epoch` move to it. The dead rows stay in the table's file, but scans no longer read
+ * them. Use it if a reader prevents the compaction of the table: it blocks only writers. A statement takes its snapshot after its locks, so
+ * it never uses the old epoch after the move. Returns false if nothing was done: the epoch has changed already, more than `rowsMax` tasks
+ * are live in it, or the lock was not free within `lockMs`.
  */
 export async function advanceDeliveryEpoch(
   db: Executor,

@@ -15,10 +15,10 @@ import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from
 import { findForeignObjects } from "./foreign-objects.ts";
 import { addSeal } from "./seal.ts";
 
-/** A folder or file of a cluster, by its path below it. */
+/** A folder or file of a cluster, by its relative path. */
 type ClusterPath = { readonly path: string; readonly isFolder: boolean };
 
-/** Folders whose content PostgreSQL makes anew, or, the log, is copied last. */
+/** Folders whose content PostgreSQL creates again, and the write-ahead log, which is copied last. */
 const emptied = new Set([
   "pg_wal",
   "pg_replslot",
@@ -30,7 +30,7 @@ const emptied = new Set([
   "pg_subtrans",
 ]);
 
-/** What belongs to the running server alone, and its settings, which a restore makes anew; pg_control is copied last. */
+/** Files that belong only to the running server, and its settings, which a restore creates again; pg_control is copied last. */
 const skipped =
   /^(?:[\w.-]+\.(?:conf|signal)|postmaster\.(?:pid|opts)|backup_label|tablespace_map|global\/pg_control|current_logfiles.*|\.s\.PGSQL\..*)$|(?:^|\/)(?:pgsql_tmp|pg_internal\.init)/;
 
@@ -38,30 +38,31 @@ const zeros = Buffer.alloc(65_536);
 
 /** Options of `backUpStore`. */
 export type BackupOptions = {
-  /** Of the service whose embedded store is backed up. */
+  /** Data folder of the service whose embedded database is backed up. */
   readonly dataDir: string;
-  /** Written whole, or not at all. It must not exist. */
+  /** Written completely or not at all. It must not exist. */
   readonly file: string;
-  /** Of this service. */
+  /** Version of this service. */
   readonly version: string;
-  /** Seals the file, so that a restore knows what was changed since. */
+  /** Seals the file, so that a restore detects later changes. */
   readonly key: VaultKey;
-  /** Bytes read, and how many there are about. */
+  /** Called with the bytes read and the approximate total. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
-  /** Gives up, and leaves nothing behind. */
+  /** Stops the backup and removes its files. */
   readonly signal?: AbortSignal;
 };
 
-/** What was copied. All that was committed before `endsAt` is in it. */
+/** Result of a backup. It contains everything committed before `endsAt`. */
 export type Backup = {
   readonly readBytes: number;
   readonly endsAt: string;
-  /** What the database would run and svc did not make: a restore refuses it. */
+  /** Objects that the database would run and that svc did not create: a restore refuses them. */
   readonly foreign: readonly string[];
 };
 
 /**
- * Copies the embedded store into one file, while its service runs or not: the vault key and the first key apart. Throws BackupError.
+ * Copies the embedded database into one file; its service may be running. The file does not contain the vault key and the first API key.
+ * Throws BackupError.
  */
 export async function backUpStore(options: BackupOptions): Promise<Backup> {
   if (existsSync(options.file)) throw fileExists(options.file);
@@ -71,12 +72,12 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   const output = createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true });
   const { archive, written } = writeArchive(output, options.key, options.signal);
   try {
-    // Whichever fails ends the other.
+    // If one fails, the other ends too.
     const [backup] = await Promise.all([fill(archive, store, running.url, options), written]);
     await publish(unfinished, options.file);
     return backup;
   } catch (error) {
-    // Whatever broke when it was given up.
+    // After an abort, report the abort and not the error it caused.
     options.signal?.throwIfAborted();
     throw error;
   } finally {
@@ -84,7 +85,7 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
   }
 }
 
-/** The server of the service that runs on the store, or one of this process's own. */
+/** Uses the server of the running service, or starts one in this process. */
 async function openServer(dataDir: string, store: DataFolder): Promise<AsyncDisposable & { url: string }> {
   const password = await readPassword(store).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT" ? noStore(dataDir) : storeUnreadable(dataDir, error.code ?? "");
@@ -133,7 +134,7 @@ function manifestOf({ postgres }: BackupSession, version: string): BackupManifes
   return { format: 1, version, postgres, machine };
 }
 
-/** Answers its bytes. */
+/** Returns the size in bytes. */
 async function addFile(archive: ArchiveWriter, name: string, file: string): Promise<number> {
   const content = await readWhole(file);
   if (content === undefined) return 0;
@@ -150,7 +151,7 @@ async function addText(archive: ArchiveWriter, name: string, text: string): Prom
   await archive.addFile(name, bytes.length, [bytes]);
 }
 
-/** Gives the file its name, which nobody has taken meanwhile. */
+/** Gives the file its final name; fails if the name was taken meanwhile. */
 async function publish(unfinished: string, file: string): Promise<void> {
   await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EEXIST" ? fileExists(file) : error;
@@ -161,24 +162,24 @@ async function publish(unfinished: string, file: string): Promise<void> {
 
 type FinishedBackup = { label: string; first: string; last: string; endsAt: string };
 
-/** A backup that PostgreSQL knows of: while it is open, everything that changes goes to its log, and none of that log is removed. */
+/** A backup session of PostgreSQL: while it is open, all changes go to the write-ahead log, and no log is removed. */
 type BackupSession = {
-  /** Bytes of all databases. */
+  /** Size of all databases in bytes. */
   readonly totalBytes: number;
   /** Major version of the server. */
   readonly postgres: string;
   /**
-   * Everything that was committed before `endsAt`, RFC 3339 by the server's clock, is in the segments `first` to `last` of the log;
-   * `label` belongs beside the copied files.
+   * Ends the backup. Everything committed before `endsAt` (RFC 3339, the server's clock) is in the log segments `first` to `last`; `label`
+   * must be stored with the copied files.
    */
   finish(): Promise<FinishedBackup>;
-  /** Ends the session: a backup that was not finished is none. */
+  /** Closes the session; without `finish`, the backup is invalid. */
   close(): Promise<void>;
 };
 
-/** Begins a backup of the server at `url`: a checkpoint first, at full speed. Throws BackupError where the server cannot be backed up. */
+/** Begins a backup of the server at `url`, with an immediate checkpoint. Throws BackupError if the server cannot be backed up. */
 async function beginBackup(url: string): Promise<BackupSession> {
-  // All of it is of one session: what is held ends with it, however that ends.
+  // Everything uses one session, so that its end releases everything it holds.
   const sql = postgres(url, { max: 1, idle_timeout: 0, max_lifetime: null, fetch_types: false, onnotice: () => {} });
   try {
     const [server] =
@@ -209,7 +210,7 @@ async function finishBackup(sql: postgres.Sql): Promise<FinishedBackup> {
   return { label, first, last: stopped?.["last"], endsAt: now?.["time"] };
 }
 
-/** A tar archive, compressed with zstd, with a checksum and a seal under `key`, into `output`; `written` resolves when all of it is. */
+/** Writes a tar archive to `output`, compressed with zstd, with a checksum and a seal under `key`; `written` resolves at its end. */
 function writeArchive(
   output: NodeJS.WritableStream,
   key: VaultKey,
@@ -239,7 +240,7 @@ async function addEntry(
   await promise;
 }
 
-/** A file of a running server may become longer while it is read, or shorter: its log mends what was read. */
+/** A file of a running server may grow or shrink while it is read; replaying the log repairs it. */
 async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Buffer> {
   let left = size;
   for await (const chunk of chunks) {
@@ -251,13 +252,16 @@ async function* exactly(size: number, chunks: AsyncIterable<Buffer> | Iterable<B
   for (; left > 0; left -= Math.min(left, zeros.length)) yield zeros.subarray(0, Math.min(left, zeros.length));
 }
 
-/** The segments of the log from `first` to `last`, by their names, in order. */
+/** Returns the log segments from `first` to `last` by name, in order. */
 async function logSegments(cluster: string, first: string, last: string): Promise<string[]> {
   const names = await readdir(join(cluster, "pg_wal"));
   return names.filter((name) => /^[0-9A-F]{24}$/.test(name) && name >= first && name <= last).sort();
 }
 
-/** What a backup copies of a cluster whose server runs, folders before what is in them: all but its log and what is made anew. */
+/**
+ * Lists the paths that a backup of a running cluster copies, folders before their content: everything except the log and files that are
+ * created again.
+ */
 async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<ClusterPath> {
   for (const entry of await readdir(join(cluster, below), { withFileTypes: true })) {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
@@ -269,7 +273,7 @@ async function* clusterPaths(cluster: string, below = ""): AsyncGenerator<Cluste
   }
 }
 
-/** The size of a file now and its content; undefined when it was removed meanwhile, which the log tells, too. */
+/** Returns the current size of a file and its content; undefined if it was removed meanwhile, which the log also records. */
 async function readWhole(file: string): Promise<{ size: number; chunks: () => AsyncGenerator<Buffer> } | undefined> {
   const handle = await open(file, "r").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

@@ -1,43 +1,43 @@
-/** Thrown when a backup cannot be taken or restored; the message says why, and what would do. */
+/** Thrown if a backup cannot be taken or restored; the message gives the reason and the solution. */
 export class BackupError extends Error {
   override readonly name = "BackupError";
 }
 
-/** The file of a backup is never written over. */
+/** The backup file exists; it is never overwritten. */
 export function fileExists(file: string): BackupError {
   return new BackupError(`${file} exists, and is left as it is: name a file that does not`);
 }
 
-/** No embedded store is in the data folder. */
+/** The data folder contains no embedded database. */
 export function noStore(dataDir: string): BackupError {
   return new BackupError(`${dataDir} holds no embedded database: set SVC_DATA_DIR to the data folder of the service`);
 }
 
-/** What the service's account and root alone may read. */
+/** Only the service's account and root may read the folder. */
 export function storeUnreadable(dataDir: string, code: string): BackupError {
   return new BackupError(`${dataDir} cannot be read (${code}): run this as the account of the service, or as root`);
 }
 
-/** The server was started by a version that could not be backed up while it ran. */
+/** The server was started by a version that does not support backups while it runs. */
 export function serverTooOld(): BackupError {
   return new BackupError(
     "the service that runs is of a version before backups: restart it with this one, then try again",
   );
 }
 
-/** A restore fills an empty data folder alone. */
+/** A restore needs an empty data folder. */
 export function folderInUse(dataDir: string, name: string): BackupError {
   return new BackupError(
     `${dataDir} is not empty, it holds ${name}: set SVC_DATA_DIR to a folder that is empty or missing`,
   );
 }
 
-/** Not a backup, one of another kind of machine, or one that is cut off or damaged. */
+/** The file is not a backup, is from another kind of machine, or is incomplete or damaged. */
 export function backupUnusable(file: string, why: string): BackupError {
   return new BackupError(`${file} cannot be restored: ${why}`);
 }
 
-/** Files that bear no seal are restored only where the operator asks for it. */
+/** The file has no seal; it is restored only if the operator allows it. */
 export function backupUnsealed(file: string): BackupError {
   return backupUnusable(
     file,
@@ -45,7 +45,7 @@ export function backupUnsealed(file: string): BackupError {
   );
 }
 
-/** The seal names a key that is not among those given. */
+/** The seal's key is not among the given keys. */
 export function sealKeyMissing(file: string, keyId: string, held: readonly string[]): BackupError {
   const have = held.length === 0 ? "no vault key is given" : `the vault keys given are ${held.join(", ")}`;
   return backupUnusable(
@@ -54,7 +54,7 @@ export function sealKeyMissing(file: string, keyId: string, held: readonly strin
   );
 }
 
-/** The content is not what the seal was made of. */
+/** The content does not match the seal. */
 export function sealBroken(file: string): BackupError {
   return backupUnusable(
     file,
@@ -62,7 +62,7 @@ export function sealBroken(file: string): BackupError {
   );
 }
 
-/** The database runs what no version of svc made. */
+/** The database contains objects that no version of svc created. */
 export function foreignObjects(file: string, names: readonly string[]): BackupError {
   return backupUnusable(
     file,

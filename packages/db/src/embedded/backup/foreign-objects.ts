@@ -4,13 +4,13 @@ import postgres from "postgres";
 import { migrationsFolder } from "../../migrate.ts";
 
 /**
- * What a database would run by itself and no version of svc made: functions, triggers of other functions, event triggers, rules,
- * extensions, settings of databases and roles, other superusers. Each by its kind and name. Nothing of it runs for this look.
+ * Returns the objects that a database would run by itself and that no version of svc created, by kind and name: functions, triggers of
+ * other functions, event triggers, rules, extensions, settings of databases and roles, other superusers. The check runs none of them.
  */
 export async function findForeignObjects(url: string): Promise<string[]> {
   const sql = postgres(url, {
     ...{ max: 1, fetch_types: false, onnotice: () => {} },
-    // What a client asks for at its connection goes before what a database or a role was set to.
+    // Settings of the client's connection override those of the database or role.
     connection: { event_triggers: "off", session_preload_libraries: "", local_preload_libraries: "" },
   });
   try {
@@ -39,10 +39,10 @@ export async function findForeignObjects(url: string): Promise<string[]> {
   }
 }
 
-/** Objects of PostgreSQL itself have lower numbers. */
+/** PostgreSQL's own objects have lower numbers. */
 const firstOfUsers = 16_384;
 
-/** The bodies of all functions that a migration of svc makes. */
+/** Returns the bodies of all functions that svc's migrations create. */
 function ownBodies(): string[] {
   const files = readdirSync(migrationsFolder).filter((name) => name.endsWith(".sql"));
   return files.flatMap((name) =>

@@ -15,23 +15,23 @@ import { type BackupSeal, bytesOf, readSeal, sealedBytes } from "./seal.ts";
 /** Options of `restoreStore`. */
 export type RestoreOptions = {
   readonly file: string;
-  /** Made when missing. It must be empty, but for the vault key. */
+  /** Created if missing. It must be empty, except for the vault key. */
   readonly dataDir: string;
-  /** One of them sealed the backup. */
+  /** Vault keys; one of them must have sealed the backup. */
   readonly keys: readonly VaultKey[];
-  /** Takes a file that bears no seal. Default: it is refused. */
+  /** Accepts a file without a seal. Default: refused. */
   readonly allowsUnsealed?: boolean;
-  /** Bytes written so far. */
+  /** Called with the bytes written so far. */
   readonly onProgress?: (doneBytes: number) => void;
 };
 
-/** Which version took the backup, up to when, and whether it was sealed: all that was committed before `endsAt` is there. */
+/** Version that took the backup, its end, and if it was sealed. The database contains everything committed before `endsAt`. */
 export type RestoredBackup = { readonly version: string; readonly endsAt: string; readonly isSealed: boolean };
 
 /**
- * Puts a backup into an empty data folder, whole or not at all: its seal is compared before anything is written. Settings of PostgreSQL
- * are made anew, and a database that would run what svc did not make is refused. What starts on the store finds a marker, and holds
- * what it would send. Throws BackupError.
+ * Restores a backup into an empty data folder, completely or not at all, after checking its seal. It creates PostgreSQL's settings again,
+ * and refuses a database with objects that svc did not create. A service started on it finds a marker and sends nothing until it is
+ * resumed. Throws BackupError.
  */
 export async function restoreStore(options: RestoreOptions): Promise<RestoredBackup> {
   await assertEmpty(options.dataDir);
@@ -66,7 +66,7 @@ async function assertEmpty(dataDir: string): Promise<void> {
 
 type BackupContent = { readonly isSealed: boolean; readonly bytes: AsyncIterable<Buffer> };
 
-/** The archive in a file whose seal was compared, and is again as it is read. Throws BackupError. */
+/** Opens the archive in a file and checks its seal, now and again while it is read. Throws BackupError. */
 async function openContent(
   file: FileHandle,
   { file: path, keys, allowsUnsealed = false }: RestoreOptions,
@@ -83,7 +83,7 @@ async function openContent(
 
 type RestorePlan = RestoreOptions & { readonly place: string; readonly account: Account };
 
-/** Makes the store in a place of its own, whole. */
+/** Builds the complete database in a separate folder. */
 async function build(options: RestorePlan, { bytes }: BackupContent): Promise<Omit<RestoredBackup, "isSealed">> {
   const { file, place, account } = options;
   const mode = account === undefined ? 0o700 : 0o711;
@@ -115,7 +115,7 @@ async function unpack(
     } else if (header.name === endEntry) {
       end = JSON.parse(await text(content));
     } else if (settingsFiles.some((name) => header.name === `data/${name}`)) {
-      // Of a version that kept them: they are made anew.
+      // Settings in a backup from an older version: they are created again.
       for await (const _ of content);
     } else {
       const isFolder = header.type === "directory";
@@ -139,14 +139,14 @@ function readManifest(file: string, name: string, content: string): BackupManife
   return manifest;
 }
 
-// The content of a cluster, and nothing that tells its server what to do: no settings, signals or lists of who may connect.
+// The content of a cluster, without files that control its server: no settings, signals or access lists.
 const clusterFolder =
   "base|global|pg_commit_ts|pg_dynshmem|pg_logical|pg_multixact|pg_notify|pg_replslot|pg_serial|pg_snapshots|pg_stat|pg_stat_tmp|pg_subtrans|pg_tblspc|pg_twophase|pg_wal|pg_xact";
 const clusterFile =
   /^data\/(?:PG_VERSION|backup_label|pg_wal\/[0-9A-F]{24}|(?:base|global|pg_commit_ts|pg_logical|pg_multixact|pg_stat|pg_twophase|pg_xact)(?:\/[\w-][\w.-]*)+)$/;
 const clusterPath = new RegExp(`^data/(?:${clusterFolder})(?:/[\\w-][\\w.-]*)*/?$`);
 
-/** Nothing is written outside of the folder or into its settings, whoever made the file. */
+/** Returns the entry's name if it is safe: nothing is written outside the folder or into its settings, even from a manipulated file. */
 function checkedName(file: string, { name, type }: Header): string {
   const isOfStore =
     type === "directory" ? clusterPath.test(name) : type === "file" && (name === "password" || clusterFile.test(name));
@@ -155,7 +155,7 @@ function checkedName(file: string, { name, type }: Header): string {
 }
 
 async function write(path: string, isFolder: boolean, content: AsyncIterable<Buffer>, account: Account): Promise<void> {
-  // The password stays the service's own.
+  // The service's account keeps the password file.
   const owner = path.endsWith("/password") ? undefined : account;
   if (isFolder) await mkdirAs(path, owner);
   else {
@@ -177,7 +177,7 @@ async function mkdirAs(path: string, owner: Account): Promise<void> {
   }
 }
 
-/** The key of a seal among those given. Throws BackupError if it is not there. */
+/** Returns the key of a seal from the given keys. Throws BackupError if it is missing. */
 function keyOfSeal(path: string, { keyId }: BackupSeal, keys: readonly VaultKey[]): VaultKey {
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined)

@@ -4,8 +4,8 @@ import { Transform } from "node:stream";
 import type { VaultKey } from "@svc/core";
 import { sealBroken } from "./errors.ts";
 
-// The seal is the last frame of the file, one that readers of zstd skip: its magic number and length, a label, the id of the
-// key, filled up with zeros, and HMAC-SHA-256 of all that is before it.
+// The seal is the last frame of the file; zstd readers skip it. It has a magic number and length, a label, the id of the key padded with
+// zeros, and HMAC-SHA-256 of everything before it.
 const label = Buffer.from("svc backup seal1");
 const idBytes = 32;
 const macBytes = 32;
@@ -21,7 +21,7 @@ function headOf(keyId: string): Buffer {
   return head;
 }
 
-/** Passes bytes on, and the seal of all of them under a key at their end. */
+/** Passes bytes through, and appends their seal under a key. */
 export function addSeal({ id, secret }: VaultKey): Transform {
   const mac = createHmac("sha256", secret);
   return new Transform({
@@ -36,10 +36,10 @@ export function addSeal({ id, secret }: VaultKey): Transform {
   });
 }
 
-/** The seal at the end of a file: the bytes that it covers, the id of its key, its code. */
+/** The seal at the end of a file: the number of bytes it covers, the id of its key, and its MAC. */
 export type BackupSeal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
 
-/** Returns the seal of a file; undefined if it bears none. */
+/** Returns the seal of a file; undefined if it has none. */
 export async function readSeal(file: FileHandle): Promise<BackupSeal | undefined> {
   const { size } = await file.stat();
   const coveredBytes = size - sealBytes;
@@ -51,7 +51,7 @@ export async function readSeal(file: FileHandle): Promise<BackupSeal | undefined
   return isSeal ? { coveredBytes, keyId, mac: buffer.subarray(sealBytes - macBytes) } : undefined;
 }
 
-/** What a seal covers, as it is read. Throws BackupError at its end if that is not what was sealed. */
+/** Yields the bytes that a seal covers. Throws BackupError at the end if they do not match it. */
 export async function* sealedBytes(
   path: string,
   file: FileHandle,
@@ -66,7 +66,7 @@ export async function* sealedBytes(
   if (!timingSafeEqual(found.update(headOf(keyId)).digest(), mac)) throw sealBroken(path);
 }
 
-/** The first bytes of a file. */
+/** Yields the first bytes of a file. */
 export async function* bytesOf(file: FileHandle, untilBytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < untilBytes; ) {
     const chunk = Buffer.allocUnsafe(Math.min(262_144, untilBytes - at));

@@ -247,7 +247,7 @@ test("docs/operations.md lists the metrics of the service, all of them and no ot
   expect(listed.toSorted()).toEqual([...names].map(([, name = ""]) => name).toSorted());
 });
 
-test("docs/standing.md names the tools whose new rows a poll finds, all of them and no others, by how", () => {
+test("docs/reference/schedules/polls.md names the tools whose new rows a poll finds, all of them and no others, by how", () => {
   const files = listFiles("toolkits").filter((path) => /^toolkits\/\w+\/tools\/\w+\.yaml$/.test(path));
   const declared = files.flatMap((path) => {
     const poll = /^poll:(.*?)(?=^\S|$(?![\s\S]))/ms.exec(readText(path))?.[1];
@@ -256,7 +256,7 @@ test("docs/standing.md names the tools whose new rows a poll finds, all of them 
       ? []
       : [`${/cursor:\s*\{ kind: (\w+)/.exec(poll)?.[1]} ${toolkit}.${tool.replace(".yaml", "")}`];
   });
-  const rows = tableRowsOf(readText("docs/standing.md")).filter(([kind = ""]) =>
+  const rows = tableRowsOf(readText("docs/reference/schedules/polls.md")).filter(([kind = ""]) =>
     /^`(after|newest|seen|token)`$/.test(kind),
   );
   const told = rows.flatMap(([kind = "", , tools = ""]) =>

@@ -5,7 +5,7 @@ import { pauseMs } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readText } from "../source.ts";
 
-// The examples of docs/jobs.md that are about rows: fetched, chosen, ordered, joined and told in one message, as they stand there.
+// The programs of docs/examples about rows: fetched, chosen, ordered, joined and reported in one message, unchanged.
 
 let server: TestServer;
 let client: SvcClient;

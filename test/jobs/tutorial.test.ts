@@ -9,9 +9,7 @@ import { codeBlocksOf } from "../markdown.ts";
 import { startShells } from "../shell.ts";
 import { readText } from "../source.ts";
 
-/** From its heading to that of the same as calls. */
-const [, tutorial = ""] =
-  /^## Ten minutes from nothing to a digest$([\s\S]*?)^### As calls$/m.exec(readText("docs/jobs.md")) ?? [];
+const tutorial = readText("docs/start/automate-a-task.md");
 
 /** What differs from run to run: ids, times, and how far a step was when it was looked at. */
 function normalize(text: string): string {
@@ -26,7 +24,7 @@ function normalize(text: string): string {
 const hasShell = ["bash", "sed"].every((command) => spawnSync(command, ["--version"]).status === 0);
 
 test.skipIf(!hasShell)(
-  "the tutorial of docs/jobs.md runs as it is pasted, with the outputs that it shows",
+  "docs/start/automate-a-task.md runs as it is pasted, with the outputs that it shows",
   async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());

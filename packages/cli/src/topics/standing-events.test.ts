@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
 
-// The definitions of docs/standing.md that events start run here as they stand there, against the sandbox.
+// The definitions of docs/examples/standing that events start run here unchanged, against the sandbox.
 
 const examples = `${import.meta.dirname}/../../../../docs/examples/standing`;
 const secret = "incident-secret";

@@ -5,7 +5,7 @@ import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTestCommand } from "../test-command.ts";
 
-// The definitions of docs/standing.md run here as they stand there, against the sandbox.
+// The definitions of docs/examples/standing run here unchanged, against the sandbox.
 
 let server: TestServer;
 let variables: Record<string, string>;
@@ -76,7 +76,7 @@ test("tell-of-new-deals tells the chat of a deal that is new, and of it alone", 
   expect(calls.filter((call) => call.jobId === jobId)).toHaveLength(1);
 });
 
-test("times of the past are counted, made up for and passed by, as docs/standing.md has it", async () => {
+test("times of the past are counted, backfilled and left out, as docs/guides/schedules/backfill-missed-runs.md says", async () => {
   expect(await run("create", "back", example("look-every-quarter-hour"))).toMatchObject({ code: 0 });
   const tried = await run("backfill", "back", "--since", "2h", "--dry-run");
   expect(tried.printed).toEqual([expect.stringMatching(/^[78] of [78] would make a run$/)]);

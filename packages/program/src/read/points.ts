@@ -98,7 +98,7 @@ const defaultForm: ObjectForm = {
   examples: [{ continuation: "abort" }],
 };
 
-/** What each does where the point is asked, as docs/asks.md has it. */
+/** What each does where the point is asked, as docs/reference/program/points.md says. */
 const continuationTexts = [
   "proceed: at a judge the job goes on; failed rows are accepted as failed, unknown ones count as done.",
   "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows go on at their first call that did not end well, unknown ones only where the tool takes an idempotency key.",

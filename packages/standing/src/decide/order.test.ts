@@ -7,7 +7,7 @@ import type { LoadedVersion } from "../versions.ts";
 import { Book } from "./book.ts";
 import type { Occurrence } from "./occurrence.ts";
 
-// What becomes of events, whatever the policies, against a model that is told in the order of docs/standing.md and knows no store.
+// What becomes of events, whatever the policies, against a model that is told in the order of docs/reference/schedules/events.md and knows no store.
 
 const nowMs = Date.UTC(2026, 0, 5);
 const projectId = createId("prj", nowMs);

@@ -12,7 +12,7 @@ const columns = selectList(
   "l",
 );
 
-/** The limits of each project by the primary key's first column; most projects have none. */
+/** The limits of each project by the first column of the primary key; most projects have none. */
 const selectLimits = compose(
   "find_call_limits",
   { wanted: rows(fieldsOf(callLimits, "projectId")) },
@@ -21,7 +21,7 @@ const selectLimits = compose(
     cross join lateral (select * from call_limits where project_id = wanted.project_id order by name offset 0) l`,
 );
 
-/** The call limits of many projects, in order: those of each by name. Runs every half second for projects that call. */
+/** Returns the call limits of several projects in order, each sorted by name. Runs every half second for projects that make calls. */
 export async function findCallLimits(db: Executor, projectIds: readonly ProjectId[]): Promise<CallLimitRow[][]> {
   const found = new Map<string, CallLimitRow[]>(projectIds.map((id) => [uuidOfId(id), []]));
   const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));

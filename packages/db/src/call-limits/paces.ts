@@ -6,10 +6,10 @@ import { compose, query } from "../sql/compose.ts";
 import { compareKeys } from "../sql/filter.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** What a limit counts together. */
+/** Calls with the same limiter key count together. */
 export type LimiterKey = { readonly projectId: ProjectId; readonly limitName: string; readonly key: string };
 
-/** Where that stands, and the revision that a change is made from. */
+/** Usage of a limiter key, and the revision that a change replaces. */
 export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
 
 const columns = selectList(callPaces, ["pace", "revision"], "p");
@@ -25,20 +25,17 @@ const selectPaces = compose(
       where c.project_id = wanted.project_id and c.limit_name = wanted.limit_name and c.key = wanted.key offset 0) p`,
 );
 
-/** Reads paces, in order; undefined where there is no row. */
+/** Reads usages, in order; undefined if there is no row. */
 export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
-  const keyPartsOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
+  const keyTextOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
   const found = new Map<string, PaceRow>();
   for (const { project, limit, key, ...row } of await selectPaces(db, { wanted: keys })) {
-    found.set(keyPartsOf(project, limit, key), columns.read(row));
+    found.set(keyTextOf(project, limit, key), columns.read(row));
   }
-  return keys.map(({ projectId, limitName, key }) => found.get(keyPartsOf(uuidOfId(projectId), limitName, key)));
+  return keys.map(({ projectId, limitName, key }) => found.get(keyTextOf(uuidOfId(projectId), limitName, key)));
 }
 
-/**
- * A row that is not there is made; one that is there changes if nobody has changed it since it was read. By primary key; rows are
- * locked in the order that they are given.
- */
+/** Inserts a missing row; updates an existing one if it has not changed since it was read. By primary key; rows are locked in the given order. */
 const upsertPaces = compose(
   "write_call_paces",
   { list: rows(fieldsBut(callPaces)) },
@@ -50,16 +47,16 @@ const upsertPaces = compose(
 );
 
 /**
- * Writes paces that were made from what `readCallPaces` or an earlier write left. Answers with the revisions of those that were
- * written: another was changed by somebody else meanwhile. No two are of one key.
+ * Writes usages that were computed from `readCallPaces` or an earlier write. Returns the revisions written; the others were changed by
+ * another node meanwhile. All keys must be different.
  */
 export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof callPaces>[]): Promise<Set<string>> {
-  // In one order, so that two nodes that write the same ones do not deadlock.
-  const list = paces.toSorted((a, b) => compareKeys(placeOf(a), placeOf(b)));
+  // In one order, so that two nodes with the same keys do not deadlock.
+  const list = paces.toSorted((a, b) => compareKeys(keyPartsOf(a), keyPartsOf(b)));
   const written = await upsertPaces(db, { list });
   return new Set(written.map(({ revision }) => revision));
 }
 
-function placeOf({ projectId, limitName, key }: LimiterKey): readonly string[] {
+function keyPartsOf({ projectId, limitName, key }: LimiterKey): readonly string[] {
   return [projectId, limitName, key];
 }

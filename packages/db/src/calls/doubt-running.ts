@@ -4,8 +4,8 @@ import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * What becomes of a `running` call whose node is gone: a write may have been executed, and goes on binding its key; a read left
- * nothing in doubt, and frees it. For the SET of an UPDATE.
+ * SET part of an UPDATE for a `running` call whose node died. A write may have been executed, so it keeps its key. A read leaves no doubt,
+ * so it frees its key.
  */
 const doubted = `outcome = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      failure = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
@@ -18,7 +18,7 @@ const doubtRunning = statement<{ id: string }>(
    where ${filterBy("project_id", "$1::uuid")} and id = $2::uuid and outcome = 'running' returning id`,
 );
 
-/** Ends a call whose node is gone, as `doubted` says. False when it was settled meanwhile. */
+/** Ends a call whose node died, with the columns of `doubted`. False if it was settled meanwhile. */
 export async function doubtRunningToolCall(
   db: Executor,
   { projectId, id, message }: { projectId: ProjectId; id: Id<"call">; message: string },
@@ -26,18 +26,18 @@ export async function doubtRunningToolCall(
   return (await doubtRunning(db, [uuidOfId(projectId), uuidOfId(id), message])).length > 0;
 }
 
-/** What one step of the search for lost calls takes. */
+/** Options of one step of the search for lost calls. */
 export type LostCallSearch = {
-  /** Calls that began before this and still run have lost their node, epoch milliseconds. */
+  /** Calls that began before this time and still run have lost their node, epoch milliseconds. */
   readonly beforeMs: number;
   readonly message: string;
-  /** Calls looked at. */
+  /** Calls to scan. */
   readonly limit: number;
 };
 
 /**
- * Along the primary key, from where the step before it ended. Each call is looked at once, long after its end: an index of the calls
- * that run would be named by every end of one, which then makes all index entries anew.
+ * Along the primary key, from the end of the previous step. Each call is scanned once, long after its end. An index of running calls would
+ * change at every end of a call, and PostgreSQL would then write all index entries again.
  */
 const doubtCalls = statement<{ looked: number; doubted: number }>(
   "doubt_running_calls",
@@ -56,8 +56,8 @@ const doubtCalls = statement<{ looked: number; doubted: number }>(
 );
 
 /**
- * Looks on for calls whose node is gone, and ends those, of every project. Answers how many it looked at, and how many it ended. Any
- * number of nodes may do so at once.
+ * Continues the search for calls of dead nodes in all projects, and ends them. Returns how many it scanned and ended. Any number of nodes
+ * may do so at once.
  */
 export async function doubtRunningToolCalls(
   db: Executor,

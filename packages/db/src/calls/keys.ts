@@ -10,16 +10,16 @@ import { statement } from "../sql/statement.ts";
 import { type CallRecord, storedCall } from "./repo.ts";
 
 /**
- * Inserts calls whose idempotency key is free; on a key that is held, or twice in one batch, the later one is left out. In the order that they
- * are given: one whose key another statement has just written waits for that.
+ * Inserts calls whose idempotency key is free. If a key is held, or occurs twice in a batch, the later call is omitted. Rows are inserted
+ * in the given order: if another statement has just written a key, this one waits for it.
  */
 const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
   after: "on conflict (project_id, idempotency_key) where idempotency_key is not null do nothing returning id",
 });
 
 /**
- * Begins calls under their idempotency keys: inserts those whose key is free. Of any number of callers at once one inserts. Answers,
- * in order, whether each was inserted. One round trip.
+ * Begins calls under their idempotency keys: inserts those whose key is free. Of concurrent callers only one inserts. Returns in order if
+ * each was inserted. One round trip.
  */
 export async function beginKeyedToolCalls(
   db: Executor,
@@ -33,7 +33,7 @@ export async function beginKeyedToolCalls(
   return calls.map(({ id }) => inserted.has(uuidOfId(id)));
 }
 
-/** A call that holds an idempotency key. */
+/** The call that holds an idempotency key. */
 export type ToolCallKeyHolder = Row<
   typeof toolCalls,
   "id" | "accessClass" | "outcome" | "argumentsDigest" | "replay" | "createdAt"
@@ -48,7 +48,7 @@ const holderColumns = selectList(
   "c",
 );
 
-/** Served by tool_calls_idempotency_key, which holds at most one row a key. */
+/** By tool_calls_idempotency_key, at most one row per key. */
 const selectHolders = compose(
   "find_idempotency_keys",
   { wanted: rows({ ...fieldsOf(toolCalls, "projectId"), key: text }) },
@@ -57,7 +57,7 @@ const selectHolders = compose(
     join tool_calls c on c.project_id = wanted.project_id and c.idempotency_key = wanted.key`,
 );
 
-/** The calls that hold idempotency keys, one a key in order; undefined for a key that none holds. One round trip. */
+/** Returns the calls that hold the keys, in order; undefined for a free key. One round trip. */
 export async function findToolCallKeyHolders(
   db: Executor,
   wanted: readonly ToolCallKey[],
@@ -76,7 +76,7 @@ const releaseKey = statement<{ id: string }>(
    where ${filterBy("project_id", "$1::uuid")} and ${filterBy("idempotency_key", "$2::text")} and id = $3::uuid returning id`,
 );
 
-/** Takes the key from a call that holds it; false when it does not hold it any more. */
+/** Takes the key from a call; false if the call no longer holds it. */
 export async function releaseToolCallKey(
   db: Executor,
   { projectId, key, id }: ToolCallKey & { id: Id<"call"> },

@@ -6,10 +6,10 @@ import { selectList } from "../sql/select-list.ts";
 /** The columns of a call `c` in a list. */
 export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
 
-/** A call of the ledger without its sealed parts but the message. */
+/** A call of the ledger without its sealed columns, except the message. */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
 
-/** What a list of calls is narrowed to; an absent part does not narrow. */
+/** Filter of a list of calls; an absent part does not filter. */
 export type ToolCallFilter = TimeRange & {
   toolSlug: string | undefined;
   entityId: string | undefined;

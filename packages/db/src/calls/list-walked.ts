@@ -7,22 +7,22 @@ import type { RawRow } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 
-/** What calls are looked through for, beside what a list is narrowed to; at least one of these is there. */
+/** Additional filters for a scan of calls; at least one is set. */
 export type WalkedCallFilter = {
   readonly jobId: Id<"job"> | undefined;
   readonly accountId: AccountId | undefined;
   readonly keyId: KeyId | undefined;
 };
 
-/** Calls that went well, or run, are most of those that there are. */
+/** Most calls succeeded or are running. */
 const wellMax = walkRowsMax / 2;
 
-/** `$9` is the tool, or empty: named here, so that its type is known where no key names it. */
+/** `$9` is the tool, or empty. It is used here so that its type is known if no key uses it. */
 const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text) and ($11::text = '' or w.entity_id = $11::text)
   and ($12::uuid is null or w.job_id = $12::uuid) and ($13::uuid is null or w.account_id = $13::uuid)
   and ($14::uuid is null or w.key_id = $14::uuid)`;
 
-/** Where calls stand in two indexes: `key` of those that run or went well, with its failure of the others. */
+/** Returns the scans of both indexes: `key` for running and successful calls, and with the failure for the others. */
 function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>) {
   const bounds = { from: "$2::uuid", before: "$3::uuid" };
   return {
@@ -31,7 +31,7 @@ function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Reco
   };
 }
 
-/** The page: merged from those that went well, where `$7` says so, and from each way to go wrong of `$8`. */
+/** Returns the query for the page: merges successful calls, if `$7` is true, and the failures of `$8`. */
 function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
   const read = [...Object.keys(ofFailure), "id", "outcome", "entity_id", "job_id", "account_id", "key_id"];
@@ -48,7 +48,7 @@ function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Rec
     order by page.id desc`;
 }
 
-/** The highest of the ids at which one of these stopped. */
+/** Returns the query for the highest id at which one of the scans stopped. */
 function endText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
   return `select x.id from (
@@ -72,8 +72,8 @@ const selectWalkedOfTool = statement<RawRow<ToolCallSummary>>("walk_calls_of_too
 const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endText(ofTool, toolFailures));
 
 /**
- * The newest calls that fit, of the newest 20,000: of a tool, or else of the project. Those that went well and those that went wrong stand in
- * indexes apart, and what is below the place where one of them stopped is left to the next page.
+ * Returns the newest matching calls among the newest 20,000, of a tool or of the project. Successful and failed calls are in separate
+ * indexes. The next page continues below the id where the first of their scans stopped.
  */
 export async function walkCalls(
   db: Executor,

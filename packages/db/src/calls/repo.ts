@@ -11,7 +11,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
-/** Nothing that began before it runs any more. */
+/** No call that began before this id is still running. */
 const settledBefore = "(select settled_before from ledger_state where id = 1)";
 
 const ofProject = { project_id: "$1::uuid" };
@@ -33,8 +33,8 @@ const selectOfTool = pageStatement("list_calls_of_tool", {
 const ofEntity = { entity_id: "$8::text", ...ofProject };
 
 /**
- * By tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used: so the same indexes serve its list and
- * that of one of its tools.
+ * By tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used. So the same indexes serve its list and the list
+ * of one of its tools.
  */
 const selectOfEntity = pageStatement("list_calls_of_entity", {
   ...page,
@@ -43,15 +43,15 @@ const selectOfEntity = pageStatement("list_calls_of_entity", {
   found: `select e.id from tools t cross join lateral (${newestCalls({ ...ofEntity, tool_slug: "t.slug" })}) e where t.slug <> ''`,
 });
 
-/** A call of the ledger with what was sealed. */
+/** A call of the ledger with its sealed columns. */
 type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "arguments" | "result">;
 
 /** The ledger of one project. */
 type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(filter: ToolCallFilter, page: CallPosition): Promise<ToolCallSummary[]>;
-  /** The same by what no index has: it looks at 20,000 calls at most. */
+  /** The same by conditions without an index; scans at most 20,000 calls. */
   walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPosition): Promise<WalkedPage<ToolCallSummary>>;
 };
 
@@ -59,7 +59,7 @@ type CallPosition = { after: Id<"call"> | undefined; limit: number };
 
 const { replay: _replay, failure: _failure, ...columns } = getTableColumns(toolCalls);
 
-/** The ledger of one project. Ids are in the order of time, so a time range is a range of ids. */
+/** Returns the ledger of one project. Ids sort by time, so a time range is a range of ids. */
 export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCallRepository {
   return {
     async find(id) {
@@ -74,21 +74,21 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
   };
 }
 
-/** A row of the ledger as it is made. Sealed values are bytes. `idempotencyKey` is absent when the call binds none (any more). */
+/** A ledger row to create. Sealed values are bytes. `idempotencyKey` is absent if the call has none, or no longer has it. */
 export type CallRecord = Omit<StoredCall, "failure">;
 
 type StoredCall = NewRow<typeof toolCalls>;
 
-/** A row of the ledger as it is written. */
+/** Returns a row of the ledger as it is written. */
 export function storedCall(call: CallRecord): StoredCall {
   const { outcome } = call;
   return { ...call, failure: outcome === "ok" || outcome === "running" ? null : outcome };
 }
 
 /**
- * Writes calls in one statement: what is new is inserted, what was begun is settled. A settled row never changes again: only
- * one that is `running` does. A key that was taken from a running call does not come back with its outcome: another call may
- * hold it by then. Settling by primary key, inserts at the right edge of the indexes.
+ * Writes calls in one statement: inserts new ones and settles begun ones. Only a `running` row changes, never a settled one. If a running
+ * call lost its key, its outcome does not restore it, because another call may hold the key. Settling uses the primary key; inserts go to
+ * the right edge of the indexes.
  */
 const putCalls = insertRows("put_tool_calls", toolCalls, {
   after: `on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
@@ -99,7 +99,7 @@ const putCalls = insertRows("put_tool_calls", toolCalls, {
    where tool_calls.outcome = 'running'`,
 });
 
-/** Writes a batch of calls, all or nothing. No two of them are the same call. */
+/** Writes a batch of different calls, all or nothing. */
 export async function putToolCalls(db: Executor, calls: readonly CallRecord[]): Promise<void> {
   await putCalls(db, calls.map(storedCall));
 }
@@ -111,15 +111,15 @@ const sweepCalls = statement<{ id: string }>(
      select id from tool_calls where id < $1::uuid order by id limit $2::int4 for update skip locked) returning id`,
 );
 
-/** Removes up to `limit` calls made before `beforeMs`; returns how many. */
+/** Deletes up to `limit` calls made before `beforeMs`; returns how many. */
 export async function sweepToolCalls(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepCalls(db, [firstUuidAt(beforeMs), limit])).length;
 }
 
 /**
- * The newest of those that run or ended well, where they are asked for (`$6`: how many at most), and of each way to go wrong that is
- * (`$7`). They stand in indexes apart: in one index of both, either could stand before all of the others; in two of all, each call would
- * cost entries in both. What runs is among the newest.
+ * Returns the query for the newest running or successful calls, if requested (`$6`: maximum), and for each requested failure (`$7`). They
+ * have separate indexes. In one index, calls of one kind could precede all of the other; with two indexes of all calls, each call would
+ * have entries in both. Running calls are among the newest.
  */
 function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {
   const well = newestIn("tool_calls", {
@@ -134,12 +134,12 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
     select c.id from unnest($7::text[]) as f(failure) cross join lateral (${failed}) c`;
 }
 
-/** What an entity used; or the one tool that is asked for. */
+/** Returns the tools that an entity used, or the one requested tool. */
 function toolsIn(name: string, condition: string): string {
   return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });
 }
 
-/** Calls of one project, newest first. */
+/** Returns calls of one project, newest first. */
 function listCallPage(
   db: Executor,
   projectId: ProjectId,

@@ -2,29 +2,29 @@ import type { Binding, JobBinding } from "@svc/core";
 import { asWritten, documentList, documentType } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 
-/** An entry of `deliveries.attempt_log`: one try of one delivery, as it went. */
+/** An entry of `deliveries.attempt_log`: one attempt of one delivery. */
 export type AttemptEntry = {
-  /** Position, from 1: among all attempts of the delivery when read, among those of the retry schedule as stored. */
+  /** Number from 1: among all attempts when read, among those of the retry schedule as stored. */
   readonly number: number;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Where it was sent: the endpoint's address may have changed between two attempts. */
+  /** The URL used: the endpoint's address may change between two attempts. */
   readonly requestUrl: string;
-  /** The address dialled; empty when none was. */
+  /** The IP address; empty if no connection was attempted. */
   readonly address: string;
-  /** 0 when no answer came. */
+  /** 0 if no response arrived. */
   readonly statusCode: number;
-  /** Empty when delivered. */
+  /** Empty if delivered. */
   readonly error: string;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** The first 1,024 bytes of the answer, as UTF-8 text. */
+  /** The first 1,024 bytes of the response, as UTF-8 text. */
   readonly responseBody: string;
 };
 
 /**
- * How an entry of `deliveries.attempt_log` is stored: packed, since every delivery has one, and where a settled row is not much larger
- * than the pending one, a page has room for all that were stored in it.
+ * How an entry of `deliveries.attempt_log` is stored: packed, because every delivery has one. A settled row is then not much larger than
+ * the pending one, so a page has room for the updates of all its rows.
  */
 export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_log", [asWritten], {
   number: true,
@@ -41,34 +41,37 @@ export const attemptDocument = packedDocument<AttemptEntry>("deliveries.attempt_
 /** How `deliveries.attempt_log` is stored. */
 export const attemptLogDocument = documentList(attemptDocument);
 
-/** What one node has of a pace; times in epoch milliseconds. */
+/** One node's share of a limiter key; times in epoch milliseconds. */
 export type PaceShare = {
-  /** Calls under way, until `heldUntil`: a node that ends without a word gives its places back then. */
+  /** Running calls, valid until `heldUntil`: a node that dies frees its slots then. */
   readonly held: number;
   readonly heldUntil: number;
-  /** Calls that wait there, since `waitsSince`, as it said at `saidAt`. */
+  /** Calls waiting on the node since `waitsSince`, as it reported at `saidAt`. */
   readonly wanted: number;
   readonly waitsSince: number;
   readonly saidAt: number;
 };
 
-/** Calls that began lately: how many in each of the latest stretches of `widthMs`, the newest of which is number `latest`, first. */
+/**
+ * Recently started calls: their number in each of the latest intervals of `widthMs`, newest first; `latest` is the number of the newest
+ * interval.
+ */
 export type PaceWindow = { readonly widthMs: number; readonly latest: number; readonly counts: readonly number[] };
 
-/** `call_paces.pace`: the calls that one key of a limit counts together, over all nodes. */
+/** `call_paces.pace`: usage of one limiter key, over all nodes. */
 export type PaceDocument = {
   /** By node id. */
   readonly shares: Readonly<Record<string, PaceShare>>;
   readonly window?: PaceWindow | undefined;
 };
 
-/** How `jobs.binding` is stored: what whoever began it was bound to, and the account of a call that a person was asked about. */
+/** How `jobs.binding` is stored: the scope of the key that began the job, and the account of a call that a person confirms. */
 export const jobBindingDocument = documentType<JobBinding>("jobs.binding", [asWritten]);
 
 /** How `standing_programs.binding` is stored. */
 export const standingBindingDocument = documentType<Binding>("standing_programs.binding", [asWritten]);
 
-/** How many rows a step took, by how they ended. */
+/** Rows of a step, by result. */
 export type RowCounts = {
   readonly in: number;
   readonly ok: number;
@@ -77,7 +80,7 @@ export type RowCounts = {
   readonly unknown: number;
 };
 
-/** Tool calls by class; of all of them, repetitions and those whose outcome is unknown. Undo calls are not among them. */
+/** Tool calls by class, and among all of them the repeated ones and those with unknown outcome; without undo calls. */
 export type CallCounts = {
   readonly read: number;
   readonly write: number;
@@ -86,7 +89,7 @@ export type CallCounts = {
   readonly unknown: number;
 };
 
-/** The fields of counts as they are packed. */
+/** Fields of the counts in packing order. */
 export const rowCountFields: PackedFields<RowCounts> = {
   in: true,
   ok: true,
@@ -95,7 +98,7 @@ export const rowCountFields: PackedFields<RowCounts> = {
   unknown: true,
 };
 
-/** The fields of counts as they are packed. */
+/** Fields of the counts in packing order. */
 export const callCountFields: PackedFields<CallCounts> = {
   read: true,
   write: true,

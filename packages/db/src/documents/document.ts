@@ -1,27 +1,27 @@
 import { isObject, type JsonObject, type Quotas } from "@svc/core";
 
-/** A kind of document that a jsonb column keeps. */
+/** A kind of document in a jsonb column. */
 export type DocumentType<T> = {
-  /** The column it stands in, as errors name it: `jobs.park`. */
+  /** Its column, as errors name it: `jobs.park`. */
   readonly name: string;
-  /** What a row of any version up to this code's says, in today's form. Throws an Error that names the column for anything else. */
+  /** Decodes a document of any version up to this code's into the current form. Throws an Error that names the column for anything else. */
   read(stored: unknown): T;
-  /** JSON text of the document, as the version of today is stored. */
+  /** Returns the document as JSON text in the current version. */
   write(document: T): string;
 };
 
-/** Turns what one version stored into today's form. */
+/** Converts one stored version into the current form. */
 export type DocumentReader<T> = (stored: Readonly<Record<string, unknown>>) => T;
 
-/** The reader of a version whose form is that of today. The one place where what is stored is taken for its type. */
+/** Reads a version whose form is the current one. The only place where stored data is cast to its type. */
 export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
   return stored as T;
 }
 
 /**
- * A document of a type of its own. `readers` are those of versions 1, 2 and so on, the last one being what is written. A
- * version beyond the first stands in the document as `v`; version 1 has no such field. What `stored` makes a text of is kept as that
- * text behind its version, which its reader is given as `p`: an object of two fields costs 24 bytes more.
+ * Makes a document type. `readers` are those of versions 1, 2 and so on; the last version is written. From version 2 on, the document
+ * contains its version as `v`. If `stored` returns a text, the document is stored as its version and that text, and the reader gets the
+ * text as `p`: an object of two fields would cost 24 more bytes.
  */
 export function documentType<T extends object>(
   name: string,
@@ -52,13 +52,13 @@ export function documentType<T extends object>(
   };
 }
 
-/** Whether a text is a document that is kept as a text, and not the JSON of one. */
+/** True if a text is a document stored as text, and not the JSON of one. */
 export function isVersionedText(text: string): boolean {
   const first = text.charCodeAt(0);
   return first >= 0x31 && first <= 0x39;
 }
 
-/** A list of documents, each of which says its own version: entries are added to a list that an earlier version began. */
+/** Makes the type of a list of documents, each with its own version, because entries are added to a list that an older version began. */
 export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T[]> {
   return {
     name: entry.name,
@@ -70,7 +70,7 @@ export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T
   };
 }
 
-/** A JSON object whose names are not ours: it has no version, since `v` may be one of them. */
+/** Makes the type of a JSON object whose names svc does not choose. It has no version, because `v` may be one of the names. */
 export function plainDocument<T extends object = JsonObject>(name: string): DocumentType<T> {
   return {
     name,
@@ -93,13 +93,13 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
   );
 }
 
-/** How `project_policies.quotas` is stored: by name, those that are set. */
+/** How `project_policies.quotas` is stored: the configured ones, by name. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 
-/** Texts by names that are not ours. */
+/** Texts by names that svc does not choose. */
 type TextsDocument = Readonly<Record<string, string>>;
 
-/** How `connected_accounts.variables` is stored: by the names that the toolkit declares. */
+/** How `connected_accounts.variables` is stored: by the names the toolkit declares. */
 export const variablesDocument = plainDocument<TextsDocument>("connected_accounts.variables");
 
 /** How `quarantined_posts.headers` is stored. */

@@ -4,10 +4,10 @@ import { asWritten, documentType } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 import { type DecisionDocument, type EstimateDocument, estimateFields, type SagaDocument } from "./programs.ts";
 
-/** `jobs.child`: of a job that another runs as a skill, where it stands in that one, and what it may use of its limits. */
+/** `jobs.child`: position of a child job in its parent job, and its share of the parent's limits. */
 export type ChildDocument = {
   readonly stepId: string;
-  /** Of the row in a map; 0 for a step of its own. */
+  /** Position of the row in a map; 0 for a separate step. */
   readonly ordinal: number;
   readonly limits: {
     readonly toolCalls: number;
@@ -21,7 +21,7 @@ export type ChildDocument = {
 /** How `jobs.child` is stored. */
 export const childDocument = documentType<ChildDocument>("jobs.child", [asWritten]);
 
-/** `jobs.park`: what a job waits for. Times are epoch milliseconds. */
+/** `jobs.park`: the event that a job waits for. Times are epoch milliseconds. */
 export type ParkDocument = {
   readonly reason:
     | "judgment"
@@ -45,9 +45,9 @@ export type ParkDocument = {
     readonly raisedAt: number;
     readonly counts?: RowCounts;
   };
-  /** Of `child`: the job that this one runs, which waits for a person. */
+  /** For `child`: the child job, which waits for a person. */
   readonly childJobId?: string;
-  /** Of `poisoned`, `administrator` and `paused`: what its release, or its resumption, brings back. */
+  /** For `poisoned`, `administrator` and `paused`: the state that its release or resumption restores. */
   readonly before?: {
     readonly status: "queued" | "running" | "compensating";
     readonly lastError: string;
@@ -57,7 +57,7 @@ export type ParkDocument = {
 /** How `jobs.park` is stored. */
 export const parkDocument = documentType<ParkDocument>("jobs.park", [asWritten]);
 
-/** The limits a job ran under, in the words of the message JobLimits. */
+/** Limits of a job, in the words of the message JobLimits. */
 export type LimitsDocument = {
   readonly deadlineSeconds: number;
   readonly toolCalls: number;
@@ -67,7 +67,7 @@ export type LimitsDocument = {
   readonly concurrency: number;
 };
 
-/** What `jobs.receipt` is of, in the words of the message Receipt; times are epoch milliseconds. */
+/** Content of `jobs.receipt`, in the words of the message Receipt; times are epoch milliseconds. */
 export type ReceiptDocument = {
   readonly outcome: "complete" | "partial" | "none";
   readonly programHash: string;
@@ -125,17 +125,15 @@ const receiptFields = {
   receiptHash: true,
 } as const;
 
-/**
- * A receipt as it is stored: the estimate stands in its job's row, and never changes there. Versions up to 0.2 stored it here as well.
- */
+/** A receipt as stored, without the estimate, which its job's row contains and which never changes. Versions up to 0.2 stored it here too. */
 type StoredReceipt = Omit<ReceiptDocument, "estimate"> & { readonly estimate?: EstimateDocument };
 
-/** A receipt without what its job's row has. */
+/** Returns a receipt without the parts that its job's row contains. */
 export function storedReceipt({ estimate: _estimate, ...receipt }: StoredReceipt): StoredReceipt {
   return receipt;
 }
 
-/** A receipt as it was made, of what is stored of it and its job's estimate. */
+/** Returns a complete receipt from the stored part and its job's estimate. */
 export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument): ReceiptDocument {
   return { ...stored, estimate: stored.estimate ?? estimate };
 }
@@ -143,10 +141,10 @@ export function wholeReceipt(stored: StoredReceipt, estimate: EstimateDocument):
 /** How `jobs.receipt` is stored. */
 export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [asWritten], receiptFields);
 
-/** The same of an attempt before the present one. */
+/** The same for an earlier attempt. */
 export const attemptReceiptDocument = packedDocument<StoredReceipt>("job_attempts.receipt", [asWritten], receiptFields);
 
-/** `jobs.used`: what a job used of its limits. */
+/** `jobs.used`: a job's usage of its limits. */
 export type UsedDocument = {
   readonly toolCalls: number;
   readonly writes: number;

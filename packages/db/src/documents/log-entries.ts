@@ -1,19 +1,19 @@
 import { type DocumentType, documentType } from "./document.ts";
 
-/** An entry of a job's log before it has its place there. */
+/** An entry of a job's log without its number. */
 export type LogEntry = {
   readonly type: string;
-  /** Empty where it is about no step. */
+  /** Empty if it concerns no step. */
   readonly stepId: string;
   /** JSON text of at most 4 KB, never row data. */
   readonly payload: string;
-  /** Absent or null where it is the job's own. */
+  /** Absent or null if it equals the job's. */
   readonly principalChain?: readonly string[] | null | undefined;
 };
 
 /**
- * How `job_events.following` is stored: an entry a line, its values between tabs, neither of which JSON text holds, and a character in
- * place of each of `phrases`; as JSON where a value holds such a character all the same.
+ * How `job_events.following` is stored: one entry per line, values separated by tabs (JSON text contains neither), and one character for
+ * each of `phrases`. If a value contains such a character, it is stored as JSON.
  */
 export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentType(
   "job_events.following",
@@ -22,8 +22,8 @@ export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentTyp
 );
 
 /**
- * What nearly every entry says, as it stands between its values: two entries of a job of one step take 40 bytes, not 190. The order never
- * changes, and no phrase is added: another list is another version.
+ * Texts that nearly every entry contains, including separators: two entries of a one-step job take 40 bytes instead of 190. Never change
+ * the order or add a phrase: another list needs another version.
  */
 const phrases = [
   'job-status-changed\t\t{"from":"queued","to":"running","reason":"started"}',
@@ -46,13 +46,13 @@ const phrases = [
   ',"unknown":',
 ];
 
-/** Characters that neither JSON text nor a name holds as they are. */
+/** Characters that JSON text and names never contain unescaped. */
 const controls = String.fromCharCode(...Array(32).keys());
-/** Those that the store takes, and that part no values. */
+/** Those that PostgreSQL accepts and that are not separators. */
 const marks = [...controls].filter((one) => !"\0\t\n".includes(one));
 const markOf = new Map(phrases.map((phrase, index) => [phrase, marks[index] ?? phrase]));
 const phraseOf = new Map([...markOf].map(([phrase, mark]) => [mark, phrase]));
-// The first that fits is taken: the longest ones stand first.
+// The longest phrases come first, because the first match is taken.
 const anyPhrase = new RegExp(
   phrases
     .toSorted((a, b) => b.length - a.length)

@@ -1,7 +1,7 @@
 import { isObject } from "@svc/core";
 import { type DocumentReader, type DocumentType, documentType } from "./document.ts";
 
-/** The fields of a document in the order in which they are packed; `true` for one that is packed as it is. */
+/** Fields of a document in packing order; `true` for a field that is packed unchanged. */
 export type PackedFields<T extends object> = {
   readonly [Name in keyof T]-?: NonNullable<T[Name]> extends readonly unknown[]
     ? true
@@ -10,12 +10,12 @@ export type PackedFields<T extends object> = {
       : true;
 };
 
-/** Fields as they are walked. */
+/** Fields in the form used to traverse them. */
 type Fields = { readonly [name: string]: true | Fields };
 
 /**
- * A document whose last version is one text, of its values without their names: of what is written with every job, jsonb keeps three
- * times as much for names and numbers. A field that is absent or null is absent when it is read. Fields never change: another field is
+ * Makes a document type whose last version is one text: the values without their names. For documents of every job, jsonb needs three times
+ * as much space for names and numbers. A field that is absent or null is absent when read. Never change the fields: other fields need
  * another version.
  */
 export function packedDocument<T extends object>(
@@ -24,7 +24,7 @@ export function packedDocument<T extends object>(
   fields: PackedFields<T>,
 ): DocumentType<T> {
   const all = orderOf(fields as unknown as Fields);
-  // First the field of an object, then a text of its own.
+  // First the version with an object field, then the version stored as text.
   const readerOf = (restore: (part: unknown) => unknown): DocumentReader<T> => {
     return ({ p: packed }) => unpack(all, JSON.parse(String(packed)) as unknown, restore) as T;
   };
@@ -32,7 +32,7 @@ export function packedDocument<T extends object>(
   return documentType<T>(name, readers, (document) => JSON.stringify(pack(all, document)));
 }
 
-/** Fields in their order; `inner` undefined for one that is packed as it is. */
+/** Fields in order; `inner` is undefined for a field that is packed unchanged. */
 type FieldOrder = readonly { readonly name: string; readonly inner: FieldOrder | undefined }[];
 
 function orderOf(fields: Fields): FieldOrder {
@@ -60,18 +60,18 @@ function unpack(order: FieldOrder, packed: unknown, restore: (part: unknown) => 
   return document;
 }
 
-// No digest in hexadecimal begins so.
+// No hexadecimal digest begins with it.
 const digestMark = "~";
 const digestHex = /^(?:[0-9a-f]{2}){32}$/;
 
-/** A digest in two thirds of its characters, behind a mark; a text that begins as the mark has another before it. */
+/** Shortens a digest to two thirds of its characters, after a mark; a text that begins with the mark gets a second one. */
 function shortened(part: unknown): unknown {
   if (typeof part !== "string") return part;
   if (digestHex.test(part)) return `${digestMark}${Buffer.from(part, "hex").toString("base64url")}`;
   return part.startsWith(digestMark) ? `${digestMark}${digestMark}${part.slice(1)}` : part;
 }
 
-/** What `shortened` was given. */
+/** Reverses `shortened`. */
 function restored(part: unknown): unknown {
   if (typeof part !== "string" || !part.startsWith(digestMark)) return part;
   if (part.startsWith(digestMark, 1)) return part.slice(1);

@@ -3,12 +3,12 @@ import type { AskContinuation, StoredAccessClass } from "../schema/words.ts";
 import { asWritten, documentType, plainDocument } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 
-/** How an ask was settled; part of receipts. */
+/** The decision of an ask; part of receipts. */
 export type DecisionDocument = {
   readonly continuation: AskContinuation;
-  /** Empty for the clock. */
+  /** Empty for the deadline. */
   readonly principalId: string;
-  /** Empty for the clock. */
+  /** Empty for the deadline. */
   readonly keyId: string;
   readonly surface: string;
   readonly note: string;
@@ -16,17 +16,17 @@ export type DecisionDocument = {
   readonly overridesJson: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** The link that the answer came by; missing for none. */
+  /** The link used for the answer; absent for none. */
   readonly linkId?: string;
 };
 
-/** `job_asks.decision`: a decision with who caused it, which is what the job's next entries are caused by. */
+/** `job_asks.decision`: a decision with its principal chain, which also applies to the job's next entries. */
 export type AskDecisionDocument = DecisionDocument & { readonly chain: readonly string[] };
 
 /** How `job_asks.decision` is stored. */
 export const askDecisionDocument = documentType<AskDecisionDocument>("job_asks.decision", [asWritten]);
 
-/** `jobs.estimate`: the bounds of a program, in the words of the message Estimate. */
+/** `jobs.estimate`: upper and lower limits of a program, in the words of the message Estimate. */
 export type EstimateDocument = {
   readonly callsMin: number;
   readonly callsMax: number;
@@ -40,7 +40,7 @@ export type EstimateDocument = {
   readonly notCompensable: readonly string[];
 };
 
-/** The fields of an estimate as they are packed. */
+/** Fields of an estimate in packing order. */
 export const estimateFields: PackedFields<EstimateDocument> = {
   callsMin: true,
   callsMax: true,
@@ -57,20 +57,20 @@ export const estimateFields: PackedFields<EstimateDocument> = {
 /** How `jobs.estimate` is stored. */
 export const estimateDocument = packedDocument<EstimateDocument>("jobs.estimate", [asWritten], estimateFields);
 
-/** The same of a version of a standing program: `standing_versions.estimate`. */
+/** The same for a version of a standing program: `standing_versions.estimate`. */
 export const standingEstimateDocument = packedDocument<EstimateDocument>(
   "standing_versions.estimate",
   [asWritten],
   estimateFields,
 );
 
-/** How `jobs.params` is stored: the program's own names. */
+/** How `jobs.params` is stored: by the program's own names. */
 export const paramsDocument = plainDocument("jobs.params");
 
-/** How `jobs.step_args` is stored: for each step that an answer changed, by its id, arguments by the tool's names. */
+/** How `jobs.step_args` is stored: arguments by the tool's names, for each step id that an answer changed. */
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 
-/** `jobs.saga`. `cause` says, while it compensates, how the job ends afterwards. */
+/** `jobs.saga`. While it compensates, `cause` is the job's final result. */
 export type SagaDocument = {
   readonly state: "none" | "armed" | "compensating" | "compensated" | "stuck";
   readonly entries: number;

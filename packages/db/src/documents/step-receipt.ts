@@ -3,7 +3,7 @@ import { asWritten } from "./document.ts";
 import { packedDocument } from "./packed.ts";
 import type { DecisionDocument } from "./programs.ts";
 
-/** One code among the errors of a step. */
+/** One error code of a step. */
 export type StepErrorDocument = {
   readonly code: string;
   readonly count: number;
@@ -11,7 +11,7 @@ export type StepErrorDocument = {
   readonly sample: string;
 };
 
-/** How a step ended; empty while it is at work. */
+/** Result of a step; empty while it runs. */
 export type StepState = "" | "completed" | "partial" | "failed" | "skipped" | "simulated" | "undone";
 
 /** `job_steps.receipt`, in the words of the message StepReceipt; times are epoch milliseconds. */

@@ -6,13 +6,13 @@ import { jobsUnderEntity, programsOfEntity, runsOfEntity } from "../erasures/rul
 import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from "../schema/erased-tables.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** An entity whose rows are walked through: those that an export may show, or, `isErased`, all that an erasure deletes. */
+/** An entity to scan: rows that an export may show, or with `isErased` all rows that an erasure deletes. */
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
-/** A way by which rows of a table go with those of another. */
+/** A relation by which rows of a table belong to those of another. */
 export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 
-/** The ways of a table, in the order in which they are declared. Throws an Error for a row that others go with and that has no key. */
+/** Returns the relations of a table, in the order of declaration. Throws an Error if a parent table has no key. */
 export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   return parents.map((parent) => {
     const erased = erasedTables.find(({ table }) => table === parent.table);
@@ -22,7 +22,7 @@ export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   });
 }
 
-/** What SQL tells the rows of a table by that an export shows to an entity; undefined where that takes a rule, or another row. */
+/** Returns the condition for rows that an export shows to an entity; undefined if that takes a rule or another row. */
 export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
   const own = project === undefined ? sql`true` : eq(project, named.projectId);
@@ -30,7 +30,7 @@ export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): 
   return sql`(${own} and ${names(named)})`;
 }
 
-/** Of some rows, given by their UUIDs, those that an erasure of the entity removes by the table's own words, not since they go with another. */
+/** Returns those of the rows, by UUID, that an erasure of the entity deletes by their own columns or rule, not because of a parent. */
 export async function ownRows(
   db: Executor,
   named: WalkedEntity,
@@ -47,7 +47,7 @@ export async function ownRows(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The same with those that go with others. */
+/** The same, including rows deleted because of a parent. */
 export async function rowsOfEntity(
   db: Executor,
   named: WalkedEntity,

@@ -8,28 +8,28 @@ import { exportOf } from "../schema/exported-columns.ts";
 import { sealedContext, sealedTables } from "../schema/sealed-columns.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** A row as it leaves the store: columns by their names there. */
+/** A row of an export, with columns by their SQL names. */
 export type ExportedRow = {
   /** Ids with their prefixes, times as ISO 8601, documents as JSON values. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What is to be opened, and for which context each was sealed. */
+  /** Values to open, and the context of each seal. */
   readonly sealed: readonly { readonly column: string; readonly sealed: Buffer; readonly context: string }[];
 };
 
-/** Where a page begins: behind the row of this key, texts in the order of the key's columns. */
+/** Start of a page: after the row with this key; texts in the order of the key's columns. */
 export type RowKey = readonly string[];
 
-/** A row with what the walk goes on by. */
+/** A row with the values needed to continue the scan. */
 export type PagedRow = {
   readonly row: ExportedRow;
   readonly key: RowKey;
-  /** Of the row that it goes with; undefined where it was looked for by itself. */
+  /** Key of its parent row; undefined if it was found by itself. */
   readonly owner: string | undefined;
-  /** Of the rows that it goes with by the ways that were asked for. */
+  /** Keys of its parent rows by the requested relations. */
   readonly parents: readonly (string | undefined)[];
 };
 
-/** Which rows: those for which `where` holds, or that go with rows of `owners`, whose keys are given. */
+/** Rows to read: those that match `where`, or that belong to rows of `owners`, given by key. */
 export type PageQuery = {
   readonly erased: ErasedTable;
   readonly projectId: ProjectId;
@@ -40,18 +40,18 @@ export type PageQuery = {
     readonly key: PgColumn;
     readonly ids: readonly string[];
   };
-  /** Ways by which each row's parent is told. */
+  /** Relations by which each row's parent is returned. */
   readonly ways?: readonly { readonly parent: RowParent; readonly key: PgColumn }[];
   readonly order: readonly PgColumn[];
   readonly after?: RowKey | undefined;
-  /** Of what the rows of a page hold, beyond which it ends with the row that reached it. */
+  /** Size of a page in bytes; the page ends with the row that reaches it. */
   readonly bytesMax?: number;
 };
 
 const rowsMax = 500;
 const bytesOfPage = 262_144;
 
-/** The next rows, in the order of the owners' keys and of `order`. `isEnd`: there are no more behind them. */
+/** Returns the next rows, in the order of the owners' keys and of `order`. `isEnd`: no more rows follow. */
 export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: PagedRow[]; isEnd: boolean }> {
   const found = await db.orm.execute<Record<string, unknown>>(pageText(query));
   return {
@@ -80,7 +80,7 @@ function pageText(query: PageQuery): SQL {
     where t.bytes_to_ - t.bytes_ < ${bytesMax}::int8 order by ${sorted}`;
 }
 
-/** The rows of a page, with the sizes of what they hold, which are known without reading it. */
+/** Returns the query for the rows of a page with the sizes of their values, which are known without reading them. */
 function rowsText(
   { erased, projectId, where, owners, ways = [], order, after }: PageQuery,
   selected: readonly PgColumn[],
@@ -98,7 +98,7 @@ function rowsText(
   const { parent, key, ids } = owners;
   const isOwner = whereKey(owners.erased, projectId, sql`= any(${arrayLiteral([...ids])}::uuid[])`);
   const parentName = sql.identifier(getTableName(parent.table));
-  // Row by row of the owners, each by the index of what goes with it: no plan may read the table as a whole instead.
+  // For each owner by an index of the dependent table: a plan cannot read the whole table instead.
   return sql`select r.*, ${key} as owner_
     from (select * from ${parent.table} where ${isOwner} order by ${key}) ${parentName}
     cross join lateral (${rows(parent.on)}) r order by ${key}, ${sql.join(
@@ -107,7 +107,7 @@ function rowsText(
     )} limit ${rowsMax}::int4`;
 }
 
-/** How much a value holds; neither reads it. */
+/** Returns the SQL for a value's size, which does not read the value. */
 function sizeOf(column: PgColumn): SQL | undefined {
   const type = column.getSQLType();
   if (type === "text" || type === "bytea") return sql`coalesce(octet_length(${column}), 0)`;
@@ -119,7 +119,7 @@ function isAfterKey(order: readonly PgColumn[], after: RowKey): SQL {
   return sql`(${sql.join([...order], sql`, `)}) > (${sql.join(values, sql`, `)})`;
 }
 
-/** Columns that name where values are sealed, and that are not exported themselves. */
+/** Returns the columns that name seal contexts and are not exported themselves. */
 function sealContextColumns({ erased: { table } }: PageQuery): PgColumn[] {
   const sealed = sealedTables.find(({ name }) => name === getTableName(table));
   const names = new Set(Object.values(sealed?.named ?? {}).map(({ name }) => name));
@@ -159,17 +159,17 @@ function exportedRow(table: PgTable, projectId: ProjectId, row: Record<string, u
 
 function exportedValue(column: PgColumn, stored: unknown): unknown {
   const type = column.getSQLType();
-  // A word that a newer version wrote is a word all the same.
+  // A word from a newer version is exported unchanged.
   if (type === "text" || (type === "text[]" && Array.isArray(stored))) return stored;
   if (type === "jsonb") return documentOf(column, stored);
   const value: unknown = column.mapFromDriverValue(stored);
   return typeof value === "number" && type.startsWith("timestamp") ? isoTime(value) : value;
 }
 
-// Written by JSON.stringify: its depth is bounded already.
+// Stored documents were written by JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** As code reads it; what a newer version wrote as it stands: an export leaves nothing out since it is not understood. */
+/** Decodes a document; one from a newer version is exported as stored, because an export must be complete. */
 function documentOf(column: PgColumn, stored: unknown): unknown {
   try {
     return column.mapFromDriverValue(stored);

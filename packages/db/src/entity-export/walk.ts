@@ -14,7 +14,7 @@ import { type ExportedRow, type PagedRow, type PageQuery, type RowKey, readRows 
 
 type ProgramUse = { readonly cursor: string; readonly of: string; readonly digest: Buffer };
 
-/** The next uses of programs by rows of a project: which row of which table each goes with, in the order of their cursors. */
+/** Returns the next uses of programs by rows of a project, in cursor order, with the row that each belongs to. */
 type ProgramUseSource = {
   readonly table: PgTable;
   readonly page: (projectId: ProjectId, after: string | undefined) => SQL;
@@ -30,8 +30,8 @@ const everyUse: readonly ProgramUseSource[] = [
 ];
 
 /**
- * The digests of programs that an entity's jobs, skills or standing programs run, and no others of the project. They are looked for page by page;
- * what is held meanwhile is a digest for each program of the project.
+ * Returns the digests of programs used only by the entity's jobs, skills or standing programs, and by no others of the project. It searches
+ * page by page, and keeps one digest per program of the project in memory.
  */
 async function programsOfEntityAlone(db: Executor, named: NamedEntity): Promise<Buffer[]> {
   const [own, others] = [new Set<string>(), new Set<string>()];
@@ -80,19 +80,19 @@ function declared(table: PgTable): ErasedTable {
   return found;
 }
 
-/** Rows of one table, never none. */
+/** Rows of one table, at least one. */
 type ExportedPage = { readonly table: string; readonly rows: readonly ExportedRow[] };
 
-/** Whose rows, where they are read, and how much at a time. */
+/** The entity, the database and the page size. */
 type EntityWalk = { readonly db: Executor; readonly named: WalkedEntity } & Pick<PageQuery, "bytesMax">;
 
 const scannedRowsMax = 500;
-/** Rows with others that go with them, at a time. */
+/** Rows with dependent rows, per step. */
 const ownersMax = 100;
 
 /**
- * Everything that an erasure of an entity would remove now, each row once, page by page, each of which is a statement of its own: what changes
- * meanwhile is there as it was when its page was read. Rows that go with others stand behind them.
+ * Yields everything that an erasure of an entity would delete now, each row once, page by page. Each page is a separate statement, so a row
+ * is as it was when its page was read. Dependent rows follow their owners.
  */
 export async function* exportEntity(
   db: Executor,
@@ -109,7 +109,7 @@ export async function* exportEntity(
   }
 }
 
-/** Rows that a statement finds, and that no others go with. */
+/** Yields rows that one statement finds and that have no dependent rows. */
 async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const names = namesOf(erased, walk.named);
   for (const { where, columns } of erased.indexes ?? [{ where: undefined, columns: keyColumns(erased.table) }]) {
@@ -118,7 +118,7 @@ async function* rowsNamed(walk: EntityWalk, erased: ErasedTable): AsyncGenerator
   }
 }
 
-/** Rows of the project that are gone through by their keys, since a rule or others that go with them ask for each. */
+/** Yields rows found by a scan of the project's keys, because a rule or dependent rows need each of them. */
 async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const { db, named } = walk;
   const { table } = erased;
@@ -133,7 +133,7 @@ async function* rowsLookedAt(walk: EntityWalk, erased: ErasedTable): AsyncGenera
   }
 }
 
-/** The rows of these keys, with those that go with them. */
+/** Yields the rows of these keys, with their dependent rows. */
 async function* rowsOf(
   walk: EntityWalk,
   erased: ErasedTable,
@@ -151,7 +151,7 @@ async function* rowsOf(
   }
 }
 
-/** Programs that nothing but the entity's runs. */
+/** Yields programs that only the entity's rows run. */
 async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGenerator<ExportedPage> {
   const digests = await programsOfEntityAlone(walk.db, walk.named);
   for (let at = 0; at < digests.length; at += ownersMax) {
@@ -162,7 +162,7 @@ async function* programsAlone(walk: EntityWalk, erased: ErasedTable): AsyncGener
   }
 }
 
-/** The events that asks of jobs were published as, but those that are the entity's by their own words. */
+/** Yields the events that published asks of jobs, except those that are the entity's by their own columns. */
 async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): AsyncGenerator<ExportedPage> {
   const asked = await eventsOfAsks(
     walk.db,
@@ -174,7 +174,7 @@ async function* eventsAsked(walk: EntityWalk, jobUuids: readonly string[]): Asyn
   yield* rowsOf(walk, erased, asked.map(uuidOfId), names && sql`${names} is not true`);
 }
 
-/** The rows that go with these, but those that stand elsewhere: by a way that comes first. */
+/** Yields dependent rows of these rows, except those found earlier by another relation. */
 async function* rowsAlong(
   walk: EntityWalk,
   parent: ErasedTable,
@@ -216,7 +216,7 @@ async function* rowsByWay(
   }
 }
 
-/** Without rows that a rule of their own table, or a way before, has found. */
+/** Removes rows found by a rule of their own table or by an earlier relation. */
 async function withoutOthers(
   { db, named }: EntityWalk,
   erased: ErasedTable,
@@ -234,7 +234,7 @@ async function withoutOthers(
   return rows;
 }
 
-/** All pages of a query. Where many rows go with one, those are read by themselves, so that each page begins where the last one ended. */
+/** Yields all pages of a query. An owner with many dependent rows is read alone, so that each page begins where the last one ended. */
 async function* pagesOf(
   { db, named: { projectId }, ...pages }: EntityWalk,
   query: Omit<PageQuery, "projectId" | "after" | "bytesMax">,
@@ -257,7 +257,7 @@ async function* pagesOf(
   }
 }
 
-/** The key of a row that others go with, which is the last that it is ordered by. */
+/** Returns the key of a row with dependent rows, the last column of its order. */
 function uuidIn({ key }: PagedRow): string {
   return key.at(-1) ?? "";
 }

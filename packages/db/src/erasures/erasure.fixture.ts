@@ -2,7 +2,7 @@ import { systemClock } from "@svc/core";
 import { openDatabase } from "../connect.ts";
 import { stepErasure } from "./step.ts";
 
-// A process that erases until it is killed: argv[2] is the database's address. It tells its parent of each batch.
+// A process that erases until it is killed; argv[2] is the database's address. It reports each batch to its parent process.
 
 const db = openDatabase({ url: process.argv[2] ?? "", connectionsMax: 1 });
 for (;;) {

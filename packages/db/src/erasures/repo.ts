@@ -6,15 +6,15 @@ import { erasedTables, type NamedEntity } from "../schema/erased-tables.ts";
 import { apiKeys, erasures } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 
-/** An erasure, under way or done. */
+/** An erasure, running or done. */
 export type Erasure = typeof erasures.$inferSelect;
 
-/** What is to be erased; without an entity all of the project. */
+/** Target of an erasure; without an entity, the whole project. */
 type ErasureTarget = { readonly projectId: ProjectId; readonly entityId: string | undefined };
 
 /**
- * Begins an erasure, and ends the keys that are bound to the entity, or all of the project, in one transaction. Answers the one that is under way
- * where there is one.
+ * Begins an erasure and ends the keys scoped to the entity, or all keys of the project, in one transaction. Returns the running erasure if
+ * there is one.
  */
 export function beginErasure(
   db: Executor,
@@ -45,19 +45,19 @@ export function beginErasure(
   });
 }
 
-/** The erasure with this id, if there is one. */
+/** Returns the erasure with this id, if it exists. */
 export async function findErasure(db: Executor, id: ErasureId): Promise<Erasure | undefined> {
   const [row] = await db.orm.select().from(erasures).where(eq(erasures.id, id));
   return row;
 }
 
-/** Whether there is something to do for an erasure; by erasures_unfinished, a look every few seconds and node. */
+/** True if an erasure has work due; by erasures_unfinished, since every node asks every few seconds. */
 export async function hasDueErasure(db: Executor, nowMs: number): Promise<boolean> {
   const [row] = await db.orm.select({ id: erasures.id }).from(erasures).where(isDue(nowMs)).limit(1);
   return row !== undefined;
 }
 
-/** Takes the oldest erasure that something is to be done for, and that no other transaction has, until the end of the transaction. */
+/** Locks the oldest erasure with due work that no other transaction holds, until the end of the transaction. */
 export async function takeErasure(tx: Executor, nowMs: number): Promise<Erasure | undefined> {
   const [row] = await tx.orm
     .select()
@@ -73,17 +73,17 @@ function isDue(nowMs: number) {
   return and(isNull(erasures.finishedAt), or(isNull(erasures.notBefore), lte(erasures.notBefore, nowMs)));
 }
 
-/** The rows that an erasure would delete, by table, with ids of some. */
+/** Rows that an erasure would delete, by table, with the ids of some. */
 type ErasurePreview = {
   readonly counts: Readonly<Record<string, number>>;
   readonly samples: readonly { readonly table: string; readonly ids: readonly string[] }[];
-  /** True if `goesOn` ended it before everything was looked at. */
+  /** True if `goesOn` stopped the scan before its end. */
   readonly isPartial: boolean;
 };
 
 const samplesMax = 5;
 
-/** Counts the rows that an erasure of the entity would delete now, and changes nothing. Reads on, page by page, while `goesOn()` is true. */
+/** Counts the rows that an erasure of the entity would delete now, without any change. Scans page by page while `goesOn()` is true. */
 export async function previewErasure(
   db: Executor,
   { projectId, entityId }: NamedEntity,
@@ -105,7 +105,7 @@ export async function previewErasure(
   return result(false);
 }
 
-/** A row's key without its project; empty if a part of it is secret, as a digest is. */
+/** Returns a row's key without its project; empty if a part of it is secret, such as a digest. */
 function idOf(name: string, values: Readonly<Record<string, unknown>>): string[] {
   const erased = erasedTables.find(({ table }) => getTableName(table) === name);
   const keys = erased === undefined ? [] : keyColumns(erased.table).filter((column) => column.name !== "project_id");
@@ -113,7 +113,7 @@ function idOf(name: string, values: Readonly<Record<string, unknown>>): string[]
   return parts.length === 0 || parts.includes(undefined) ? [] : [parts.join("/")];
 }
 
-/** The tables of the store that an erasure does not search, and why. A deleted project's settings go with it. */
+/** Returns the tables that an erasure does not search, with the reasons. A deleted project's settings are deleted with it. */
 export function unsearchedTables(kind: "entity" | "project"): { place: string; reason: string }[] {
   return erasedTables.flatMap(({ table, entity, project }) => {
     if (typeof entity !== "object" || !("none" in entity) || entity.notSearched === undefined) return [];

@@ -15,12 +15,15 @@ import { standingPrograms, standingRunEvents, standingRuns, standingVersions } f
 import { events } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** Of some jobs of a project those that are an entity's, with the jobs that those run, and the twins that were made for them: they work on the same rows. */
+/** Returns those of a project's jobs that belong to an entity, with their child jobs and simulation runs, because these process the same rows. */
 export async function jobsOfEntity(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   return withDescendants(tx, await ownJobs(tx, named, ids));
 }
 
-/** Of some jobs of a project those that are an entity's, or that one of its jobs runs: each of them alone, as `jobsOfEntity` has it of all. */
+/**
+ * Returns those of a project's jobs that belong to an entity, or that are descendants of its jobs. It checks each job alone; `jobsOfEntity`
+ * returns whole families.
+ */
 export async function jobsUnderEntity(
   tx: Executor,
   named: NamedEntity,
@@ -36,7 +39,7 @@ export async function jobsUnderEntity(
   return [...new Set(rows.filter(({ of }) => own.has(idOfUuid("job", of))).map(({ id }) => idOfUuid("job", id)))];
 }
 
-/** Of some jobs those that are bound to an entity, of a program that names it, or begun by its events. */
+/** Returns those of the jobs whose scope has the entity, whose program names it, or that its events started. */
 async function ownJobs(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   if (ids.length === 0) return [];
   const { entityId } = named;
@@ -68,7 +71,7 @@ async function withDescendants(tx: Executor, ids: readonly Id<"job">[]): Promise
   return rows.map(({ id }) => idOfUuid("job", id));
 }
 
-/** The events that the asks of some jobs were published as. */
+/** Returns the events that published the asks of jobs. */
 export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Promise<EventId[]> {
   if (ids.length === 0) return [];
   const asks = await tx.orm
@@ -78,7 +81,7 @@ export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Pro
   return asks.flatMap(({ eventIds }) => eventIds.flatMap((text) => parseId("evt", text) ?? []));
 }
 
-/** Of some runs those that an event of an entity is in. */
+/** Returns those of the runs that contain an event of the entity. */
 export async function runsOfEntity(
   tx: Executor,
   named: NamedEntity,
@@ -115,13 +118,13 @@ export async function runsOfEntity(
   return [...new Set(pairs.filter(({ eventId }) => ofEntity.has(eventId)).map(({ id }) => id))];
 }
 
-/** The event that a run is about, as its key names it: `e:evt_…`, also behind that of a backfill. */
+/** Returns the event of a run from its key: `e:evt_…`, also after the prefix of a backfill. */
 function eventOf(sourceKey: string): EventId[] {
   const [, text = ""] = /(?:^|\/)e:(evt_\w+)/.exec(sourceKey) ?? [];
   return [parseId("evt", text)].filter((id) => id !== undefined);
 }
 
-/** Of some standing programs those that are bound to an entity, or name it in any of their versions. */
+/** Returns those of the standing programs that are scoped to the entity, or name it in any version. */
 export async function programsOfEntity(
   tx: Executor,
   { entityId }: NamedEntity,

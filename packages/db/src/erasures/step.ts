@@ -25,39 +25,39 @@ import { cursorOf, isNext, isWalked, nextOfProject, scanProject, whereKey } from
 
 const scannedJobsMax = 2_000;
 
-/** So long ago at most a transaction began that is committed now, the clocks of nodes apart. */
+/** Maximum age of a transaction that commits now, plus the clock difference of nodes, milliseconds. */
 const lateMs = 60_000;
 
-/** Where a look at the programs that were noted stands: `after` is the last job that was looked at, undefined at the end. */
+/** Progress of the scan for uses of recorded programs: `after` is the last scanned job, undefined at the end. */
 type ProgramScan = { readonly after: string | undefined; readonly deleted: number };
 
 /** Times of an erasure, milliseconds. */
 export type ErasureTimes = {
-  /** The last pass begins so long after the beginning: calls that were under way have been recorded by then. */
+  /** Minimum time from the start to the last pass: running calls are recorded by then. */
   readonly graceMs: number;
-  /** So long jobs are waited for that were told to end; then they are erased as they stand. */
+  /** Maximum wait for cancelled jobs to end; then they are erased in their current state. */
   readonly jobsMs: number;
-  /** Between two looks at jobs that have not ended. */
+  /** Interval between checks of jobs that have not ended. */
   readonly pollMs: number;
 };
 
 type Phase = { readonly name: string; readonly erased: ErasedTable; readonly cancels: boolean };
 
-/** What a phase did: `after` is the last row it looked at; undefined at its end. */
+/** Result of a phase: `after` is the last scanned row; undefined at its end. */
 type PhaseProgress = { readonly after: string | undefined; readonly jobsLeft: number };
 
 const rowsMax = 5_000;
 const scannedRowsMax = 500;
-/** Looks that find nothing in one transaction. */
+/** Maximum scans without a match in one transaction. */
 const scansMax = 20;
 
-/** Moves one erasure on by one batch. Answers it as it stands then; undefined where there is nothing to do for any. */
+/** Continues one erasure by one batch. Returns its new state; undefined if no erasure has due work. */
 export async function stepErasure(db: Executor, nowMs: number, times: ErasureTimes): Promise<Erasure | undefined> {
   try {
     return await takeStep(db, nowMs, times);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
-    // Somebody added to what was empty: the tables are gone through once more.
+    // A row was added to an emptied table: start another pass over the tables.
     return await withTransaction(db, async (tx) => {
       const erasure = await takeErasure(tx, nowMs);
       if (erasure === undefined) return undefined;
@@ -74,7 +74,7 @@ function takeStep(db: Executor, nowMs: number, times: ErasureTimes): Promise<Era
     if (erasure === undefined) return undefined;
     const { id } = erasure;
     const counts = new Map(Object.entries(erasure.counts));
-    // Most tables have nothing of it: looks that find nothing share a transaction.
+    // Most tables contain nothing of the entity, so scans without a match share a transaction.
     for (let looks = 0, isOver = false; looks < scansMax && !isOver && isGoingOn(erasure, nowMs); looks++) {
       const batch: DeletionBatch = { tx, erasure, left: rowsMax, counts };
       erasure = { ...erasure, ...(await scanTable(batch, { nowMs, times })) };
@@ -89,7 +89,7 @@ function isGoingOn({ finishedAt, notBefore }: Erasure, nowMs: number): boolean {
   return finishedAt === null && (notBefore === null || notBefore <= nowMs);
 }
 
-/** One look at the table that is gone through, with what is deleted there. Answers what changes of the erasure. */
+/** Scans the current table once and deletes the matches. Returns the changes of the erasure. */
 async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Partial<Erasure>> {
   const { erasure } = batch;
   const phases = phasesOf(erasure);
@@ -102,7 +102,7 @@ async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Part
   const done = await runPhase(batch, phase, given);
   const change = {
     counts: Object.fromEntries(batch.counts),
-    // Until a pass begins it tells what the one before left.
+    // Until a pass begins, this is the count of the previous pass.
     jobsLeft: (erasure.atTable === "" ? 0 : erasure.jobsLeft) + done.jobsLeft,
     deletedInPass: erasure.deletedInPass + rowsMax - batch.left,
     state: "running" as const,
@@ -112,7 +112,7 @@ async function scanTable(batch: DeletionBatch, given: StepContext): Promise<Part
   return nextOf({ ...erasure, ...change }, phases, index, given);
 }
 
-/** Where an erasure goes on behind a phase that is over. */
+/** Returns where an erasure continues after a finished phase. */
 function nextOf(
   erasure: Erasure,
   phases: readonly Phase[],
@@ -122,7 +122,7 @@ function nextOf(
   const { counts, deletedInPass, jobsLeft, pass, createdAt } = erasure;
   const rest = { counts, deletedInPass, jobsLeft, state: "running" as const, notBefore: null };
   const next = phases[index + 1];
-  // What it takes to end well is still there: accounts, programs, rows.
+  // The resources that the jobs need to end are still there: accounts, programs, rows.
   const isHeld = phases[index]?.cancels === true && jobsLeft > 0;
   if (next !== undefined && !isHeld) return { ...rest, atTable: next.name, atKey: "" };
   const anew = { counts, atTable: "", atKey: "", deletedInPass: 0, jobsLeft: 0, pass: pass + 1 };
@@ -132,7 +132,7 @@ function nextOf(
   return { counts, state: "done", finishedAt: nowMs, entityId: "", atTable: "", atKey: "", notBefore: null };
 }
 
-/** The tables that rows are looked for in, with a look at jobs that have not ended before theirs. */
+/** Returns the tables to scan; the scan for jobs that have not ended precedes that of jobs. */
 function phasesOf({ kind }: Erasure): Phase[] {
   return erasedTables.flatMap((erased) => {
     const name = getTableName(erased.table);
@@ -181,11 +181,14 @@ async function runPhase(batch: DeletionBatch, { erased, cancels }: Phase, given:
   return { after: isWhole ? after : erasure.atKey, jobsLeft: left.size };
 }
 
-/** Programs, the project's own row and its keys go once nothing refers to them any more: nodes ask for it as long as something is under way. */
+/**
+ * True if a table must be kept for now. Programs, the project's row and its keys are deleted once nothing references them, because nodes
+ * need them while work is running.
+ */
 function isKept({ table, entity }: ErasedTable, erasure: Erasure, given: StepContext): boolean {
   const { pass, kind, createdAt, deletedInPass, jobsLeft } = erasure;
   const isLast = pass > 1 && deletedInPass === 0 && jobsLeft === 0 && given.nowMs >= createdAt + given.times.graceMs;
-  // Posts that come meanwhile are stored as the entity's by its references.
+  // Posts that arrive meanwhile are stored as the entity's through its references.
   const isOfEntity = kind === "entity" && (entity === "as what runs them" || table === accountReferences);
   const goesLast = table === projects || table === dataKeys || isOfEntity;
   return goesLast && !isLast;
@@ -223,7 +226,7 @@ function deleteChosen(batch: DeletionBatch, erased: ErasedTable, ids: readonly s
   return deleteRows(batch, erased, rowsWhere(erased, whereKey(erased, batch.erasure.projectId, isChosen)));
 }
 
-/** A project without an approver could decide nothing any more: its last one stays as a name that nobody is behind. */
+/** Keeps a project's last approver, without name and contact channel: without an approver, a project could decide nothing. */
 async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure): Promise<void> {
   const own = sql`project_id = ${uuidOfId(projectId)}::uuid and is_approver`;
   await tx.orm.execute(sql`update contacts set reach = null, name = principal_id
@@ -231,7 +234,7 @@ async function keepLastApprover(tx: Executor, { projectId, entityId }: Erasure):
       and not exists (select from contacts where ${own} and reach ->> 'entityId' is distinct from ${entityId})`);
 }
 
-/** Tells jobs to end; answers those that have not, as long as they are waited for. */
+/** Cancels jobs; returns those that have not ended, as long as the erasure waits for them. */
 async function endJobs(
   { tx, erasure }: DeletionBatch,
   ids: readonly Id<"job">[],
@@ -253,14 +256,14 @@ function tableOf(table: unknown): ErasedTable {
   return found;
 }
 
-/** Changes an erasure that the transaction has taken. */
+/** Updates an erasure that the transaction has locked. */
 async function moveErasure(tx: Executor, id: ErasureId, change: Partial<Erasure>): Promise<void> {
   await tx.orm.update(erasures).set(change).where(eq(erasures.id, id));
 }
 
 /**
- * Goes through the jobs of the project for those that use a noted program still, and at their end deletes the programs that nothing uses. Jobs have no index by
- * their program, which each submission would pay for: erasures are rare, and go through them anyway.
+ * Scans the project's jobs for uses of recorded programs, and at the end deletes the unused programs. Jobs have no index by program,
+ * because every submission would pay for it; erasures are rare and scan the jobs anyway.
  */
 async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Promise<ProgramScan> {
   const [noted] = await tx.orm.select().from(erasurePrograms).where(eq(erasurePrograms.erasureId, erasure.id)).limit(1);
@@ -280,8 +283,8 @@ async function erasePrograms(tx: Executor, erasure: Erasure, nowMs: number): Pro
 }
 
 /**
- * Whoever stores a job stores its program where that is not there, in one transaction: with the table locked against that, each has either committed
- * and is seen here, or finds that the program is gone, and stores it anew.
+ * A transaction that stores a job also stores its program if it is missing. With the table locked against that, each such transaction has
+ * either committed and is visible here, or finds the program deleted and stores it again.
  */
 async function deleteUnused(tx: Executor, erasure: Erasure, nowMs: number): Promise<number> {
   const project = sql`${uuidOfId(erasure.projectId)}::uuid`;

@@ -7,7 +7,7 @@ import { estimateDocument } from "../documents/programs.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
-/** Whose rows are planted. `number` makes their ids, `marker` stands in each of their columns that can hold it. */
+/** Owner of test rows. `number` makes their ids; each column that can contain `marker` does. */
 export type PlantedOwner = {
   readonly projectId: ProjectId;
   readonly entityId: string;
@@ -15,7 +15,7 @@ export type PlantedOwner = {
   readonly marker: string;
 };
 
-/** In which table the row stands that a column of ids names, by the column's name. */
+/** Table that a column of ids references, by column name. */
 const named: Readonly<Record<string, string>> = {
   job_id: "jobs",
   program_id: "standing_programs",
@@ -41,7 +41,7 @@ const special: Readonly<Record<string, (owner: PlantedOwner) => string>> = {
   "console_links.target": ({ entityId, marker }) => json({ connect: { entityId, marker } }),
   "standing_runs.source_key": (owner) => text(`e:${idOfUuid("evt", uuidOf("events", owner.number))}`),
   "job_asks.event_ids": (owner) => `array[${text(idOfUuid("evt", uuidOf("events", owner.number)))}]`,
-  // A task and an arrival are found by these.
+  // These values connect tasks and inbox events to their owners.
   "deliveries.next_attempt_at": () => "'2026-01-05T09:00:00Z'",
   "delivery_tasks.due_at": () => "'2026-01-05T09:00:00Z'",
   "events.received_at": () => "'2026-01-05T09:00:00Z'",
@@ -64,7 +64,7 @@ const noEstimate = {
   ...{ accessClasses: [], toolkits: [], entities: [] as string[], notCompensable: [] },
 };
 
-/** A row of an entity in every table that can have one. Answers the names of those tables. */
+/** Inserts a row of the entity into every table that can have one. Returns the names of those tables. */
 export async function plantRows(db: Executor, owner: PlantedOwner): Promise<string[]> {
   const planted: string[] = [];
   for (const { table, entity } of ownersFirst()) {
@@ -76,7 +76,7 @@ export async function plantRows(db: Executor, owner: PlantedOwner): Promise<stri
   return planted;
 }
 
-/** The tables that rows with a marker are in. */
+/** Returns the tables that contain rows with a marker. */
 export async function tablesWith(db: Executor, marker: string): Promise<string[]> {
   const tables = [...new Set(storedColumns().map(({ table }) => table))];
   const hex = Buffer.from(marker).toString("hex");
@@ -91,7 +91,7 @@ export async function tablesWith(db: Executor, marker: string): Promise<string[]
   return found;
 }
 
-/** Rows that others refer to by a foreign key come first. */
+/** Rows referenced by foreign keys come first. */
 function ownersFirst() {
   const first = ["console_sessions", "api_keys", "grants"];
   const rank = (table: PgTable) => (first.indexOf(getTableName(table)) + first.length + 1) % (first.length + 1);

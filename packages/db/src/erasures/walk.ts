@@ -7,31 +7,31 @@ import { jobs, standingRuns, toolCalls } from "../schema/index.ts";
 import { keyColumns } from "../schema/sealed-columns.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 
-/** A table that is gone through. */
+/** A table to scan. */
 type WalkedTable = Pick<ErasedTable, "table" | "key" | "project">;
 
-/** Which rows of a project are next. */
+/** Next page of a project's rows. */
 export type ProjectPage = {
   readonly projectId: ProjectId;
-  /** Where the page before ended; undefined for the first. */
+  /** End of the previous page; undefined for the first. */
   readonly after: string | undefined;
   readonly limit: number;
 };
 
-/** Rows that were looked at. */
+/** Scanned rows. */
 export type SearchedRows = {
-  /** UUIDs of those that the condition names. */
+  /** UUIDs of the matching rows. */
   readonly named: readonly string[];
-  /** Where the next page begins; undefined where there is none. */
+  /** Start of the next page; undefined at the end. */
   readonly next: string | undefined;
 };
 
-/** Where a page begins: behind the row `uuid` of `place`, which is what the index has before the id. */
+/** Start of a page: after the row `uuid` of `place`, the index column before the id. */
 type WalkStart = { readonly place: string; readonly uuid: string };
 
 type ProjectWalk = (project: SQL, from: WalkStart, limit: SQL) => SQL;
 
-/** Tables of which no index has all rows of a project in the order of their ids, and how they are gone through all the same. */
+/** Scans of tables without one index of all rows of a project in the order of their ids. */
 const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
   [jobs, nextJobs],
   [toolCalls, nextCalls],
@@ -39,8 +39,8 @@ const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
 ]);
 
 /**
- * Looks at the next rows of a project, and at no row of another: by the primary key, as a plan for any value may go, a small project's erasure
- * would read what all others have.
+ * Scans the next rows of a project, and no row of another. By the primary key, as a generic plan may do, a small project's erasure would
+ * read all rows of the others.
  */
 export async function scanProject(
   db: Executor,
@@ -64,30 +64,33 @@ export async function scanProject(
   };
 }
 
-/** That a row of a project has this key: by the whole of the primary key where that begins with the project, so that no other project is looked into. */
+/**
+ * Returns the condition that a row of a project has this key. It uses the whole primary key if that begins with the project, so that no
+ * other project is scanned.
+ */
 export function whereKey({ table, key, project }: WalkedTable, projectId: ProjectId, compared: SQL): SQL {
   if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
   const isWithin = project !== undefined && keyColumns(table)[0]?.name === project.name;
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }
 
-/** Where the page behind a row begins. */
+/** Returns the cursor after a row. */
 export function cursorOf({ place, id }: { readonly place: string; readonly id: string }): string {
   return `${place}/${id}`;
 }
 
-/** Whether a project's rows of a table are found by no one index. */
+/** True if no single index finds a project's rows of a table. */
 export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
 
-/** That a row is among the next ones of its project. */
+/** Returns the condition that a row is in the next page of its project. */
 export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   const [key] = keyColumns(gone.table);
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;
 }
 
-/** The next rows of a project as `place` and `id`, in that order, as SQL. */
+/** Returns the SQL for the next rows of a project as `place` and `id`, in that order. */
 export function nextOfProject({ table, key, project }: WalkedTable, { projectId, after, limit }: ProjectPage): SQL {
   const own = sql`${uuidOfId(projectId)}::uuid`;
   const most = sql`${limit}::int4`;
@@ -96,13 +99,13 @@ export function nextOfProject({ table, key, project }: WalkedTable, { projectId,
   if (walk !== undefined) return walk(own, from, most);
   if (key === undefined || project === undefined)
     throw new Error(`${getTableName(table)} is not gone through by project and key`);
-  // Rows are compared as the index orders them, so that no other fits.
+  // Rows are compared in the index's order, so no other index fits.
   return sql`select ${firstUuid}::uuid as place, ${key} as id from ${table}
     where (${project}, ${key}) > (${own}, ${from.uuid}::uuid) and (${project}, ${key}) <= (${own}, ${lastUuid}::uuid)
     order by ${project}, ${key} limit ${most}`;
 }
 
-/** A cursor without a place, as one that an older node wrote, begins the walk again, which finds less. */
+/** A cursor without a place was written by an older node and restarts the scan, which then finds less. */
 function boundOf(after: string | undefined): WalkStart {
   const [place, uuid] = after?.split("/") ?? [];
   if (place !== undefined && uuid !== undefined) return { place, uuid };
@@ -112,8 +115,8 @@ function boundOf(after: string | undefined): WalkStart {
 const [first, last] = [sql`${firstUuid}::uuid`, sql`${lastUuid}::uuid`];
 
 /**
- * By the two indexes that together have every job of a project, status by status. Each status is found by a hop, since a node may know fewer than
- * there are.
+ * By the two indexes that together contain every job of a project, one status at a time. Statuses are found by index hops, because a node
+ * may not know all of them.
  */
 function nextJobs(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   const kinds = [
@@ -138,7 +141,7 @@ function nextJobs(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
     select ${first} as place, a.id from (${sql.join(found, sql` union all `)}) a order by a.id limit ${limit}`;
 }
 
-/** By the two indexes that together have every call of a project: of those that went well, and of the others by how they went. */
+/** By the two indexes that together contain every call of a project: successful ones, and failed ones by outcome. */
 function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
   return sql`with recursive failures(failure) as (
       select ''::text
@@ -154,7 +157,7 @@ function nextCalls(project: SQL, { uuid }: WalkStart, limit: SQL): SQL {
       where v.failure <> '') a order by a.id limit ${limit}`;
 }
 
-/** Program by program, which is their \`place\`. */
+/** Program by program, which is the `place`. */
 function nextRuns(project: SQL, { place, uuid }: WalkStart, limit: SQL): SQL {
   return sql`select p.id as place, r.id from (
       select s.project_id, s.id from standing_programs s where (s.project_id, s.id) >= (${project}, ${place}::uuid)

@@ -5,22 +5,22 @@ import { type JobStatus, jobStatuses } from "../schema/words.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** How far anything is counted. */
+/** Maximum of every count. */
 export const backlogMax = 10_000;
 
-/** The pending deliveries of one subscription, of those that were counted. */
+/** Pending deliveries of one subscription, as far as they were counted. */
 export type PendingOfSubscription = {
   readonly subscriptionId: SubscriptionId;
   readonly count: number;
-  /** How many are of each age, in the order that was asked for; the last are older than any. */
+  /** Number per age group, in the order of `backlogAges`; the last group is older than all of them. */
   readonly byAge: readonly number[];
   /** When the oldest was queued, epoch milliseconds. */
   readonly oldestAt: number;
 };
 
 /**
- * Subscriptions of the project, then the lane of each in the key of tasks: no further than $2 rows. Ids of deliveries are their times; `$3`
- * is the first id of each age, the youngest first.
+ * Subscriptions of the project, then the queue of each in the key of tasks: at most $2 rows. Delivery ids contain their times; `$3` is the
+ * first id of each age, youngest first.
  */
 const selectPending = statement<{ id: string; count: number; ages: number[]; oldest: string }>(
   "read_pending_backlog",
@@ -36,10 +36,10 @@ const selectPending = statement<{ id: string; count: number; ages: number[]; old
    group by t.subscription_id`,
 );
 
-/** Ages of pending deliveries, in seconds: younger than each, and not than the one before. */
+/** Upper bounds of age groups, in seconds; each group begins at the previous bound. */
 export const backlogAges = [60, 600, 3_600, 86_400] as const;
 
-/** The pending deliveries of a project, by subscription, at most 10,000 in all. */
+/** Reads the pending deliveries of a project by subscription, at most 10,000 in all. */
 export async function readPendingBacklog(
   db: Executor,
   projectId: ProjectId,
@@ -53,14 +53,14 @@ export async function readPendingBacklog(
   });
 }
 
-/** How the endpoints of a project fare. */
+/** Numbers of a project's unhealthy endpoints. */
 export type EndpointCounts = {
   readonly failing: number;
-  /** Inactive, and not by anybody's wish. */
+  /** Deactivated by svc because of failures. */
   readonly givenUp: number;
 };
 
-/** By project. Endpoints of asks are not among them. */
+/** By project, without ask endpoints. */
 const countEndpoints = statement<EndpointCounts>(
   "count_failing_endpoints",
   `select count(*) filter (where active and failing_since is not null)::int4 as failing,
@@ -68,13 +68,13 @@ const countEndpoints = statement<EndpointCounts>(
    from subscriptions where project_id = $1::uuid and kind = 'events'`,
 );
 
-/** Counts them. */
+/** Counts a project's unhealthy endpoints. */
 export async function countFailingEndpoints(db: Executor, projectId: ProjectId): Promise<EndpointCounts> {
   const [row] = await countEndpoints(db, [uuidOfId(projectId)]);
   return row ?? { failing: 0, givenUp: 0 };
 }
 
-/** Of a job that has not ended: the statuses before the first end. */
+/** Statuses of unfinished jobs: those before the first final one. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
 function jobsOf(condition: string): string {
@@ -82,7 +82,7 @@ function jobsOf(condition: string): string {
     and (project_id, status, id) <= ($1::uuid, s.status, '${lastUuid}'::uuid) limit $3::int4`;
 }
 
-/** By jobs_status and jobs_simulations: those that a list of jobs has. */
+/** By jobs_status and jobs_simulations: the jobs that a list shows. */
 const countJobs = statement<{ status: JobStatus; count: number }>(
   "count_jobs_by_status",
   `select s.status, least($3::int4, c.count)::int4 as count from unnest($2::text[]) as s(status) cross join lateral (
@@ -91,7 +91,7 @@ const countJobs = statement<{ status: JobStatus; count: number }>(
    where c.count > 0`,
 );
 
-/** Jobs that have not ended by their status, those without any left out; each exact up to 10,000. */
+/** Counts unfinished jobs by status, each exact up to 10,000; omits statuses without jobs. */
 export async function countJobsByStatus(
   db: Executor,
   projectId: ProjectId,
@@ -99,15 +99,15 @@ export async function countJobsByStatus(
   return await countJobs(db, [uuidOfId(projectId), arrayLiteral(unfinished), backlogMax]);
 }
 
-/** What waits for people. */
+/** Numbers of items that wait for people. */
 export type PendingDecisionCounts = {
   readonly pendingAsks: number;
-  /** Epoch milliseconds; null while there is none. */
+  /** Epoch milliseconds; null if there is none. */
   readonly oldestAskAt: number | null;
   readonly expiredAccounts: number;
 };
 
-/** Rows in a state, by an index of the expression, project and id. */
+/** Returns the query for rows in a state, by an index of the expression, project and id. */
 function inState(table: string, state: string, columns = ""): string {
   return `select ${columns} from ${table} where ((state || ' '), project_id, id) >= ('${state} ', $1::uuid, '${firstUuid}'::uuid)
     and ((state || ' '), project_id, id) <= ('${state} ', $1::uuid, '${lastUuid}'::uuid)
@@ -124,7 +124,7 @@ const countWaiting = statement<PendingDecisionCounts>(
             and project_id = $1::uuid and expires_at <= $3::timestamptz limit $2::int4) r)) as "expiredAccounts"`,
 );
 
-/** Counts it; each exact up to 10,000. */
+/** Counts items that wait for people; each exact up to 10,000. */
 export async function countWaitingForPeople(
   db: Executor,
   projectId: ProjectId,

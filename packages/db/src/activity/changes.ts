@@ -6,19 +6,19 @@ import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** What is watched of a project. */
+/** Kinds of rows that a project can watch. */
 export const watchedKinds = ["event", "delivery", "call", "job", "ask"] as const;
 export type WatchedKind = (typeof watchedKinds)[number];
 
-/** A row as it is now. */
+/** The current state of a row. */
 export type WatchedRow = {
   readonly kind: WatchedKind;
   readonly id: Id<IdPrefix>;
-  /** Empty of an event. */
+  /** Empty for events. */
   readonly state: string;
-  /** Grows with what the state does not tell: attempts of a delivery, hops of an ask. */
+  /** Grows with changes that the state does not show: attempts of a delivery, hops of an ask. */
   readonly turn: number;
-  /** Whether nothing will change any more. */
+  /** True if the row will not change any more. */
   readonly isFinal: boolean;
 };
 
@@ -43,7 +43,7 @@ function listOf(kind: keyof typeof states): string {
   return `'${kind}' as kind, r.id, ${state} as state, ${turn} as turn, ${final} as final`;
 }
 
-/** The newest of a table by its primary key, whosever they are, and those of the project among them. */
+/** Returns the query for the newest rows of a table by its primary key, of all projects, filtered by the project. */
 function newestOf(kind: keyof typeof states): string {
   const { table } = states[kind];
   return `select * from (select ${listOf(kind)} from (
@@ -61,12 +61,12 @@ const selectNew = statement<ChangedRow>(
     union all ${newestOf("delivery")} union all ${newestOf("call")} union all ${newestOf("job")} union all ${newestOf("ask")}`,
 );
 
-/** Rows of one kind that are read at once; where there are more, the newest are. */
+/** Maximum rows of one kind read at once; the newest if there are more. */
 const newRowsMax = 1_000;
-/** Rows of all projects that are looked at for them. */
+/** Maximum rows of all projects scanned for them. */
 const scannedRowsMax = 5_000;
 
-/** What was made in a project since a time, as it is now: the newest 1,000 of each kind. */
+/** Returns rows created in a project since a time, in their current state: the newest 1,000 of each kind. */
 export async function readNewOfProject(
   db: Executor,
   projectId: ProjectId,
@@ -89,7 +89,7 @@ const selectAgain = statement<ChangedRow>(
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
 );
 
-/** Rows that were read before, as they are now; those that are gone are left out. */
+/** Reads known rows again; deleted ones are absent. */
 export async function readWatchedAgain(
   db: Executor,
   rows: readonly Pick<WatchedRow, "kind" | "id">[],
@@ -101,7 +101,7 @@ export async function readWatchedAgain(
   return (await selectAgain(db, [of("delivery"), of("call"), of("job"), of("ask")])).map(read);
 }
 
-/** What had not ended: jobs by jobs_status, asks by job_asks_state; the newest. */
+/** Unfinished ones: jobs by jobs_status, asks by job_asks_state; the newest. */
 const selectOpen = statement<ChangedRow>(
   "read_open_of_project",
   `select ${listOf("job")} from (select j.id from unnest($2::text[]) as s(status) cross join lateral (
@@ -118,7 +118,7 @@ const selectOpen = statement<ChangedRow>(
      cross join lateral (select * from job_asks where id = k.id offset 0) r`,
 );
 
-/** Jobs and asks of a project that had not ended, whenever they were made: the newest 500 of each. */
+/** Returns the unfinished jobs and asks of a project, however old: the newest 500 of each. */
 export async function readOpenOfProject(
   db: Executor,
   projectId: ProjectId,
@@ -138,7 +138,7 @@ const selectEvents = statement<RawRow<Row<typeof events>>>(
    cross join lateral (select * from events where project_id = $1::uuid and id = k.id offset 0) e`,
 );
 
-/** Events by their ids, with their payloads. */
+/** Returns events by id, with their payloads. */
 export async function readWatchedEvents(
   db: Executor,
   projectId: ProjectId,

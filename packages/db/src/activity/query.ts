@@ -2,7 +2,7 @@ import { isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Which counts: those of one subject, or of all together where it is empty; times in epoch milliseconds. */
+/** Counts of one subject, or totals if it is empty; times in epoch milliseconds. */
 export type ActivityQuery = {
   readonly series: readonly string[];
   readonly subject: string;
@@ -11,7 +11,7 @@ export type ActivityQuery = {
   readonly stepMs: number;
 };
 
-/** What happened in one step, counted from 0. */
+/** Count of one time step, numbered from 0. */
 export type ActivityStep = {
   readonly series: string;
   readonly outcome: string;
@@ -32,7 +32,7 @@ function textOf(table: string): string {
 const selectMinutes = statement<ActivityStep>("query_activity_minutes", textOf("activity_minutes"));
 const selectHours = statement<ActivityStep>("query_activity_hours", textOf("activity_hours"));
 
-/** What a project did, by steps of whole minutes, or whole hours where `by` says so; steps in which nothing happened are left out. */
+/** Returns a project's activity in steps of whole minutes, or whole hours, as `by` says; omits steps without activity. */
 export async function queryActivity(
   db: Executor,
   projectId: ProjectId,

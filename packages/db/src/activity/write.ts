@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** So often something happened within the minute that begins at `at`, epoch milliseconds. */
+/** Number of occurrences in the minute that begins at `at`, epoch milliseconds. */
 export type ActivityCount = {
   readonly projectId: ProjectId;
   readonly series: string;
@@ -16,10 +16,7 @@ export type ActivityCount = {
   readonly count: number;
 };
 
-/**
- * Adds to the counts that are there, by their keys. In the order of the keys, so that two nodes that add to the same ones wait for
- * each other and not both.
- */
+/** Adds to existing counts by their keys, in the order of the keys, so that two nodes with the same keys do not deadlock. */
 const addMinutes = compose(
   "add_activity_minutes",
   { counts: rows(fieldsBut(activityMinutes)) },
@@ -36,17 +33,17 @@ const addHours = compose(
     on conflict (project_id, series, subject, at, outcome) do update set count = a.count + excluded.count`,
 );
 
-/** Adds counts of minutes, no two with the same key. */
+/** Adds counts per minute; all keys must be different. */
 export async function addActivityMinutes(db: Executor, counts: readonly ActivityCount[]): Promise<void> {
   await addMinutes(db, { counts });
 }
 
-/** Adds counts of hours, no two with the same key. */
+/** Adds counts per hour; all keys must be different. */
 export async function addActivityHours(db: Executor, counts: readonly ActivityCount[]): Promise<void> {
   await addHours(db, { counts });
 }
 
-/** From the old end, whatever project they are of. */
+/** From the old end, over all projects. */
 function textOf(table: string): string {
   return `with old as materialized (
       select project_id, series, subject, at, outcome from ${table} where at < $1::timestamptz order by at limit $2::int4 for update skip locked)
@@ -58,7 +55,7 @@ function textOf(table: string): string {
 const sweepMinutes = statement<{ one: number }>("sweep_activity_minutes", textOf("activity_minutes"));
 const sweepHours = statement<{ one: number }>("sweep_activity_hours", textOf("activity_hours"));
 
-/** Removes up to `limit` counts of minutes, or of hours, before `beforeMs`; returns how many. */
+/** Deletes up to `limit` counts per minute or hour from before `beforeMs`; returns how many. */
 export async function sweepActivity(
   db: Executor,
   of: "minutes" | "hours",

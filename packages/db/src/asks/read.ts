@@ -4,8 +4,8 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
 /**
- * By primary keys and `grants_key`: `offset 0` keeps each look to one key, whatever rows are expected. `given` climbs from a key to the key
- * that its grant was given with, or that made it, so two keys are of one hand if they meet on the way up.
+ * By primary keys and `grants_key`: `offset 0` keeps each lookup to one key, whatever the row estimates. `given` goes up from a key to the
+ * key its grant was given with, or that created it. Two keys belong to the same person if these paths meet.
  */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
   "is_one_hand",
@@ -33,12 +33,12 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
      select from given c join given o on o.id = c.id and o.side = 'other' where c.side = 'causer') as is_one_hand`,
 );
 
-/** A job whose calls are to be confirmed, and keys that had a hand in it beside those that its rows name. */
+/** A job whose calls need confirmation, and further keys that caused it, apart from those in its rows. */
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 
 /**
- * True if a key is of the same hand as one that caused what a job does: the same key, one that the other comes from (as a grant of it, or as
- * a key that it made), or two that come from the same one. The keys of a job are those that submitted it, tried it again, or did so with the jobs that run it.
+ * True if a key belongs to the same person as a key that caused the job: the same key, one derived from the other (by a grant, or created
+ * by it), or both derived from a common key. The keys of a job are those that submitted it, retried it, or did so with its parent jobs.
  */
 export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, keyId: KeyId): Promise<boolean> {
   const [row] = await readIsOneHand(db, [
@@ -49,7 +49,7 @@ export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, key
   return row?.is_one_hand ?? false;
 }
 
-/** By primary key, from the job up to the one that nobody runs: `offset 0` keeps each look to one key, whatever rows are expected. */
+/** By primary key, from the job up to its topmost parent: `offset 0` keeps each lookup to one key, whatever the row estimates. */
 const readConfirmed = statement<{ was_confirmed: boolean }>(
   "was_job_confirmed",
   `with recursive family(id, parent_job_id) as (
@@ -64,15 +64,15 @@ const readConfirmed = statement<{ was_confirmed: boolean }>(
 );
 
 /**
- * Whether a person was asked to confirm a job or one that runs it: the question about a program is about the skills in it. One that goes
- * on was answered with yes.
+ * True if a person was asked to confirm a job or one of its parents: the question about a program covers the skills in it. If the job
+ * continues, the answer was yes.
  */
 export async function wasJobConfirmed(db: Executor, jobId: Id<"job">): Promise<boolean> {
   const [row] = await readConfirmed(db, [uuidOfId(jobId)]);
   return row?.was_confirmed ?? false;
 }
 
-/** By the whole key of tasks, one look for each. `offset 0`: a plan that joined them would go past all tasks of a job. */
+/** By the whole key of tasks, one lookup each. `offset 0`, because a joined plan would read all tasks of a job. */
 const readDue = statement<{ subject: string }>(
   "read_due_publications",
   `select due.subject from unnest($1::uuid[], $2::text[]) as due(job_id, subject)
@@ -80,7 +80,7 @@ const readDue = statement<{ subject: string }>(
      select 1 from job_tasks t where t.job_id = due.job_id and t.kind = 'publish' and t.subject = due.subject offset 0) found`,
 );
 
-/** Of some tasks that publish, by job and subject, the subjects of those that are still due. */
+/** Returns the subjects of those publish tasks that are still due. */
 export async function readDuePublications(
   db: Executor,
   tasks: readonly { readonly jobId: Id<"job">; readonly subject: string }[],
@@ -93,7 +93,7 @@ export async function readDuePublications(
   return new Set(rows.map(({ subject }) => subject));
 }
 
-/** `case` and not `and`: no other entry's payload is read as JSON. Served by job_events_key, from the log's end. */
+/** `case` instead of `and`, so that payloads of other entries are never parsed. By job_events_key, from the log's end. */
 const readLogged = statement<{ id: string; state: string }>(
   "read_logged_ask_deliveries",
   `select a.id, e.state from unnest($1::uuid[], $2::text[]) as a(job_id, id)
@@ -104,7 +104,7 @@ const readLogged = statement<{ id: string; state: string }>(
      order by seq desc limit 1) e`,
 );
 
-/** The fate of asks' publications as their jobs' logs last told it; one that no entry tells of is absent. */
+/** Returns the latest state of asks' publications from their jobs' logs; asks without an entry are absent. */
 export async function readLoggedAskDeliveries(
   db: Executor,
   asks: readonly Pick<AskRecord, "id" | "jobId">[],

@@ -10,7 +10,7 @@ import { arrayLiteral } from "../sql/statement.ts";
 /** A question as its row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;
 
-/** A question that is to be put. */
+/** A question to store. */
 export type NewAsk = Omit<
   AskRecord,
   | "state"
@@ -25,12 +25,12 @@ export type NewAsk = Omit<
   | "overrides"
 >;
 
-/** Writes a pending ask. A job has at most one: a second is a unique violation of `job_asks_pending`. */
+/** Stores a pending ask. A job has at most one: a second is a unique violation of `job_asks_pending`. */
 export async function insertAsk(tx: Executor, ask: NewAsk): Promise<void> {
   await tx.orm.insert(jobAsks).values({ ...ask, state: "pending" });
 }
 
-/** One ask of a job. */
+/** Returns one ask of a job. */
 export async function findAsk(db: Executor, jobId: Id<"job">, id: Id<"ask">): Promise<AskRecord | undefined> {
   const [row] = await db.orm
     .select()
@@ -39,7 +39,7 @@ export async function findAsk(db: Executor, jobId: Id<"job">, id: Id<"ask">): Pr
   return row;
 }
 
-/** The question a job waits on. */
+/** Returns the ask that a job waits for. */
 export async function findPendingAsk(db: Executor, jobId: Id<"job">): Promise<AskRecord | undefined> {
   const [row] = await db.orm
     .select()
@@ -48,15 +48,15 @@ export async function findPendingAsk(db: Executor, jobId: Id<"job">): Promise<As
   return row;
 }
 
-/** Every ask of a job in the order they were raised. */
+/** Returns all asks of a job, in the order they were raised. */
 export function listJobAsks(db: Executor, jobId: Id<"job">): Promise<AskRecord[]> {
   return db.orm.select().from(jobAsks).where(eq(jobAsks.jobId, jobId)).orderBy(asc(jobAsks.id));
 }
 
-/** What a list of asks is narrowed to; an absent part does not narrow. */
+/** Filter of a list of asks; an absent part does not filter. */
 export type AskFilter = {
   state: AskRecord["state"] | undefined;
-  /** Who holds the question, or held it last. */
+  /** Current or last recipient of the question. */
   principalId: string | undefined;
   jobId: Id<"job"> | undefined;
   standingProgramId: string | undefined;
@@ -64,23 +64,23 @@ export type AskFilter = {
 
 /** The asks of one project. */
 export type AskRepository = {
-  /** Of a job where one is named. */
+  /** Only of this job, if one is given. */
   find(id: Id<"ask">, jobId?: Id<"job">): Promise<AskRecord | undefined>;
-  /** Newest first, from after `after`. */
+  /** Newest first, after `after`. */
   list(filter: AskFilter, page: { after: Id<"ask"> | undefined; limit: number }): Promise<AskRecord[]>;
   /** The pending asks of several jobs. */
   listPending(jobIds: readonly Id<"job">[]): Promise<AskRecord[]>;
 };
 
-/** The condition of partial indexes in their words: a plan for any value knows no other. */
+/** The exact condition of partial indexes: a generic plan matches no others. */
 const isPending = sql`${jobAsks.state} = 'pending'`;
 
-/** Where a value is asked for, that a column has it, as a condition that no index serves. */
+/** Returns the condition that a column has the requested value, in a form that no index serves. */
 function isSame(column: PgColumn, value: string | undefined): SQL | undefined {
   return value === undefined ? undefined : filterColumn(column, value);
 }
 
-/** By the index that fits what is asked for. */
+/** Chooses the index that fits the filter. */
 function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | undefined) {
   const { state, principalId, jobId, standingProgramId } = filter;
   if (jobId !== undefined || standingProgramId !== undefined) return newestOfOne(projectId, filter, after);
@@ -92,8 +92,8 @@ function newestAsks(projectId: ProjectId, filter: AskFilter, after: Id<"ask"> | 
 }
 
 /**
- * Those of a job, or of a standing program, in the order of their index; whatever else is asked for is looked at in the rows. With
- * `project_id = …` beside a job, a plan without statistics went through all asks of the project.
+ * Asks of a job or a standing program, in the order of their index; other filters are checked in the rows. With `project_id = …` in
+ * addition, a plan without statistics read all asks of the project.
  */
 function newestOfOne(
   projectId: ProjectId,
@@ -116,12 +116,12 @@ function newestOfOne(
   return { where: and(eq(jobAsks.jobId, jobId), isOwn, also), orderBy: [desc(jobAsks.jobId), desc(jobAsks.id)] };
 }
 
-/** Rows are found by their jobs, whatever the statistics say of the project. */
+/** Rows are found by their jobs, whatever the statistics say about the project. */
 function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);
 }
 
-/** The asks of one project. Ids are in the order of time, which is the order of a list. */
+/** Returns the asks of one project. Ids sort by time, which is the order of a list. */
 export function asksForProject(db: Executor, projectId: ProjectId): AskRepository {
   const ofProject = eq(jobAsks.projectId, projectId);
   return {

@@ -7,18 +7,18 @@ import type { Row } from "../sql/codec.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Of any number of settlements one finds the ask pending: by primary key, whoever holds what lock. */
+/** Of concurrent settlements, only one finds the ask pending: by primary key, independent of other locks. */
 const settlePending = statement<{ id: string }>(
   "settle_ask",
   `update job_asks set state = $2::text, decision = $3::jsonb, overrides = $4::bytea, deadline_at = null
    where id = $1::uuid and state = 'pending' returning id`,
 );
 
-/** Settles a pending ask, or withdraws it; false when somebody was earlier, and then nothing is written. */
+/** Settles or withdraws a pending ask; false, with nothing written, if it is already settled. */
 export async function settleAsk(
   tx: Executor,
   id: Id<"ask">,
-  end: /** `overrides`: as they were answered, sealed, where the decision has them masked. */
+  end: /** `overrides`: as answered, sealed, if the decision has them masked. */
     | { state: "answered" | "defaulted"; decision: AskDecisionDocument; overrides?: Uint8Array | undefined }
     | { state: "withdrawn"; decision?: undefined; overrides?: undefined },
 ): Promise<boolean> {
@@ -32,7 +32,7 @@ const addEvent = statement<{ id: string }>(
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
 );
 
-/** Notes the event that an ask was published as. */
+/** Stores the event that published an ask. */
 export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId): Promise<void> {
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
@@ -43,7 +43,7 @@ const countRefused = statement<{ refused: number }>(
   "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
 );
 
-/** Counts a refused answer to an ask; returns how many there are now. */
+/** Counts a refused answer to an ask; returns the new count. */
 export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<number> {
   const [row] = await countRefused(tx, [uuidOfId(id)]);
   return row?.refused ?? 0;
@@ -55,7 +55,7 @@ const countStrayAnswers = statement<{ refused: number }>(
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
 );
 
-/** Counts a refused answer to a job that has asked nothing; returns how many there are now. */
+/** Counts a refused answer to a job without a question; returns the new count. */
 export async function countStrayAnswer(tx: Executor, jobId: Id<"job">): Promise<number> {
   const [row] = await countStrayAnswers(tx, [uuidOfId(jobId)]);
   return row?.refused ?? 0;
@@ -67,12 +67,12 @@ const exhaust = statement<{ id: string }>(
   "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
 );
 
-/** Marks a pending ask as one that goes nowhere any more. */
+/** Marks a pending ask as exhausted: it has no further hop. */
 export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> {
   return (await exhaust(tx, [uuidOfId(id)])).length > 0;
 }
 
-/** What is known of a job under its lock. */
+/** Columns of a job read under its lock. */
 export type LockedJobRow = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
 
 const columns = selectList(jobs, ["id", "projectId", "keyId", "principalChain"]);
@@ -87,13 +87,13 @@ const lockForAnswer = statement<RawRow<LockedJobRow>>(
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,
 );
 
-/** Locks a job's row for the rest of the transaction, as `lockJob` does; undefined when there is none. */
+/** Locks a job's row for the rest of the transaction, like `lockJob`; undefined if there is none. */
 export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<LockedJobRow | undefined> {
   const [row] = await lockForAnswer(tx, [uuidOfId(jobId)]);
   return row && withChain(columns.read(row));
 }
 
-/** Of several that were reached for one question, the row tells of the one who holds it. By primary key. */
+/** If several contacts were reached for one question, the row describes the current recipient. By primary key. */
 const recordContact = statement<{ id: string }>(
   "note_ask_reached",
   `update job_asks set tool_slug = $3::text, entity_id = $4::text, tool_call_id = $5::text, delivered_at = $6::timestamptz
@@ -101,7 +101,7 @@ const recordContact = statement<{ id: string }>(
      and hop_index = $7::int4)) returning id`,
 );
 
-/** A call that told a contact of an ask. */
+/** A call that notified a contact of an ask. */
 type ContactedRecipient = {
   readonly principalId: string;
   readonly hopIndex: number;
@@ -111,7 +111,7 @@ type ContactedRecipient = {
   readonly deliveredAt: number;
 };
 
-/** Notes how a contact was told of an ask. */
+/** Stores how a contact was notified of an ask. */
 export async function recordAskContact(tx: Executor, id: Id<"ask">, reached: ContactedRecipient): Promise<void> {
   const { principalId, toolSlug, entityId, toolCallId, deliveredAt, hopIndex } = reached;
   await recordContact(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
@@ -127,7 +127,7 @@ const passOn = statement<{ id: string }>(
    where id = $1::uuid and state = 'pending' and hop_index = $2::int4 returning id`,
 );
 
-/** Passes a pending ask on from a hop to the next; false when it is not there any more. */
+/** Passes a pending ask from one hop to the next; false if it is no longer at that hop. */
 export async function passAskOn(
   tx: Executor,
   id: Id<"ask">,

@@ -9,7 +9,7 @@ import type { AuditEvent } from "./list.ts";
 /** A chain of the audit log. */
 export type AuditChain = typeof auditChains.$inferSelect;
 
-/** An entry with its place in its chain. */
+/** An entry with its position in its chain. */
 export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly outcome: string;
   readonly position: number;
@@ -17,10 +17,10 @@ export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly hash: Buffer;
 };
 
-/** Any number that no other lock of the service has. */
+/** Any number that no other lock of svc uses. */
 const chainingLock = 7_301_948_220;
 
-/** Whether this transaction is the one that gives places, until its end. */
+/** True if this transaction got the lock to chain entries, which it holds until its end. */
 export async function lockAuditChains(tx: Executor): Promise<boolean> {
   const [row] = await tx.orm.execute<{ locked: boolean }>(
     sql`select pg_try_advisory_xact_lock(${chainingLock}::int8) as locked`,
@@ -28,7 +28,7 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
   return row?.locked === true;
 }
 
-/** Entries without a place whose outcome is known, or that began before `unknownBefore`; none of the chains `without`. */
+/** Entries without a position whose outcome is known, or that began before `unknownBefore`; without the chains in `without`. */
 export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 
 function isUnchained({ unknownBefore, without }: UnchainedFilter) {
@@ -37,13 +37,13 @@ function isUnchained({ unknownBefore, without }: UnchainedFilter) {
   return and(isNull(auditEvents.position), isOver, isElsewhere);
 }
 
-/** Whether there are such entries. By audit_events_waiting, which has these alone. */
+/** True if there are such entries. By audit_events_waiting, which contains only these. */
 export async function hasUnchainedAuditEvents(db: Executor, filter: UnchainedFilter): Promise<boolean> {
   const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnchained(filter)).limit(1);
   return rows.length > 0;
 }
 
-/** The oldest of them. */
+/** Returns the oldest of them. */
 export function listUnchainedAuditEvents(
   tx: Executor,
   { limit, ...filter }: UnchainedFilter & { readonly limit: number },
@@ -57,7 +57,7 @@ export function listUnchainedAuditEvents(
     .for("update");
 }
 
-/** The entities of calls that were sent, by the UUID of the call. */
+/** Returns the entities of sent calls, by the UUID of the call. */
 export async function findSentEntities(tx: Executor, uuids: readonly string[]): Promise<Map<string, string>> {
   if (uuids.length === 0) return new Map();
   const rows = await tx.orm.execute<{ id: string; entity_id: string }>(
@@ -66,7 +66,7 @@ export async function findSentEntities(tx: Executor, uuids: readonly string[]): 
   return new Map(rows.map(({ id, entity_id: entityId }) => [id, entityId]));
 }
 
-/** Chains of projects, for whoever gives places. */
+/** Returns the chains of projects, for chaining entries. */
 export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]): Promise<AuditChain[]> {
   return tx.orm
     .select()
@@ -74,7 +74,7 @@ export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]):
     .where(inArray(auditChains.projectId, [...projectIds]));
 }
 
-/** The chain of this project, or the next one; `isBehind`: the next one in any case. */
+/** Returns the chain of this project, or the next one; with `isBehind` always the next one. */
 export async function findAuditChainFrom(
   db: Executor,
   projectId: ProjectId,
@@ -89,7 +89,7 @@ export async function findAuditChainFrom(
   return row;
 }
 
-/** Stores a chain as it is now. */
+/** Stores the current state of a chain. */
 export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<void> {
   const { length, hash, mac } = chain;
   await tx.orm
@@ -98,7 +98,7 @@ export async function putAuditChain(tx: Executor, chain: AuditChain): Promise<vo
     .onConflictDoUpdate({ target: auditChains.projectId, set: { length, hash, mac } });
 }
 
-/** Gives entries their places. */
+/** Stores the positions of entries. */
 export async function chainAuditEvents(tx: Executor, events: readonly ChainedAuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   await tx.sql.unsafe(
@@ -116,7 +116,7 @@ export async function chainAuditEvents(tx: Executor, events: readonly ChainedAud
   );
 }
 
-/** Entries of a chain by their places: from `from` to `to`, both included. */
+/** Returns entries of a chain by position, from `from` to `to`, both inclusive. */
 export function listChainedAuditEvents(
   db: Executor,
   projectId: ProjectId,
@@ -131,7 +131,7 @@ export function listChainedAuditEvents(
     .limit(limit);
 }
 
-/** Projects with placed entries and without a chain, and chains with entries before their first place or behind their last. */
+/** Returns projects with chained entries but no chain, and chains with entries before their first or after their last position. */
 export async function findBrokenAuditChains(
   db: Executor,
 ): Promise<{ projectId: ProjectId; length: number | null; first: number; last: number }[]> {
@@ -152,7 +152,7 @@ export async function findBrokenAuditChains(
     .where(or(isNull(auditChains.projectId), sql`${placed.first} < 1`, sql`${placed.last} > ${auditChains.length}`));
 }
 
-/** Of projects, those that have a chain. */
+/** Returns those of the projects that have a chain. */
 export async function findChainedProjects(db: Executor, projectIds: readonly ProjectId[]): Promise<Set<ProjectId>> {
   if (projectIds.length === 0) return new Set();
   const rows = await db.orm

@@ -10,18 +10,18 @@ import { selectList } from "../sql/select-list.ts";
 /** An entry of the audit log. */
 export type AuditEvent = typeof auditEvents.$inferSelect;
 
-/** An entry as it is made, before its deed. */
+/** An entry to store before its action. */
 type NewAuditEvent = Omit<AuditEvent, "position" | "mac" | "hash" | "outcome"> & { readonly outcome?: string };
 
-/** Stands for the deployment where entries name a project. */
+/** Represents the deployment in entries, instead of a project. */
 export const deploymentProject: ProjectId = idOfUuid("prj", firstUuid);
 
-/** Enters what is about to be done. */
+/** Stores an entry before its action. */
 export async function insertAuditEvent(db: Executor, event: NewAuditEvent): Promise<void> {
   await db.orm.insert(auditEvents).values(event);
 }
 
-/** Notes the outcome of an entry; one that has its place in the chain stays as it is. */
+/** Stores the outcome of an entry; a chained entry stays unchanged. */
 export async function endAuditEvent(
   db: Executor,
   id: AuditId,
@@ -34,7 +34,7 @@ export async function endAuditEvent(
     .where(and(eq(auditEvents.id, id), isNull(auditEvents.position)));
 }
 
-/** What entries are looked for by; undefined for all. */
+/** Filter of entries; undefined for all. */
 export type AuditFilter = Partial<TimeRange> & {
   readonly projectId?: ProjectId | undefined;
   readonly actor?: { readonly actor: AuditActor; readonly id: string | null } | undefined;
@@ -57,7 +57,7 @@ const selectOfAction = pageStatement("list_audit_events_of_action", {
   found: newestIn("audit_events", { key: { action: "$4::text" }, from }),
 });
 
-/** By audit_events_project, for each action that there is in the project, or the one that is asked for. */
+/** By audit_events_project, for each action in the project, or the requested one. */
 const selectOfProject = pageStatement("list_audit_events_of_project", {
   ...page,
   found: `select f.id from actions a cross join lateral (${newestIn("audit_events", {
@@ -67,7 +67,7 @@ const selectOfProject = pageStatement("list_audit_events_of_project", {
   given: valuesIn("audit_events", "actions", { key: { project_id: "$4::uuid" }, column: "action", only: "$5::text" }),
 });
 
-/** The projects and actions of an actor, each found by a hop in audit_events_actor; behind it those that are asked for are left. */
+/** Projects and actions of an actor, each found by one hop in audit_events_actor. The query then keeps the requested ones. */
 const places = `places(project_id, action) as (
     select '${firstUuid}'::uuid, ''::text
     union all
@@ -86,7 +86,7 @@ const selectOfActor = pageStatement("list_audit_events_of_actor", {
   given: places,
 });
 
-/** Entries, newest first, from after `after`: whatever they are narrowed to, no more are read than are on the page of each place of an index. */
+/** Returns entries, newest first, after `after`. Whatever the filter, each scanned index range reads at most one page. */
 export function listAuditEvents(
   db: Executor,
   { projectId, actor, action = "", ...times }: AuditFilter,

@@ -4,16 +4,19 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { callLimits, projects } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A limit that a project holds its calls to. */
+/** A limit that a project sets for its calls. */
 export type CallLimitRow = Omit<typeof callLimits.$inferSelect, "projectId">;
 
 /** The call limits of one project. */
 type CallLimitRepository = {
-  /** By name. */
+  /** Sorted by name. */
   list(): Promise<CallLimitRow[]>;
-  /** Creates one, or replaces that of its name, which keeps its createdAt. Undefined, and nothing kept, when that would make more than `most`. */
+  /**
+   * Creates a limit, or replaces the one with its name, whose createdAt stays. Undefined, with nothing stored, if the project would have
+   * more than `most`.
+   */
   put(limit: CallLimitRow, most: number): Promise<CallLimitRow | undefined>;
-  /** False when there was none. */
+  /** False if there was none. */
   delete(name: string): Promise<boolean>;
 };
 
@@ -29,14 +32,14 @@ const columns = {
   updatedAt: callLimits.updatedAt,
 };
 
-/** The call limits of one project. */
+/** Returns the call limits of one project. */
 export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLimitRepository {
   const ofProject = eq(callLimits.projectId, projectId);
   return {
     list: () => db.orm.select(columns).from(callLimits).where(ofProject).orderBy(asc(callLimits.name)),
     put: (limit, most) =>
       withTransaction(db, async (tx) => {
-        // Whoever puts holds the project, so that of two for the last place one is kept.
+        // Locks the project, so that of two concurrent calls only one takes the last slot.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
         const [others] = await tx.orm
           .select({ count: count() })
@@ -70,7 +73,7 @@ const deleteExpired = statement<{ key: string }>(
    where p.project_id = old.project_id and p.limit_name = old.limit_name and p.key = old.key returning p.key`,
 );
 
-/** Removes up to `limit` paces that have expired; returns how many. */
+/** Removes up to `limit` expired limiter keys; returns how many. */
 export async function sweepCallPaces(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, [isoTime(nowMs), limit])).length;
 }

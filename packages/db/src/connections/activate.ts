@@ -7,16 +7,16 @@ import { statement } from "../sql/statement.ts";
 import { type ConnectedAccount, erased, type NewConnectedAccount } from "./account.ts";
 import { releaseAccountReferences, routeAccountReferences } from "./references.ts";
 
-/** What an account becomes when it is activated; state, references and times of leases follow from it. */
+/** Columns of an account when it is activated; state, references and lease times follow from it. */
 export type Activation = Omit<NewConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
 
-/** How an account is activated. */
+/** Options of an activation. */
 export type ActivationOptions = {
-  /** Whether the account is a new row, or one that is pending. */
+  /** True for a new row, false for a pending account. */
   isNew: boolean;
-  /** The references it gets, given the accounts it supersedes (as they were) and, pending, itself. */
+  /** Returns its references from those of the accounts it supersedes and, if it was pending, its own. */
   referencesOf: (superseded: readonly ConnectedAccount[], own: readonly string[]) => readonly string[];
-  /** Which of its references no other account of the deployment may hold; inbound events are routed by them. */
+  /** Returns the references that no other account of the deployment may have; incoming events are routed by them. */
   exclusiveOf: (references: readonly string[]) => readonly string[];
 };
 
@@ -26,9 +26,9 @@ const lockAccounts = statement<{ locked: string }>(
 );
 
 /**
- * Makes an account the active one of its entity, definition and scheme, and supersedes the one before, in one transaction.
- * Activations of the same ones take turns on an advisory lock: a first account has no row that could be locked. Undefined when
- * it is no longer pending; a taken reference is a unique violation of `account_references_key`, and then nothing has changed.
+ * Makes an account the active one of its entity, definition and scheme, and supersedes the previous one, in one transaction. Concurrent
+ * activations take turns by an advisory lock, because a first account has no row to lock. Undefined if the account is no longer pending. A
+ * reference in use is a unique violation of `account_references_key`, and nothing changes.
  */
 export function activateAccount(
   db: Executor,

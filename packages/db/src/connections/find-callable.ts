@@ -24,7 +24,7 @@ const columns = selectList(connectedAccounts, [
   "isCredentialTaken",
 ]);
 
-/** What a call needs of an account. */
+/** Columns of an account that a call needs. */
 export type CallableAccountRow = ReturnType<typeof columns.read>;
 
 const selectActive = statement<RawRow<CallableAccountRow>>(
@@ -35,9 +35,9 @@ const selectActive = statement<RawRow<CallableAccountRow>>(
 );
 
 /**
- * The active accounts of an entity, one a scheme, and the project's own ones. Runs for every call; connected_accounts_active
- * serves it, which holds nothing but active accounts. One search for both entities: looking each up by `lateral` is planned alike
- * whatever the statistics say, but took the server 2.5 times as long (255 us for 100).
+ * Returns the active accounts of an entity, one per scheme, and the project's own. Runs for every call, by connected_accounts_active, which
+ * contains only active accounts. One search covers both entities: a lookup of each by `lateral` has the same plan whatever the statistics,
+ * but took 2.5 times as long (255 us for 100).
  */
 export async function findActiveAccounts(
   db: Executor,
@@ -54,7 +54,7 @@ const selectOne = statement<RawRow<CallableAccountRow>>(
   `select ${columns.text} from connected_accounts where id = $1::uuid and ${filterBy("project_id", "$2::uuid")}`,
 );
 
-/** An account of a project in any state. Runs for calls that name their account; by primary key. */
+/** Returns an account of a project in any state. Runs for calls that name their account; by primary key. */
 export async function findCallableAccount(
   db: Executor,
   projectId: ProjectId,

@@ -8,7 +8,7 @@ import { accountReferences } from "../schema/triggers.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 import type { ConnectedAccount } from "./account.ts";
 
-/** Takes the references of accounts out of the deployment's routing; moves its version when there were any. */
+/** Removes the references of accounts from the deployment's routing; increments its version if there were any. */
 export async function releaseAccountReferences(
   tx: Executor,
   projectId: ProjectId,
@@ -28,8 +28,8 @@ export async function releaseAccountReferences(
 }
 
 /**
- * Routes inbound events by an account's references. One that another account holds is a unique violation of
- * `account_references_key`. In one order, so that two accounts that want the same ones do not deadlock.
+ * Routes incoming events by an account's references. A reference of another account is a unique violation of `account_references_key`.
+ * References are stored in one order, so that two accounts with the same ones do not deadlock.
  */
 export async function routeAccountReferences(
   tx: Executor,
@@ -46,9 +46,8 @@ export async function routeAccountReferences(
 }
 
 /**
- * Sets the references of an account that has not ended, in one transaction with the routing by the `exclusive` ones. Undefined when it
- * has ended, or the project has none of that id; a taken reference is a unique violation of `account_references_key`, and
- * then nothing is set.
+ * Sets the references of an account that has not ended, and routes events by the `exclusive` ones, in one transaction. Undefined if it has
+ * ended or does not exist in the project. A reference in use is a unique violation of `account_references_key`, and nothing changes.
  */
 export function setAccountReferences(
   db: Executor,

@@ -6,13 +6,13 @@ import { filterColumn } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 import type { AttemptColumn, ConnectedAccount } from "./account.ts";
 
-/** Whether one account, found by its id, is active. As a filter alone: without statistics a plan went past all that a project has active. */
+/** Condition that an account, found by its id, is active. Only as a filter: without statistics, a plan read all active accounts of the project. */
 const isActive = filterColumn(connectedAccounts.state, "active");
 
-/** An account by its project and id. */
+/** Identifies an account by project and id. */
 export type AccountKey = { projectId: ProjectId; id: AccountId };
 
-/** A node's right to renew an account until a time, epoch milliseconds. The time itself tells holders apart: a later lease ends later. */
+/** A node's lease to renew an account until a time, epoch milliseconds. The time also identifies the lease: a later lease ends later. */
 export type AccountRefreshLease = AccountKey & { leaseUntilMs: number };
 
 const selectDue = statement<{ id: string; project_id: string }>(
@@ -24,8 +24,8 @@ const selectDue = statement<{ id: string; project_id: string }>(
 );
 
 /**
- * Accounts whose renewal, or end, is due and which nobody renews now, those due for longest first: the sandbox's or the real
- * ones. connected_accounts_refresh serves it.
+ * Returns accounts whose renewal or expiry is due and that no node is renewing, oldest first: sandbox or real accounts. By
+ * connected_accounts_refresh.
  */
 export async function listDueAccountRefreshes(
   db: Executor,
@@ -35,7 +35,7 @@ export async function listDueAccountRefreshes(
   return rows.map((row) => ({ projectId: idOfUuid("prj", row.project_id), id: idOfUuid("acc", row.id) }));
 }
 
-/** Takes the lease and returns the account as it stands; undefined when another holds it, or it is not active. */
+/** Takes the lease and returns the account; undefined if another node holds it, or the account is not active. */
 export async function claimAccountRefresh(
   db: Executor,
   { projectId, id, leaseUntilMs }: AccountRefreshLease,
@@ -57,15 +57,15 @@ export async function claimAccountRefresh(
   return row;
 }
 
-/** What a renewal changes; an absent field stays. `state` is given when it ends the account's use. */
+/** Changes of a renewal; an absent field stays. `state` is set if the account expires. */
 export type AccountRefreshOutcome = Partial<
   Pick<ConnectedAccount, "credential" | "grantedScopes" | "expiresAt" | "refreshAt" | "lastError" | AttemptColumn>
 > & { state?: "expired"; updatedAt: number };
 
 /**
- * Writes what came of a renewal and gives the lease back, in one statement. False when the lease was lost, or the account ended.
- * A new credential is written for as long as the one it came of, `replacing`, is still there: a rotated refresh token would
- * be lost with it. That ends another's lease too, whose answer is then of no effect.
+ * Stores the result of a renewal and releases the lease, in one statement. False if the lease was lost or the account ended. A new
+ * credential is stored as long as the one it was made from, `replacing`, is still there, even without the lease, because a rotated refresh
+ * token would otherwise be lost. That also ends another node's lease, whose result then has no effect.
  */
 export async function settleAccountRefresh(
   db: Executor,
@@ -89,12 +89,12 @@ export async function settleAccountRefresh(
   return rows.length > 0;
 }
 
-/** The columns of a try of a credential: the app took it or refused it. */
+/** Returns the columns of a credential's use: the app accepted or refused it. */
 function triedColumns(isTaken: boolean, nowMs: number): Pick<ConnectedAccount, AttemptColumn> {
   return { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
 
-/** Notes that the app took an account's credential or refused it, unless a later try is noted. */
+/** Stores that the app accepted or refused an account's credential, unless a later use is stored. */
 export async function noteCredentialTry(
   db: Executor,
   { projectId, id }: AccountKey,
@@ -108,7 +108,7 @@ export async function noteCredentialTry(
     .where(and(eq(table.projectId, projectId), eq(table.id, id), isLater));
 }
 
-/** Turns an active account `expired`, unless its credential has changed since it was read. `isRefused`: by the app's answer. */
+/** Sets an active account to `expired`, unless its credential has changed since it was read. `isRefused`: the app refused it. */
 export async function expireAccount(
   db: Executor,
   { projectId, id }: AccountKey,

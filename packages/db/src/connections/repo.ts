@@ -17,25 +17,25 @@ import { releaseAccountReferences } from "./references.ts";
 
 /** The connected accounts of one project. */
 export type ConnectedAccountRepository = {
-  /** Keeps a pending account. */
+  /** Stores a pending account. */
   create(account: Omit<NewConnectedAccount, "projectId">): Promise<ConnectedAccount>;
   find(id: AccountId): Promise<ConnectedAccount | undefined>;
-  /** Newest first, from after `after`. An active account past its expiresAt counts as expired. */
+  /** Newest first, after `after`. An active account past its expiresAt counts as expired. */
   list(filter: ConnectedAccountFilter, page: AccountPage, nowMs: number): Promise<ConnectedAccount[]>;
-  /** The newest account of an entity that waits for consent or has expired; says why there is no active one. */
+  /** The newest account of an entity that waits for consent or has expired; explains why there is no active one. */
   findUnusable(definition: AccountDefinition, entityId: string): Promise<ConnectedAccount | undefined>;
-  /** The project's own credential of a toolkit. */
+  /** The project's own account of a toolkit. */
   findOwn(definition: AccountDefinition): Promise<ConnectedAccount | undefined>;
-  /** Ends an account for good: credential erased, references given back. False when there is none, or it has ended so. */
+  /** Ends an account permanently: clears its credential and releases its references. False if there is none, or it is already revoked. */
   revoke(id: AccountId, nowMs: number): Promise<boolean>;
   /**
-   * Takes a pending account for the one exchange of its code, until which it must not be older than `createdAfterMs`.
-   * Undefined when it is not pending, too old, or was taken before: a consent is used once.
+   * Takes a pending account for the only exchange of its code. Undefined if it is not pending, was created before `createdAfterMs`, or was
+   * taken before: a consent is used once.
    */
   claimPending(id: AccountId, createdAfterMs: number, nowMs: number): Promise<ConnectedAccount | undefined>;
-  /** Ends a pending account that came to nothing: credential erased, references given back. */
+  /** Ends a pending account that failed: clears its credential and releases its references. */
   abandon(id: AccountId, lastError: string, nowMs: number): Promise<void>;
-  /** Does so with an entity's pending accounts that were made at `createdBeforeMs` or before. */
+  /** Does so with an entity's pending accounts that were created at `createdBeforeMs` or earlier. */
   abandonStale(
     definition: AccountDefinition,
     entityId: string,
@@ -45,7 +45,7 @@ export type ConnectedAccountRepository = {
 
 type AccountPage = { readonly after: AccountId | undefined; readonly limit: number };
 
-/** The connected accounts of one project. */
+/** Returns the connected accounts of one project. */
 export function connectedAccountsForProject(db: Executor, projectId: ProjectId): ConnectedAccountRepository {
   const table = connectedAccounts;
   const own = (id: AccountId) => and(eq(table.projectId, projectId), eq(table.id, id));
@@ -107,7 +107,7 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
     },
     async list(filter, page, nowMs) {
       if (filter.state !== "expired") return newest(filter, page, inState(filter.state, nowMs));
-      // Those that have run out since they were looked at are stored as active ones.
+      // Accounts that expired since the last check are still stored as active.
       const expired = await newest(filter, page, inState("expired", nowMs));
       const ranOut = await newest({ ...filter, state: "" }, page, hasRunOut(nowMs));
       return [...expired, ...ranOut].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, page.limit);
@@ -157,10 +157,10 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
   };
 }
 
-/** The order of ids by what no index has: few have run out, and a plan in the order of ids goes past all others for them. */
+/** Sorts by id without an index: few accounts have expired, and a plan in the order of ids would read all others first. */
 const unindexed = sql`${connectedAccounts.id}::text desc`;
 
-/** By the index that fits what is asked for. */
+/** Chooses the index that fits the filter. */
 function newestAccounts(
   projectId: ProjectId,
   { toolkitSlug, state }: ConnectedAccountFilter,
@@ -173,16 +173,16 @@ function newestAccounts(
     : newestWith(table, projectId, { ...key, before });
 }
 
-/** What the store says of a state; of those that it calls active the ones that have not run out. */
+/** Returns the condition for a state; for active, also that the account has not expired. */
 function inState(state: ConnectedAccountState | "", nowMs: number): SQL | undefined {
   const { state: column, expiresAt } = connectedAccounts;
   if (state === "") return undefined;
   if (state !== "active") return eq(column, state);
-  // As a filter alone: without statistics a plan took the index of active ones, and went past all of them.
+  // Only as a filter: without statistics, a plan read the whole index of active accounts.
   return and(filterColumn(column, state), or(isNull(expiresAt), gt(expiresAt, nowMs)));
 }
 
-/** The condition of the partial index in its words: a plan for any value knows no other. */
+/** The exact condition of the partial index: a generic plan matches no others. */
 function hasRunOut(nowMs: number): SQL | undefined {
   const { state, expiresAt } = connectedAccounts;
   return and(sql`${state} = 'active' and ${expiresAt} is not null`, lte(expiresAt, nowMs));

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { consoleLinks } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A link as it is stored: everything but its token. */
+/** A link as stored: everything except its token. */
 export type ConsoleLink = typeof consoleLinks.$inferSelect;
 
 /** Stores a link. */
@@ -12,13 +12,13 @@ export async function insertConsoleLink(db: Executor, link: ConsoleLink): Promis
   await db.orm.insert(consoleLinks).values(link);
 }
 
-/** The link with this digest, also when it is spent or its time is over; served by the unique index. */
+/** Returns the link with this digest, even if it is spent or expired; by the unique index. */
 export async function findConsoleLink(db: Executor, digest: Buffer): Promise<ConsoleLink | undefined> {
   const [link] = await db.orm.select().from(consoleLinks).where(eq(consoleLinks.digest, digest));
   return link;
 }
 
-/** Spends a link, whether its time is over or not: of any number that try, one is answered true. */
+/** Spends a link, expired or not; of concurrent calls one returns true. */
 export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "id">, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(consoleLinks)
@@ -28,7 +28,7 @@ export async function spendConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "
   return spent.length > 0;
 }
 
-/** Makes a spent link good again: what it was spent for was refused. */
+/** Makes a spent link valid again, because the action was refused. */
 export async function restoreConsoleLink(db: Executor, { id }: Pick<ConsoleLink, "id">): Promise<void> {
   await db.orm.update(consoleLinks).set({ spentAt: null }).where(eq(consoleLinks.id, id));
 }
@@ -50,17 +50,17 @@ const sweepLinks = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** Removes up to `limit` links whose time was over at `beforeMs`; returns how many. */
+/** Deletes up to `limit` links that had expired before `beforeMs`; returns how many. */
 export async function sweepConsoleLinks(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepLinks(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** What a link is made of; times are epoch milliseconds. */
+/** Input of a new link; times are epoch milliseconds. */
 type NewConsoleLink = Pick<ConsoleLink, "purpose" | "target" | "projectId" | "keyId" | "expiresAt"> & {
   readonly nowMs: number;
 };
 
-/** Makes a link. Its token is answered here and kept nowhere. */
+/** Creates a link. Only the returned value has its token. */
 export async function makeConsoleLink(
   db: Executor,
   { nowMs, ...link }: NewConsoleLink,

@@ -9,13 +9,13 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A session as it is stored: everything but its two secrets. */
+/** A session as stored: everything except its two secrets. */
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect;
 
-/** A session with the keys that it may make calls as, those among them that have ended by now. */
+/** A session with the keys it may use for calls, including ended ones. */
 export type ConsoleSession = ConsoleSessionRow & { readonly seats: readonly CallerKey[] };
 
-/** The session with this cookie, also when its time is over. */
+/** Returns the session with this cookie, even if it has expired. */
 export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Promise<ConsoleSession | undefined> {
   const [session] = await db.orm.select().from(consoleSessions).where(eq(consoleSessions.cookieDigest, cookieDigest));
   return session && { ...session, seats: await listConsoleSeats(db, session.id) };
@@ -24,7 +24,7 @@ export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Pr
 const keyColumns = selectList(apiKeys, namesBut(apiKeys), "k");
 const policyColumns = selectList(projectPolicies, ["quotas"], "p");
 
-/** Seats by their primary key; keys and policies are looked up, as a join would be free to read all of them. */
+/** Seats by their primary key. Keys and policies are looked up, because a join may read all of them. */
 const readSeats = compose(
   "read_console_seats",
   { of: values(fieldsOf(consoleSeats, "sessionId")) },
@@ -35,7 +35,7 @@ const readSeats = compose(
     where t.session_id = ${of.sessionId} order by t.created_at`,
 );
 
-/** The keys of a session's seats, in the order they were taken. */
+/** Returns the keys of a session's seats, in the order they were added. */
 export async function listConsoleSeats(db: Executor, id: SessionId): Promise<CallerKey[]> {
   const rows = await readSeats(db, { of: { sessionId: id } });
   return rows.map((row) => {
@@ -55,7 +55,7 @@ export async function seatAdministrator(db: Executor, id: SessionId, adminDigest
   await db.orm.update(consoleSessions).set({ adminDigest }).where(eq(consoleSessions.id, id));
 }
 
-/** Sessions beyond the newest `most` of a key lose its seat. Served by console_seats_of_key. */
+/** Removes a key's seat from sessions beyond its newest `most`. By console_seats_of_key. */
 const endOldSeats = statement<{ id: string }>(
   "end_old_console_seats",
   `delete from console_seats where key_id = $1::uuid and session_id in (
@@ -70,7 +70,7 @@ const endSeatless = statement<{ id: string }>(
      and not exists (select from console_seats t where t.session_id = $1::uuid) returning id`,
 );
 
-/** Gives a session the seat of a key, which it may have already; of the key's sessions the newest `most` keep theirs, and one without seats ends. */
+/** Gives a session the seat of a key, unless it has it. Only the key's newest `most` sessions keep its seat; a session without seats ends. */
 export async function seatKey(
   db: Executor,
   seat: { sessionId: SessionId; keyId: KeyId; createdAt: number },
@@ -80,7 +80,7 @@ export async function seatKey(
   for (const { id } of await endOldSeats(db, [uuidOfId(seat.keyId), most])) await endSeatless(db, [id]);
 }
 
-/** Takes a key's seat out of a session, which ends where it was the last. False when the session has no such seat. */
+/** Removes a key's seat from a session, and ends the session if it was the last. False if the session has no such seat. */
 export function endConsoleSeat(db: Executor, { id, keyId }: { id: SessionId; keyId: KeyId }): Promise<boolean> {
   return withTransaction(db, async (tx) => {
     const ended = await tx.orm
@@ -92,7 +92,7 @@ export function endConsoleSeat(db: Executor, { id, keyId }: { id: SessionId; key
   });
 }
 
-/** Takes the administrator's seat out of a session, which ends where it was the last. */
+/** Removes the administrator's seat from a session, and ends the session if it was the last. */
 export function endAdministratorSeat(db: Executor, id: SessionId): Promise<void> {
   return withTransaction(db, async (tx) => {
     await seatAdministrator(tx, id, null);
@@ -100,12 +100,12 @@ export function endAdministratorSeat(db: Executor, id: SessionId): Promise<void>
   });
 }
 
-/** Ends a session with all of its seats. */
+/** Ends a session with all its seats. */
 export async function endConsoleSession(db: Executor, id: SessionId): Promise<void> {
   await db.orm.delete(consoleSessions).where(eq(consoleSessions.id, id));
 }
 
-/** Notes that a session was used; a later time stays. */
+/** Stores that a session was used; a later time stays. */
 export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: number): Promise<void> {
   await db.orm
     .update(consoleSessions)
@@ -113,10 +113,10 @@ export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: n
     .where(and(eq(consoleSessions.id, id), lt(consoleSessions.usedAt, usedAt)));
 }
 
-/** A session as it is listed to a key that has a seat in it. */
+/** A session in the list for a key that has a seat in it. */
 export type ListedConsoleSession = Pick<ConsoleSessionRow, "id" | "userAgent" | "createdAt" | "usedAt">;
 
-/** The sessions that have a key's seat, newest first, from after `after`. Served by console_seats_of_key. */
+/** Returns the sessions with a key's seat, newest first, after `after`. By console_seats_of_key. */
 export async function listConsoleSessions(
   db: Executor,
   keyId: KeyId,
@@ -150,7 +150,7 @@ const sweepSessions = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** Removes up to `limit` sessions that nobody used since `beforeMs`; returns how many. */
+/** Deletes up to `limit` sessions not used since `beforeMs`; returns how many. */
 export async function sweepConsoleSessions(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepSessions(db, [isoTime(beforeMs), limit])).length;
 }

@@ -8,21 +8,21 @@ import { arrayLiteral } from "../sql/statement.ts";
 /** A person of a project whom jobs may ask. */
 export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
 
-/** A contact as it is put, by a key where one is named. */
+/** A contact to store, with the key that creates it, if any. */
 export type NewContact = Omit<Contact, "keyId"> & { readonly keyId?: Contact["keyId"] };
 
-/** The contacts of one project. A project always has an approver: what would leave it without one is not done. */
+/** The contacts of one project. A project always has an approver: changes that would remove the last one are refused. */
 export type ContactRepository = {
   find(principalId: string): Promise<Contact | undefined>;
-  /** Those that exist, in no particular order. */
+  /** Contacts that exist, in any order. */
   findMany(principalIds: readonly string[]): Promise<Contact[]>;
-  /** By principalId upwards, from after `after`. */
+  /** By ascending principalId, after `after`. */
   list(page: { after: string | undefined; limit: number }): Promise<Contact[]>;
-  /** The oldest first. */
+  /** Oldest first. */
   listApprovers(): Promise<Contact[]>;
-  /** Creates or replaces a contact, which keeps its createdAt. `contactsMax` bounds how many there may be. */
+  /** Creates or replaces a contact, whose createdAt stays. `contactsMax`: maximum contacts of the project. */
   put(contact: NewContact, contactsMax: number): Promise<Contact | "last_approver" | "too_many">;
-  /** `asked`: a pending ask has reached it, and it stays. */
+  /** `asked`: a pending ask was sent to it, so it stays. */
   delete(principalId: string): Promise<"deleted" | "missing" | "last_approver" | "asked">;
 };
 
@@ -35,7 +35,7 @@ const columns = {
   keyId: contacts.keyId,
 };
 
-/** The contacts of one project. */
+/** Returns the contacts of one project. */
 export function contactsForProject(db: Executor, projectId: ProjectId): ContactRepository {
   const ofProject = eq(contacts.projectId, projectId);
   const own = (principalId: string) => and(ofProject, eq(contacts.principalId, principalId));
@@ -93,7 +93,7 @@ export function contactsForProject(db: Executor, projectId: ProjectId): ContactR
   };
 }
 
-/** Whether it is the one approver there is. Locks the approvers: of two that leave at once, the second sees the first gone. */
+/** True if it is the only approver. Locks the approvers: of two concurrent removals, the second reads the first. */
 async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
   const approvers = await tx.orm
     .select({ principalId: contacts.principalId })
@@ -104,7 +104,7 @@ async function isLastApprover(tx: Executor, projectId: ProjectId, principalId: s
   return approvers.length === 1 && approvers[0]?.principalId === principalId;
 }
 
-/** Whether a pending ask has reached it. By the index that has the pending ones apart: all that were ever asked are many. */
+/** True if a pending ask was sent to it. By the index of pending asks, because there are many settled ones. */
 async function hasPendingAsk(tx: Executor, projectId: ProjectId, principalId: string): Promise<boolean> {
   const { where } = newestWith(jobAsks, projectId, { key: sql`(${jobAsks.state} || ' ')`, value: "pending " });
   const [ask] = await tx.orm

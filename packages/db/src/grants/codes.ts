@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { grantClients, grantCodes } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A code as it is stored: everything but its text. */
+/** A code as stored: everything except its text. */
 export type GrantCode = typeof grantCodes.$inferSelect;
 
 /** Stores a code. */
@@ -12,13 +12,13 @@ export async function insertGrantCode(db: Executor, code: GrantCode): Promise<vo
   await db.orm.insert(grantCodes).values(code);
 }
 
-/** The code with this digest, also when it is spent or its time is over. */
+/** Returns the code with this digest, even if it is spent or expired. */
 export async function findGrantCode(db: Executor, digest: Buffer): Promise<GrantCode | undefined> {
   const [code] = await db.orm.select().from(grantCodes).where(eq(grantCodes.digest, digest));
   return code;
 }
 
-/** Spends a code, whether its time is over or not: of any number that try, one is answered true, and the others wait for its transaction. */
+/** Spends a code, expired or not. Of concurrent calls one returns true; the others wait for its transaction. */
 export async function spendGrantCode(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(grantCodes)
@@ -28,7 +28,7 @@ export async function spendGrantCode(db: Executor, digest: Buffer, nowMs: number
   return spent.length > 0;
 }
 
-/** Notes what a code was changed into. */
+/** Stores the grant that a code was exchanged for. */
 export async function noteGrantOfCode(db: Executor, digest: Buffer, grantId: GrantId): Promise<void> {
   await db.orm.update(grantCodes).set({ grantId }).where(eq(grantCodes.digest, digest));
 }
@@ -41,7 +41,7 @@ const sweepCodes = statement<{ digest: Buffer }>(
      for update skip locked) returning digest`,
 );
 
-/** Removes up to `limit` codes whose time was over at `beforeMs`; returns how many. */
+/** Deletes up to `limit` codes that had expired before `beforeMs`; returns how many. */
 export async function sweepGrantCodes(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepCodes(db, [isoTime(beforeMs), limit])).length;
 }
@@ -49,16 +49,16 @@ export async function sweepGrantCodes(db: Executor, beforeMs: number, limit: num
 /** A client that registered itself. */
 export type GrantClient = typeof grantClients.$inferSelect;
 
-/** Where a client's id says who registered it: the characters that all clients of one sender have in common. */
+/** Position of the sender in a client's id: clients registered by one sender share these characters. */
 export const grantClientSender: { readonly from: number; readonly characters: number } = { from: 8, characters: 6 };
 
-/** Ids of before 0.2 are shorter or random there, and each is a sender of its own. */
+/** Ids from before 0.2 are shorter or random there; each counts as its own sender. */
 const sender = `coalesce(nullif(substr(id, ${grantClientSender.from}, ${grantClientSender.characters}), ''), id)`;
 
 /**
- * Of clients that nobody gave a grant yet, beyond `$1`, those are forgotten whose sender registered the most, the oldest first: whoever
- * registers many pushes out its own. From the end of grant_clients_used, where those that were never used stand. One that is given its
- * first grant meanwhile stays: the outer condition is read again once that is committed.
+ * Deletes the clients without a grant beyond `$1`, from the senders with the most registrations, oldest first, so that a sender with many
+ * registrations displaces its own. From the end of grant_clients_used, which has the never used ones. A client that gets its first grant
+ * meanwhile stays, because the outer condition is checked again after that commit.
  */
 const forgetUnused = statement<{ id: string }>(
   "forget_unused_grant_clients",
@@ -73,13 +73,13 @@ const forgetUnused = statement<{ id: string }>(
      and used_at is null returning id`,
 );
 
-/** Stores a client; of those that were never given a grant at most `unusedMax` stay. */
+/** Stores a client; keeps at most `unusedMax` clients without a grant. */
 export async function insertGrantClient(db: Executor, client: GrantClient, unusedMax: number): Promise<void> {
   await db.orm.insert(grantClients).values(client);
   await forgetUnused(db, [unusedMax]);
 }
 
-/** The client with this id. */
+/** Returns the client with this id. */
 export async function findGrantClient(db: Executor, id: string): Promise<GrantClient | undefined> {
   const [client] = await db.orm.select().from(grantClients).where(eq(grantClients.id, id));
   return client;
@@ -87,7 +87,7 @@ export async function findGrantClient(db: Executor, id: string): Promise<GrantCl
 
 const dayMs = 86_400_000;
 
-/** Notes that a client was given a grant or tokens, once a day. */
+/** Stores once a day that a client received a grant or tokens. */
 export async function touchGrantClient(db: Executor, id: string, nowMs: number): Promise<void> {
   const isLate = or(isNull(grantClients.usedAt), lt(grantClients.usedAt, nowMs - dayMs));
   await db.orm
@@ -104,7 +104,7 @@ const sweepUsed = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** From the old end of those in grant_clients_used that have no time of use. */
+/** From the old end of the never used clients in grant_clients_used. */
 const sweepUnused = statement<{ id: string }>(
   "sweep_unused_grant_clients",
   `delete from grant_clients where id in (
@@ -112,12 +112,12 @@ const sweepUnused = statement<{ id: string }>(
      for update skip locked) returning id`,
 );
 
-/** Removes up to `limit` clients that were last used before `usedMs`; returns how many. */
+/** Deletes up to `limit` clients last used before `usedMs`; returns how many. */
 export async function sweepUsedGrantClients(db: Executor, usedMs: number, limit: number): Promise<number> {
   return (await sweepUsed(db, [isoTime(usedMs), limit])).length;
 }
 
-/** Removes up to `limit` clients that registered before `createdMs` and were never used; returns how many. */
+/** Deletes up to `limit` clients registered before `createdMs` and never used; returns how many. */
 export async function sweepUnusedGrantClients(db: Executor, createdMs: number, limit: number): Promise<number> {
   return (await sweepUnused(db, [isoTime(createdMs), limit])).length;
 }

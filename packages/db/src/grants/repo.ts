@@ -19,10 +19,10 @@ const keyNames = [
   "revokedAt",
 ] as const;
 
-/** A grant with what its key says of it. */
+/** A grant with the scope of its key. */
 export type ListedGrant = Grant &
   Pick<ApiKey, (typeof keyNames)[number]> & {
-    /** Whether the key that it was given with is good. */
+    /** True if the key that it was given with is valid. */
     readonly isVouched: boolean;
   };
 
@@ -32,15 +32,15 @@ export async function insertGrant(db: Executor, grant: Grant, key: ApiKey): Prom
   await db.orm.insert(grants).values(grant);
 }
 
-/** Ends a grant now: its key is revoked and its tokens are forgotten. One that has ended keeps its time. */
+/** Ends a grant now: revokes its key and deletes its tokens. A grant that has already ended keeps its time. */
 export async function endGrant(db: Executor, { id, keyId }: Pick<Grant, "id" | "keyId">, nowMs: number): Promise<void> {
   await revokeApiKey(db, keyId, nowMs);
   await deleteGrantTokens(db, id);
 }
 
 /**
- * Gives a grant other classes, toolkits and tools beside those of apps, has a person confirm other calls, and ends its agent's subscriptions
- * that are not of those. In a transaction.
+ * Changes a grant's classes, toolkits, other tools and confirmation rule, and ends its agent's subscriptions that are no longer allowed.
+ * Call it in a transaction.
  */
 export async function narrowGrant(
   tx: Executor,
@@ -50,13 +50,13 @@ export async function narrowGrant(
 ): Promise<void> {
   await tx.orm.update(apiKeys).set(bounds).where(eq(apiKeys.id, keyId));
   const { accessClasses, toolkitSlugs } = bounds;
-  // Events are read.
+  // Subscriptions to events need the class read.
   const isReader = accessClasses.length === 0 || accessClasses.includes("read");
   if (isReader && toolkitSlugs.length === 0) return;
   await endNarrowedSubscriptions(tx, { projectId, keyId, nowMs }, isReader ? toolkitSlugs : []);
 }
 
-/** The grant with this id, whichever project's. */
+/** Returns the grant with this id, of any project. */
 export async function findGrant(db: Executor, id: GrantId): Promise<Grant | undefined> {
   const [grant] = await db.orm.select().from(grants).where(eq(grants.id, id));
   return grant;
@@ -70,7 +70,7 @@ const columns = `${grantColumns.text}, ${keyColumns.text},
 const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
   cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
 
-/** Served by grants_project. */
+/** By grants_project. */
 const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "list_grants",
   `select ${columns} from (
@@ -78,7 +78,7 @@ const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
      order by id desc limit $4::int4) g ${keys} order by g.id desc`,
 );
 
-/** A project's grants, those that have ended too, newest first, from after `after`. */
+/** Returns a project's grants, including ended ones, newest first, after `after`. */
 export async function listGrants(
   db: Executor,
   projectId: ProjectId,
@@ -89,13 +89,13 @@ export async function listGrants(
   return rows.map((row) => keyColumns.read(grantColumns.read(row)));
 }
 
-/** Served by grants_project. */
+/** By grants_project. */
 const readOne = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "read_grant",
   `select ${columns} from (select * from grants where project_id = $1::uuid and id = $3::uuid offset 0) g ${keys}`,
 );
 
-/** A grant of a project, also when it has ended. */
+/** Returns a grant of a project, even if it has ended. */
 export async function findListedGrant(
   db: Executor,
   projectId: ProjectId,

@@ -7,13 +7,13 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A token as it is stored: everything but its text. */
+/** A token as stored: everything except its text. */
 export type GrantToken = typeof grantTokens.$inferSelect;
 
-/** A grant as it is stored: what it allows stands at its key. */
+/** A grant as stored; its key has its scope. */
 export type Grant = typeof grants.$inferSelect;
 
-/** A token, and whose it is. */
+/** A token with its grant. */
 export type TokenOfGrant = Grant & Pick<GrantToken, "kind" | "expiresAt" | "spentAt">;
 
 /** Stores tokens. */
@@ -34,13 +34,13 @@ const readToken = compose(
     where t.digest = ${of.digest}`,
 );
 
-/** The token with this digest, also when it is spent, its time is over or its grant has ended. */
+/** Returns the token with this digest, even if it is spent, has expired, or its grant has ended. */
 export async function findGrantToken(db: Executor, digest: Buffer): Promise<TokenOfGrant | undefined> {
   const [row] = await readToken(db, { of: { digest } });
   return row && grantColumns.read(tokenColumns.read(row));
 }
 
-/** Spends a refresh token: of any number that try, one is answered true, and the others wait for its transaction. */
+/** Spends a refresh token. Of concurrent calls one returns true; the others wait for its transaction. */
 export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(grantTokens)
@@ -50,7 +50,7 @@ export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: numbe
   return spent.length > 0;
 }
 
-/** Forgets the tokens of a grant that has ended. */
+/** Deletes the tokens of an ended grant. */
 export async function deleteGrantTokens(db: Executor, grantId: GrantId): Promise<void> {
   await db.orm.delete(grantTokens).where(eq(grantTokens.grantId, grantId));
 }
@@ -63,7 +63,7 @@ const sweepTokens = statement<{ digest: Buffer }>(
      for update skip locked) returning digest`,
 );
 
-/** Removes up to `limit` tokens whose time was over at `beforeMs`; returns how many. */
+/** Deletes up to `limit` tokens that had expired before `beforeMs`; returns how many. */
 export async function sweepGrantTokens(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepTokens(db, [isoTime(beforeMs), limit])).length;
 }

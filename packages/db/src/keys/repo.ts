@@ -5,37 +5,37 @@ import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 import { endSubscriptionsOfKey } from "../subscriptions/routing.ts";
 
-/** An API key as it is stored: everything but its text. */
+/** An API key as stored: everything except its text. */
 export type ApiKey = typeof apiKeys.$inferSelect;
 
-/** A key to be stored; it is bound to nothing unless it says so. */
+/** A key to store, without limits unless it contains them. */
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
-/** The key of a caller, with what is set of its project's quotas, and which calls its project has a person confirm. */
+/** The key of a caller, with its project's configured quotas and confirmation rule. */
 export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly projectConfirm: ConfirmRule };
 
-/** Stores a key. The same digest twice is a unique violation of `api_keys_digest`. */
+/** Stores a key. A duplicate digest is a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key);
 }
 
-/** Stores a key unless its digest is known already, revoked or not. */
+/** Stores a key unless its digest exists, revoked or not. */
 export async function ensureApiKey(db: Executor, key: NewApiKey): Promise<void> {
   await db.orm.insert(apiKeys).values(key).onConflictDoNothing({ target: apiKeys.digest });
 }
 
-/** Looked up: joined, policies were read as a whole. */
+/** A lookup, because a join read all policies. */
 const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 const confirmOfProject = sql<ConfirmRule | null>`(
   select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
 
-/** The key with this digest, also when it is expired or revoked; served by the unique index, the policy by its project. */
+/** Returns the key with this digest, even if it is expired or revoked; by the unique index, and the policy by its project. */
 export function findCallerKey(db: Executor, digest: Buffer): Promise<CallerKey | undefined> {
   return findOneCallerKey(db, eq(apiKeys.digest, digest));
 }
 
-/** The same by its id, for callers that show something else than its text. */
+/** The same by its id, for callers that do not present its text. */
 export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | undefined> {
   return findOneCallerKey(db, eq(apiKeys.id, id));
 }
@@ -48,18 +48,18 @@ async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey |
   return key && { ...key, quotas: key.quotas ?? {}, projectConfirm: key.projectConfirm ?? noConfirmRule };
 }
 
-/** The key with this id, also when it is expired or revoked. */
+/** Returns the key with this id, even if it is expired or revoked. */
 export async function findKeyById(db: Executor, id: KeyId): Promise<ApiKey | undefined> {
   const [key] = await db.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
   return key;
 }
 
-/** Waits for whoever else changes this key, and lets nobody do so until the end of the transaction. */
+/** Locks a key's row until the end of the transaction; waits for other changes of it. */
 export async function lockApiKey(db: Executor, id: KeyId): Promise<void> {
   await db.orm.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)).for("update");
 }
 
-/** A project's keys, newest first, from after `after`. */
+/** Returns a project's keys, newest first, after `after`. */
 export function listApiKeys(
   db: Executor,
   projectId: ProjectId,
@@ -73,7 +73,7 @@ export function listApiKeys(
     .limit(page.limit);
 }
 
-/** Keys that a key made for agents, newest first, from after `after`; by api_keys_maker. */
+/** Returns the keys that a key created for agents, newest first, after `after`; by api_keys_maker. */
 export function listMadeKeys(
   db: Executor,
   makerKeyId: KeyId,
@@ -87,22 +87,22 @@ export function listMadeKeys(
     .limit(page.limit);
 }
 
-/** Returns how many keys that a key made are neither revoked nor expired. */
+/** Returns how many keys created by a key are neither revoked nor expired. */
 export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): Promise<number> {
   const isLive = and(isNull(apiKeys.revokedAt), gt(apiKeys.expiresAt, nowMs));
   return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), isLive));
 }
 
-/** A key that was revoked, and all keys that ended with it: itself and those that it made. */
+/** A revoked key, and all keys that ended with it: itself and those it created. */
 export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly KeyId[] };
 
 /**
- * Revokes a key now with the keys that it made, and ends what agents subscribed to with them; one that was revoked before keeps its time.
- * Undefined when there is no such key.
+ * Revokes a key and the keys it created, and ends their agents' subscriptions; a key already revoked keeps its time. Undefined if there is
+ * no such key.
  */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<RevokedKey | undefined> {
   return withTransaction(db, async (tx) => {
-    // The key before those that it made: who makes one holds the key's row, so none is made after this.
+    // The key itself first: creating a key locks its maker's row, so no key is created after this.
     const ended = [
       ...(await endKeys(tx, eq(apiKeys.id, id), nowMs)),
       ...(await endKeys(tx, eq(apiKeys.makerKeyId, id), nowMs)),
@@ -121,7 +121,7 @@ function endKeys(tx: Executor, isMeant: SQL, nowMs: number): Promise<{ projectId
     .returning({ projectId: apiKeys.projectId, keyId: apiKeys.id });
 }
 
-/** Notes that keys were used; a later time stays. */
+/** Stores that keys were used; a later time stays. */
 export async function touchApiKeys(db: Executor, ids: readonly KeyId[], nowMs: number): Promise<void> {
   const uuids = arrayLiteral(ids.map(uuidOfId));
   await db.orm

@@ -12,8 +12,8 @@ import {
 import type { DryRunEnd, JobStarter } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
-import type { StandingContext, StandingFaultPoint, StandingLimits } from "./engine/context.ts";
-import { createStandingEngine, type StandingEngine } from "./engine/engine.ts";
+import type { StandingContext, StandingFaultPoint, StandingLimits } from "./context.ts";
+import { createStandingEngine, type StandingEngine } from "./claim/engine.ts";
 import { type StandingObserver, silentStandingObserver } from "./observer.ts";
 import { activate } from "./programs/activate.ts";
 import { firstOfSource } from "./schedule/due.ts";

@@ -8,8 +8,8 @@ import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DecidedRuns } from "./decide/decided-runs.ts";
-import type { Decided } from "./engine/batch.ts";
-import { storeNotices } from "./engine/notices.ts";
+import type { Decided } from "./decide/decide-batch.ts";
+import { storeNotices } from "./store/notices.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
 let database: TestDatabase;

@@ -5,7 +5,7 @@ import { BackfillState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { testSealer } from "@svc/testing/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rearmZones } from "./engine/zones.ts";
+import { rearmZones } from "./claim/zones.ts";
 import { standingSweep } from "./retention.ts";
 import { postIncident } from "./test-alerts.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";

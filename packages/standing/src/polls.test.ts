@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf, refusalsOf } from "@svc/testing/project-client";
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { StandingFaultPoint } from "./engine/context.ts";
+import type { StandingFaultPoint } from "./context.ts";
 import type { EndedPoll } from "./observer.ts";
 import { createStandingWorld, type StandingProject, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 

@@ -1,11 +1,11 @@
 import type { BackfillReason } from "@svc/db/schema/words";
 import type { BackfillMove, BackfillRecord, SourceRun } from "@svc/db/standing/backfills";
 import type { NewStandingRun } from "@svc/db/standing/runs";
-import type { Book } from "../decide/book.ts";
-import type { DueBackfill, DueCandidate, ExaminedItem } from "../engine/due.ts";
+import type { Book } from "../decide/decision-context.ts";
+import type { DueBackfill, DueCandidate, ExaminedItem } from "../prepare/due.ts";
 import { type DedupeKey, dedupeKeyOf } from "./dedupe.ts";
 import { waitingMax } from "./load.ts";
-import { againKey, allowanceOfBackfill, hasItsRun } from "./prepare.ts";
+import { againKey, allowanceOfBackfill, hasItsRun } from "../sources/backfill.ts";
 
 /** Rows of keys go some time after they are remembered for: those of a backfill are written so much later. */
 const keptMs = 30 * 86_400_000;

@@ -1,6 +1,6 @@
 import type { BackfillRecord } from "@svc/db/standing/backfills";
 import { givenOf, keyOf } from "../decide/given.ts";
-import type { DueCandidate } from "../engine/due.ts";
+import type { DueCandidate } from "../prepare/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** By which names a key of `dedupe` is remembered: among what a backfill comes to, and among what is due by itself. */

@@ -6,14 +6,14 @@ import { addBackfill, type BackfillRecord, countBackfillEvents, findRunningBackf
 import { readStandingPolls, writeStandingPoll } from "@svc/db/standing/polls";
 import { clearDueTasks, lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { putDueTasks } from "@svc/db/standing/task";
-import type { StandingContext } from "../engine/context.ts";
-import { filter } from "../engine/prepare.ts";
+import type { StandingContext } from "../context.ts";
+import { filter } from "../prepare/prepare.ts";
 import { standingFaults } from "../errors.ts";
 import { newPollState } from "../poll/state.ts";
 import { sealPollState } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { lookThrough, walkOf } from "./looked.ts";
-import { byPolicyOf, withRuns } from "./prepare.ts";
+import { lookThrough, walkOf } from "./range.ts";
+import { byPolicyOf, withRuns } from "../sources/backfill.ts";
 
 /** What is asked for. */
 export type BackfillRequest = {

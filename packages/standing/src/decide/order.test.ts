@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readStoredDefinition } from "../definition/read.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { Book } from "./book.ts";
+import { Book } from "./decision-context.ts";
 import type { Occurrence } from "./occurrence.ts";
 
 // What becomes of events, whatever the policies, against a model that is told in the order of docs/reference/schedules/events.md and knows no store.

@@ -7,8 +7,8 @@ import { findKnownIds, readStandingPolls, type StandingPollRecord } from "@svc/d
 import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { canonicalHash, type JsonObject, type JsonValue } from "@svc/program";
 import type { Called } from "@svc/tools";
-import type { StandingContext } from "../engine/context.ts";
-import { lookAtDrift } from "../engine/drift.ts";
+import type { StandingContext } from "../context.ts";
+import { lookAtDrift } from "../prepare/drift.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { foundBy, type Poll, type WalkSpec, walkSpecOf } from "./definition.ts";
 import { newPollState, type PollState } from "./state.ts";

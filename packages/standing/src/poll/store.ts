@@ -10,7 +10,7 @@ import {
   writeStandingPoll,
 } from "@svc/db/standing/polls";
 import type { LoadedVersion } from "../versions.ts";
-import type { FoundRow, SeenRow } from "./met-rows.ts";
+import type { FoundRow, SeenRow } from "./scanned-rows.ts";
 import { type PollState, parsePollState } from "./state.ts";
 
 /** What one poll came to, to be decided about and written in one transaction. */

@@ -4,7 +4,7 @@ import { catalogOf } from "@svc/testing/catalog";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { WalkSpec } from "./definition.ts";
-import type { KnownRow } from "./met-rows.ts";
+import type { KnownRow } from "./scanned-rows.ts";
 import { newPollState, type PollState, parsePollState } from "./state.ts";
 import { type ReadFault, walk } from "./walk.ts";
 

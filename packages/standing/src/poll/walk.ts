@@ -4,7 +4,7 @@ import { isoTime } from "@svc/core";
 import { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "@svc/jobs";
 import { type JsonObject, type JsonValue, type Path, typesOf, valueAt } from "@svc/program";
 import type { PollCursor, WalkSpec } from "./definition.ts";
-import { type FoundRow, type KnownReader, MetRows, type SeenRow } from "./met-rows.ts";
+import { type FoundRow, type KnownReader, MetRows, type SeenRow } from "./scanned-rows.ts";
 import type { RowsFault } from "./rows.ts";
 import type { OpenPage, OpenWalk, PollState } from "./state.ts";
 import { afterWholeWalk } from "./whole-walks.ts";

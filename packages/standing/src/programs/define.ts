@@ -5,7 +5,7 @@ import { loadStandingVersions, standingProgramsForProject } from "@svc/db/standi
 import { canonicalHash, type ProgramNote } from "@svc/program";
 import { type CheckedDefinition, checkDefinition } from "../definition/check.ts";
 import { readDefinition } from "../definition/read.ts";
-import type { StandingContext } from "../engine/context.ts";
+import type { StandingContext } from "../context.ts";
 import { standingFaults } from "../errors.ts";
 import { isOver } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";

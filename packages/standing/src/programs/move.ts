@@ -13,8 +13,8 @@ import {
 import { standingRunsForProject } from "@svc/db/standing/runs";
 import { putDueTasks } from "@svc/db/standing/task";
 import { checkDefinition } from "../definition/check.ts";
-import type { StandingContext } from "../engine/context.ts";
-import { driftText } from "../engine/drift.ts";
+import type { StandingContext } from "../context.ts";
+import { driftText } from "../prepare/drift.ts";
 import { standingFaults } from "../errors.ts";
 import { firstOfSource, isOver } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";

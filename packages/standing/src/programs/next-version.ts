@@ -23,7 +23,7 @@ import { eventOf, inputOf, occurrenceOfEvent } from "../decide/event.ts";
 import { type Fire, givenOf } from "../decide/given.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
-import type { StandingContext } from "../engine/context.ts";
+import type { StandingContext } from "../context.ts";
 import { dailyMax } from "../schedule/catch-up.ts";
 import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
 import { activate, takeOver } from "./activate.ts";

@@ -6,8 +6,8 @@ import type { ProgramNote } from "@svc/program";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { checkDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
-import type { StandingContext } from "../engine/context.ts";
-import { filter } from "../engine/prepare.ts";
+import type { StandingContext } from "../context.ts";
+import { filter } from "../prepare/prepare.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 

@@ -1,5 +1,5 @@
-import type { StandingContext } from "../engine/context.ts";
-import type { StandingEngine } from "../engine/engine.ts";
+import type { StandingContext } from "../context.ts";
+import type { StandingEngine } from "../claim/engine.ts";
 
 /** What the methods of StandingService share. */
 export type StandingServiceContext = StandingContext & {

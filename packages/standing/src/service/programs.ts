@@ -19,7 +19,7 @@ import {
 } from "@svc/gen/standing";
 import { toEstimate, toNotes } from "@svc/jobs";
 import { checkDefinition } from "../definition/check.ts";
-import type { StandingContext } from "../engine/context.ts";
+import type { StandingContext } from "../context.ts";
 import { standingFaults } from "../errors.ts";
 import { createProgram, type DefinedProgram } from "../programs/define.ts";
 import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";

@@ -22,7 +22,7 @@ import {
 import { readLastStandingRuns } from "@svc/db/standing/runs";
 import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
-import type { StandingContext } from "../engine/context.ts";
+import type { StandingContext } from "../context.ts";
 import { standingFaults } from "../errors.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import { fireTimeOf } from "../schedule/due.ts";

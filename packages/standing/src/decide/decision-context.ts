@@ -4,7 +4,7 @@ import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { type BookFacts, heldBack, OpenLanes, startFailuresMax } from "./book-facts.ts";
+import { type BookFacts, heldBack, OpenLanes, startFailuresMax } from "./decision-facts.ts";
 import { DecidedRuns } from "./decided-runs.ts";
 import { inputOf } from "./event.ts";
 import { givenOf, keyOf } from "./given.ts";
@@ -17,7 +17,7 @@ import {
   runOf,
   type StartedRun,
 } from "./occurrence.ts";
-import { decideStart, type LaneFacts, type RunDecision, rateAfter, type Used } from "./verdict.ts";
+import { decideStart, type LaneFacts, type RunDecision, rateAfter, type Used } from "./decision.ts";
 import { Windows } from "./windows.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { JsonObject, StandingProgramId } from "@svc/core";
 import type { Occurrence } from "../decide/occurrence.ts";
-import type { DecisionBatch, DueCandidate, Filtered, PreparedPoll } from "../engine/due.ts";
-import type { FoundRow } from "./met-rows.ts";
-import type { Polled } from "./store.ts";
+import type { DecisionBatch, DueCandidate, Filtered, PreparedPoll } from "../prepare/due.ts";
+import type { FoundRow } from "../poll/scanned-rows.ts";
+import type { Polled } from "../poll/store.ts";
 
 /** Asks `when` about rows; an outcome for each, in their order. */
 type AskWhen = (polled: Polled, rows: readonly JsonObject[]) => Promise<readonly Filtered[]>;

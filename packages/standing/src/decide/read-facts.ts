@@ -10,17 +10,17 @@ import {
 import { countStartedStandingRuns, countUnendedStandingRuns, lockStandingStarts } from "@svc/db/standing/end";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import { readKnownKeys, readStandingWindows, type WindowKey } from "@svc/db/standing/windows";
-import { Book } from "../decide/book.ts";
-import type { BookFacts } from "../decide/book-facts.ts";
-import { keyOf } from "../decide/given.ts";
-import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "../decide/occurrence.ts";
+import { Book } from "./decision-context.ts";
+import type { BookFacts } from "./decision-facts.ts";
+import { keyOf } from "./given.ts";
+import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "./occurrence.ts";
 import type { TemplateValues } from "../definition/definition.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import { nextDayOf } from "../schedule/schedule.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
-import { candidatesOf, type DecisionBatch, type DueCandidate, isWanted, type ProgramDue } from "./due.ts";
-import { inputPlace, NearBoundError } from "./starts-error.ts";
+import type { StandingContext } from "../context.ts";
+import { candidatesOf, type DecisionBatch, type DueCandidate, isWanted, type ProgramDue } from "../prepare/due.ts";
+import { inputPlace, NearBoundError } from "./errors.ts";
 
 /** Starts of a batch beside which others may start, too. */
 const startsBesideMax = 200;

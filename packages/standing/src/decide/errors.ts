@@ -1,5 +1,5 @@
 import { Fault, type ProjectId, type StandingProgramId, type StandingRunId } from "@svc/core";
-import type { DecisionBatch } from "./due.ts";
+import type { DecisionBatch } from "../prepare/due.ts";
 
 type Named = { readonly sourceKey: string; readonly programId: StandingProgramId };
 

@@ -10,7 +10,7 @@ import {
 } from "@svc/db/standing/zones";
 import { fireTimeOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
+import type { StandingContext } from "../context.ts";
 
 /** What it takes to find the times of schedules. */
 type ZoneContext = Pick<StandingContext, "db" | "clock" | "versions" | "meter" | "tzVersion">;

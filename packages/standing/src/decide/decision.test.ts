@@ -2,7 +2,7 @@ import { createId } from "@svc/core";
 import type { OverlapPolicy } from "@svc/db/schema/words";
 import { expect, test } from "vitest";
 import type { Overlap } from "../definition/definition.ts";
-import { decideStart, rateAfter, type StartFacts } from "./verdict.ts";
+import { decideStart, rateAfter, type StartFacts } from "./decision.ts";
 
 const job = createId("job", 0);
 const waiting = createId("srn", 0);

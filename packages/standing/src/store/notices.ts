@@ -4,8 +4,8 @@ import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import type { StandingNoticeKind } from "@svc/db/schema/words";
 import { noteStandingNotices } from "@svc/db/standing/notices";
 import { findNoticeEndpoints } from "@svc/db/subscriptions/health";
-import type { Decided } from "./batch.ts";
-import type { StandingContext } from "./context.ts";
+import type { Decided } from "../decide/decide-batch.ts";
+import type { StandingContext } from "../context.ts";
 
 /** Something that people are told of. */
 type Notice = {

@@ -3,14 +3,14 @@ import type { InboxLease } from "@svc/db/standing/inbox";
 import type { NewStandingRun } from "@svc/db/standing/runs";
 import type { DueTaskLease } from "@svc/db/standing/task";
 import type { SteppedBackfill } from "../backfill/decide.ts";
-import type { Book } from "../decide/book.ts";
+import type { Book } from "./decision-context.ts";
 import type { Polled } from "../poll/store.ts";
-import type { StandingContext } from "./context.ts";
+import type { StandingContext } from "../context.ts";
 import { decideProgram } from "./decide-program.ts";
-import type { DecisionBatch, PreparedDecision, ProgramDue } from "./due.ts";
-import type { Fired } from "./fire.ts";
+import type { DecisionBatch, PreparedDecision, ProgramDue } from "../prepare/due.ts";
+import type { Fired } from "../claim/bursts.ts";
 import { loadBatch } from "./load.ts";
-import { openBooks } from "./open-books.ts";
+import { openBooks } from "./read-facts.ts";
 
 /** A program of a batch, with what was decided about it. */
 export type Decided = Pick<ProgramDue, "program" | "version" | "counted" | "isAdmitted" | "hasMore"> & {

@@ -5,10 +5,10 @@ import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
-import type { StandingContext } from "../engine/context.ts";
-import type { ExaminedItem, Filtered, PreparedBackfill } from "../engine/due.ts";
+import type { StandingContext } from "../context.ts";
+import type { ExaminedItem, Filtered, PreparedBackfill } from "../prepare/due.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { type Looked, lookThrough } from "./looked.ts";
+import { type Looked, lookThrough } from "../backfill/range.ts";
 
 /** Things that one step comes to, and bytes of their events. */
 const looksMax = 500;

@@ -12,7 +12,7 @@ import { readInboxEvents } from "@svc/db/standing/inbox";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { ProgramSource } from "../definition/definition.ts";
-import type { StandingContext } from "../engine/context.ts";
+import type { StandingContext } from "../context.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /** How far a backfill came. */

@@ -6,8 +6,8 @@ import type { Restore } from "@svc/db/restores/repo";
 import type { JobStarter } from "@svc/jobs";
 import type { Evaluator } from "@svc/program";
 import type { ToolCaller } from "@svc/tools";
-import type { StandingObserver } from "../observer.ts";
-import type { VersionCache } from "../versions.ts";
+import type { StandingObserver } from "./observer.ts";
+import type { VersionCache } from "./versions.ts";
 
 /** Bounds of the engine; times in milliseconds. */
 export type StandingLimits = {

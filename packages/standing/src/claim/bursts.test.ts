@@ -1,6 +1,6 @@
 import { createId, type ProjectId } from "@svc/core";
 import { expect, test } from "vitest";
-import { Herds } from "./fire.ts";
+import { Herds } from "./bursts.ts";
 
 const nowMs = Date.UTC(2026, 2, 2, 9);
 const batchMax = 100;

@@ -4,19 +4,19 @@ import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standi
 import type { StandingRunRecord } from "@svc/db/standing/runs";
 import { findTriggerSubscriptions, type TriggerSubscription } from "@svc/db/standing/trigger-subscriptions";
 import { readClosingStandingWindows, readLastStandingRunEvents, readStandingRunEvents } from "@svc/db/standing/windows";
-import { prepareBackfills } from "../backfill/prepare.ts";
+import { prepareBackfills } from "../sources/backfill.ts";
 import { eventOf, givenOfEvents, occurrenceOfEvent } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import { bounds } from "../definition/forms.ts";
-import { preparePolls } from "../poll/prepare.ts";
+import { preparePolls } from "../sources/poll.ts";
 import { type CaughtUp, catchUp } from "../schedule/catch-up.ts";
 import { fireTimeOf, jitterOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
+import type { StandingContext } from "../context.ts";
 import { type Drifted, lookAtDrift } from "./drift.ts";
 import type { DecisionBatch, DueCandidate, Filtered, PreparedDecision, PreparedEvent, PreparedFire } from "./due.ts";
-import type { Fired } from "./fire.ts";
+import type { Fired } from "../claim/bursts.ts";
 
 /** Occurrences that one look goes through at most; it takes some seconds, and others have their turns. */
 const lookMax = 100_000;

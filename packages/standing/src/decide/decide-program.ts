@@ -2,10 +2,10 @@ import { type JsonObject, type KeyId, readJsonObject, type Sealer } from "@svc/c
 import type { StandingPauseReason } from "@svc/db/schema/words";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import { decideBackfill, type SteppedBackfill } from "../backfill/decide.ts";
-import type { Book } from "../decide/book.ts";
+import type { Book } from "./decision-context.ts";
 import type { Polled } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
+import type { StandingContext } from "../context.ts";
 import {
   candidatesOf,
   type DueCandidate,
@@ -13,9 +13,9 @@ import {
   type PreparedFire,
   type PreparedPoll,
   type ProgramDue,
-} from "./due.ts";
-import type { Permits } from "./open-books.ts";
-import { inputPlace, StartsError } from "./starts-error.ts";
+} from "../prepare/due.ts";
+import type { Permits } from "./read-facts.ts";
+import { inputPlace, StartsError } from "./errors.ts";
 
 /** Ids that a program remembers at most. */
 const seenMax = 100_000;

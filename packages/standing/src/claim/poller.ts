@@ -1,9 +1,9 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import { deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db/standing/task";
-import type { StandingContext } from "../engine/context.ts";
-import { runPoll } from "./run-poll.ts";
-import type { Polled } from "./store.ts";
+import type { StandingContext } from "../context.ts";
+import { runPoll } from "../poll/run-poll.ts";
+import type { Polled } from "../poll/store.ts";
 
 /** Polls for the programs whose tasks this node holds. */
 export type Poller = {

@@ -4,7 +4,7 @@ import type { Drift } from "@svc/jobs";
 import { checkDefinition } from "../definition/check.ts";
 import { makeNextVersion } from "../programs/next-version.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
+import type { StandingContext } from "../context.ts";
 
 /** What keeps a program from starting, since tools that it uses have changed; told at length. */
 export type Drifted = { readonly version: number; readonly detail: string };

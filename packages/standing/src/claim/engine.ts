@@ -10,16 +10,16 @@ import type { NewStandingRun } from "@svc/db/standing/runs";
 import { armLostStandingPrograms } from "@svc/db/standing/sweep";
 import { deleteDueTasks, releaseDueTasks } from "@svc/db/standing/task";
 import type { Occurrence } from "../decide/occurrence.ts";
-import { createPoller, type Poller } from "../poll/poller.ts";
+import { createPoller, type Poller } from "./poller.ts";
 import type { Polled } from "../poll/store.ts";
-import { type Decided, decideBatch } from "./batch.ts";
-import type { StandingContext } from "./context.ts";
-import { type DecisionBatch, emptyBatch } from "./due.ts";
-import { Herds } from "./fire.ts";
-import { StaleBatchError } from "./load.ts";
-import { prepare } from "./prepare.ts";
-import { batchAfter, NearBoundError } from "./starts-error.ts";
-import { storeBatch } from "./store.ts";
+import { type Decided, decideBatch } from "../decide/decide-batch.ts";
+import type { StandingContext } from "../context.ts";
+import { type DecisionBatch, emptyBatch } from "../prepare/due.ts";
+import { Herds } from "./bursts.ts";
+import { StaleBatchError } from "../decide/load.ts";
+import { prepare } from "../prepare/prepare.ts";
+import { batchAfter, NearBoundError } from "../decide/errors.ts";
+import { storeBatch } from "../store/store.ts";
 import { rearmZones } from "./zones.ts";
 
 /** The engine of standing programs of one node. */

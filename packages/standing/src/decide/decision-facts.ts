@@ -3,7 +3,7 @@ import type { ConcurrencyKeyUsage } from "@svc/db/standing/concurrency-keys";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
-import type { LaneFacts, Used } from "./verdict.ts";
+import type { LaneFacts, Used } from "./decision.ts";
 
 /** What a book is opened with. */
 export type BookFacts = {

@@ -36,11 +36,11 @@ import { windowChangeOf } from "../decide/windows.ts";
 import { storePoll } from "../poll/store.ts";
 import { stopListening } from "../programs/activate.ts";
 import { dayOf } from "../schedule/catch-up.ts";
-import type { Decided, DecidedBatch } from "./batch.ts";
-import type { StandingContext } from "./context.ts";
-import type { DecisionBatch } from "./due.ts";
+import type { Decided, DecidedBatch } from "../decide/decide-batch.ts";
+import type { StandingContext } from "../context.ts";
+import type { DecisionBatch } from "../prepare/due.ts";
 import { storeNotices } from "./notices.ts";
-import { StartsError } from "./starts-error.ts";
+import { StartsError } from "../decide/errors.ts";
 
 /** When a run whose job found no room in the project's quota is tried again. */
 const quotaRetryMs = 10_000;

@@ -10,9 +10,9 @@ import { findTriggerSubscriptions, type TriggerSubscription } from "@svc/db/stan
 import { readClosingStandingWindows, readKnownKeys } from "@svc/db/standing/windows";
 import { dedupeKeyOf } from "../backfill/dedupe.ts";
 import { waitingMax } from "../backfill/load.ts";
-import type { ClosingWindow } from "../decide/occurrence.ts";
+import type { ClosingWindow } from "./occurrence.ts";
 import type { VersionName } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
+import type { StandingContext } from "../context.ts";
 import type {
   DecisionBatch,
   DueBackfill,
@@ -22,7 +22,7 @@ import type {
   PreparedFire,
   PreparedPoll,
   ProgramDue,
-} from "./due.ts";
+} from "../prepare/due.ts";
 import { type FreshDue, withWaiting } from "./waiting.ts";
 
 /** A program has moved on since its schedule was looked at: what was found is not to be stored. */

@@ -7,12 +7,12 @@ import type { ClaimedInboxEvent } from "@svc/db/standing/inbox";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { RunToCount, StandingRunRecord } from "@svc/db/standing/runs";
 import type { TriggerSubscription } from "@svc/db/standing/trigger-subscriptions";
-import type { Looked } from "../backfill/looked.ts";
+import type { Looked } from "../backfill/range.ts";
 import type { ClosingWindow, Occurrence } from "../decide/occurrence.ts";
 import type { Polled } from "../poll/store.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Drifted } from "./drift.ts";
-import type { Fired } from "./fire.ts";
+import type { Fired } from "../claim/bursts.ts";
 
 /** What one transaction decides about: tasks and events that this node holds, and calls. */
 export type DecisionBatch = {

@@ -9,12 +9,12 @@ import {
   readQueuedStandingRuns,
   skipLateStandingRuns,
 } from "@svc/db/standing/concurrency-keys";
-import { keyOf } from "../decide/given.ts";
-import { givenOfOccurrence, givenOfWindow, type Occurrence } from "../decide/occurrence.ts";
+import { keyOf } from "./given.ts";
+import { givenOfOccurrence, givenOfWindow, type Occurrence } from "./occurrence.ts";
 import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "./context.ts";
-import { candidatesOf, isWanted, type ProgramDue } from "./due.ts";
+import type { StandingContext } from "../context.ts";
+import { candidatesOf, isWanted, type ProgramDue } from "../prepare/due.ts";
 
 /** What of a program is due, before anything is known of what is open of it. */
 export type FreshDue = Omit<ProgramDue, "late" | "lanes" | "waiting" | "hasMore">;

@@ -29,7 +29,7 @@ const rounds = Number(process.env["SVC_STANDING_ROUNDS"] ?? 3);
 /** Few walks may come to nothing: those of the sample are always the same ones. */
 const sample = process.env["SVC_STANDING_ROUNDS"] === undefined ? { seed: 1 } : {};
 
-/** Whose key calls: one that may approve nothing, the approver's who makes versions, or another approver's. */
+/** Key of the calls: a member's, the approver's who makes versions, or another approver's. */
 type Caller = "member" | "approver" | "other";
 
 type Action = {
@@ -97,7 +97,7 @@ const last: Action = { call: "time", by: "approver", variant: 0, says: "abort" }
 type Facts = {
   readonly project: StandingProject;
   readonly notes: readonly string[];
-  /** What the approver whose versions they are said yes to. */
+  /** Versions that the approver who made them has approved. */
   readonly approved: Set<string>;
   readonly other: KeyId;
 };

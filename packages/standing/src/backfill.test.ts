@@ -50,7 +50,7 @@ const ended = ({ standing }: StandingProject, backfill: Backfill | undefined) =>
     return undefined;
   });
 
-/** What a program's runs are of, oldest first. */
+/** Returns the causes of a program's runs, oldest first. */
 const timesOf = async (project: StandingProject, id: string, count: number) =>
   (await project.runs(id, count)).map(({ fireAt }) => new Date(Number(fireAt?.seconds ?? 0n) * 1_000).toISOString());
 

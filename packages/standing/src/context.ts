@@ -9,52 +9,52 @@ import type { ToolCaller } from "@svc/tools";
 import type { StandingObserver } from "./observer.ts";
 import type { VersionCache } from "./versions.ts";
 
-/** Bounds of the engine; times in milliseconds. */
+/** Limits of the engine; times in milliseconds. */
 export type StandingLimits = {
-  /** Longest pause between two looks for what is due. Default 1 s. */
+  /** Maximum pause between two claims. Default 1 s. */
   readonly pollMs: number;
-  /** A lease lasts this long; a node that dies holds up what it had claimed for so long. Default 30 s. */
+  /** Duration of a lease: the tasks of a failed node are delayed for this time. Default 30 s. */
   readonly leaseMs: number;
-  /** Tasks, and events, that are decided in one transaction. Default 100. */
+  /** Maximum tasks, and maximum events, of one transaction. Default 100. */
   readonly batchMax: number;
-  /** Runs of a project under way at once, parked ones apart (SVC_STANDING_RUNS). Default 200. */
+  /** Maximum runs of a project under way, without parked ones (SVC_STANDING_RUNS). Default 200. */
   readonly projectRunsMax: number;
-  /** Where a project is as far from that, nodes start its runs beside each other. Default 4,000: 200 of each of 20 nodes. */
+  /** Nodes start runs of a project concurrently if it is this far below the maximum. Default 4,000: 200 of each of 20 nodes. */
   readonly projectRunsMargin: number;
-  /** Pages that a poll reads; the next one goes on. Default 50. */
+  /** Maximum pages of a poll; the next poll continues. Default 50. */
   readonly pollPagesMax: number;
-  /** Standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
+  /** Maximum standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
-  /** How long a run stays after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
+  /** How long svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). Default 30 days. */
   readonly runRetentionMs: number;
 };
 
-/** Where tests stop the engine or end the process. */
+/** Points at which tests stop the engine or end the process. */
 export type StandingFaultPoint = "rows-read" | "arrivals-claimed" | "before-decided" | "after-decided";
 
-/** What deciding about occurrences works with. */
+/** Parts that decide about occurrences. */
 export type StandingContext = {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly nodeId: NodeId;
   readonly starter: JobStarter;
-  /** Calls tools: polls read by it. */
+  /** Calls tools for polls. */
   readonly caller: ToolCaller;
   readonly views: CatalogViews;
   readonly meter: WorkMeter;
   readonly evaluator: Evaluator;
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
-  /** The last restore of the store from a backup; nothing where there was none. Asked at each start. */
+  /** Returns the last restore of the database from a backup, if any. Called at each start of a run. */
   readonly restored?: (() => Restore | undefined) | undefined;
   readonly limits: StandingLimits;
-  /** Which time zone data this node has, such as `2026a`. */
+  /** Version of this node's time zone data, such as `2026a`. */
   readonly tzVersion: string;
-  /** Takes over the tasks of paced replays that were claimed with the others: one look a second finds both. */
+  /** Takes claimed tasks of throttled replays: one claim finds them together with those of standing programs. */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
-  /** Has the delivery engine of this node look for what was queued: notices were. */
+  /** Makes the delivery engine of this node claim now, because notices were queued. */
   readonly wakeDeliveries: () => void;
-  /** For tests: comes to a fault point. */
+  /** Called at each fault point; for tests. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };

@@ -1,26 +1,22 @@
-import type { CatalogViews } from "@svc/catalog";
-import type { Clock, NodeId, Sealer, ThreadPool, WorkMeter } from "@svc/core";
-import type { Database, Executor } from "@svc/db/connect";
-import type { ClaimedReplay } from "@svc/db/replays/repo";
-import type { Restore } from "@svc/db/restores/repo";
+import type { ThreadPool } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import {
   clearDueTasks,
   decideStandingVersion,
   lockStandingPrograms,
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
-import type { DryRunEnd, JobStarter } from "@svc/jobs";
+import type { DryRunEnd } from "@svc/jobs";
 import { createEvaluator } from "@svc/program";
-import type { ToolCaller } from "@svc/tools";
-import type { StandingContext, StandingFaultPoint, StandingLimits } from "./context.ts";
 import { createStandingEngine, type StandingEngine } from "./claim/engine.ts";
+import type { StandingContext, StandingLimits } from "./context.ts";
 import { type StandingObserver, silentStandingObserver } from "./observer.ts";
 import { activate } from "./programs/activate.ts";
 import { firstOfSource } from "./schedule/due.ts";
 import { createStandingService } from "./service/service.ts";
 import { createVersionCache, titleOf } from "./versions.ts";
 
-/** The bounds that hold where nothing else is said. */
+/** Default limits. */
 const defaultStandingLimits: StandingLimits = {
   pollMs: 1_000,
   leaseMs: 30_000,
@@ -32,42 +28,24 @@ const defaultStandingLimits: StandingLimits = {
   runRetentionMs: 30 * 86_400_000,
 };
 
-/** What the standing programs of a node are made of. */
-export type StandingOptions = {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-  readonly nodeId: NodeId;
-  readonly starter: JobStarter;
-  /** Calls tools: polls read by it. */
-  readonly caller: ToolCaller;
-  readonly views: CatalogViews;
-  /** Meters what expressions take, by project. */
-  readonly meter: WorkMeter;
-  /** Threads whose entry is `evaluationThread` of the program's package: what is expensive to evaluate runs there. */
+/** Parts of a node's standing programs. */
+export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "observer" | "limits" | "tzVersion"> & {
+  /** Threads for expensive expressions; their entry is `evaluationThread` of packages/program. */
   readonly threads: ThreadPool;
   readonly observer?: StandingObserver | undefined;
-  /** Bounds that differ from the defaults. */
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<StandingLimits> | undefined;
-  /** As of the engine: see `StandingContext`. */
-  readonly restored?: (() => Restore | undefined) | undefined;
-  /** What moves paced replays on, whose tasks are claimed with those of standing programs. */
-  readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
-  /** Has the delivery engine of this node look for what was queued. */
-  readonly wakeDeliveries: () => void;
-  /** For tests: comes to a fault point of the engine. */
-  readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** What starts programs by themselves, and serves them, on a node. */
+/** Engine and service of a node's standing programs. */
 export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
-  /** Lets a version run whose rehearsal was approved, or rejects it, in the transaction that ends the rehearsal. */
+  /** Activates or rejects a version, in the transaction that ends its approval dry run. */
   readonly settleRehearsal: (tx: Executor, ended: DryRunEnd) => Promise<void>;
 };
 
-/** Makes what starts programs by themselves on a node. The engine is not started. */
+/** Makes the engine and the service of a node's standing programs. The engine is not started. */
 export function createStanding({
   observer = silentStandingObserver,
   limits,
@@ -90,10 +68,7 @@ export function createStanding({
   };
 }
 
-/**
- * Lets a version run whose rehearsal was approved, or rejects it, in the transaction that ends the rehearsal. One that another version
- * took the place of meanwhile is left as it is.
- */
+/** Activates or rejects a version, in the transaction that ends its approval dry run. A version that was replaced meanwhile is not changed. */
 async function settleRehearsal(
   { clock, versions, meter }: StandingContext,
   tx: Executor,

@@ -3,12 +3,12 @@ import { overlapPolicies } from "@svc/db/schema/words";
 import { faultsText } from "@svc/program";
 import type { StandingFault } from "./definition/faults.ts";
 
-/** Faults that an answer lists. */
+/** Maximum faults in an answer. */
 const listedMax = 100;
 
-/** Refusals of standing programs and backfills. */
+/** Faults of standing programs and backfills. */
 export const standingFaults = defineFaults({
-  /** `field` names the place of each by `definitionJson` and a JSON Pointer. */
+  /** `field` of each fault is `definitionJson` and a JSON Pointer. */
   DEFINITION_FAULTY: {
     code: "invalid_argument",
     reason: "DEFINITION_MALFORMED",
@@ -31,14 +31,14 @@ export const standingFaults = defineFaults({
     says: (slug: string) => `slug ${formatValue(slug)} is taken by another standing program of this project`,
     help: text`Choose another name, or make the next version of that program with ${call("UpdateStandingProgram")}.`,
   },
-  /** The project has as many programs as it may; `triggerSlug`: as listen to it. */
+  /** The project has the maximum of programs; with `triggerSlug`, of programs that subscribe to it. */
   STANDING_PROGRAMS_TOO_MANY: {
     code: "resource_exhausted",
     says: (most: number, triggerSlug?: string) =>
       `the project has ${most} standing programs${triggerSlug === undefined ? "" : ` that listen to ${triggerSlug}`} already`,
     help: text`Delete what is not needed any more with ${call("DeleteStandingProgram")}.`,
   },
-  /** The project has no such program; `field` names it in the request. */
+  /** The project has no such program; `field`: the field of the request. */
   STANDING_PROGRAM_NOT_FOUND: {
     code: "not_found",
     field: (path: "id" | "standingProgramId") => path,

@@ -47,7 +47,7 @@ async function create({ standing }: StandingProject, slug: string, definition: o
 const countsOf = async ({ standing }: StandingProject, id: string) =>
   (await standing.getStandingProgram({ id })).standingProgram?.counts;
 
-/** Nobody else's events reach what a later test makes. */
+/** Deletes a program, so that it gets no events of later tests. */
 const end = ({ standing }: StandingProject, id: string) => standing.deleteStandingProgram({ id });
 
 /** Lets the engine look at what is due now. */

@@ -7,8 +7,8 @@ import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { refusalOf } from "@svc/testing/project-client";
 import { startTestReceiver } from "@svc/testing/receiver";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { DecidedProgram } from "./decide/decide.ts";
 import { DecidedRuns } from "./decide/decided-runs.ts";
-import type { Decided } from "./decide/decide-batch.ts";
 import { storeNotices } from "./store/notices.ts";
 import { createStandingWorld, definitionText, type StandingWorld, settled, stateOf } from "./test-standing.ts";
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 type Told = { readonly id: string; readonly type: string; readonly standingProgramId: string };
 
-/** A receiver of a project's notices, with what it was told. */
+/** A receiver of a project's notices, with the notices that it received. */
 async function listening(project: Awaited<ReturnType<StandingWorld["project"]>>, eventTypes: string[]) {
   const receiver = await startTestReceiver();
   const { signingSecret, askEndpoint } = await project.jobs.createAskEndpoint({
@@ -46,15 +46,15 @@ async function listening(project: Awaited<ReturnType<StandingWorld["project"]>>,
   };
 }
 
-/** What came of a program that has paused by itself, and had missed times before. */
-function pausedAndMissed(projectId: ProjectId, id: StandingProgramId): Decided {
+/** Result for a program that svc has paused and that had missed times before. */
+function pausedAndMissed(projectId: ProjectId, id: StandingProgramId): DecidedProgram {
   const program = { id, projectId, slug: "herd", title: "Herd", version: 1, state: "active" };
   const nothing = { runs: new DecidedRuns(), failedStarts: [] };
-  const book = { state: "paused", pauseReason: "drift", pauseDetail: "", missed: 2, ...nothing };
-  return { program, version: { definition: {} }, book } as unknown as Decided;
+  const decisions = { state: "paused", pauseReason: "drift", pauseDetail: "", missed: 2, ...nothing };
+  return { program, version: { definition: {} }, decisions } as unknown as DecidedProgram;
 }
 
-/** A connection that tells of each statement that is sent over it. */
+/** A connection that reports each statement. */
 function counting(tx: Executor, onStatement: () => void): Executor {
   const sql = Object.create(tx.sql) as typeof tx.sql;
   const unsafe: typeof tx.sql.unsafe = (...statement) => {

@@ -7,7 +7,7 @@ import type {
   StandingRunState,
 } from "@svc/db/schema/words";
 
-/** What was decided about an occurrence; everything that one log line tells of it, and nothing that is data. */
+/** Decision about an occurrence: everything that a log line needs, without data of the project. */
 export type DecidedRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -18,19 +18,19 @@ export type DecidedRun = {
   readonly reason: StandingRunReason;
   readonly count: number;
   readonly jobId: Id<"job"> | undefined;
-  /** The backfill that made it. */
+  /** The backfill that made the run. */
   readonly backfillId: BackfillId | undefined;
-  /** How long after it was due, milliseconds. */
+  /** Delay after the due time, in milliseconds. */
   readonly lagMs: number;
 };
 
-/** What a poll came to; committed. */
+/** Result of a committed poll. */
 export type EndedPoll = {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
   readonly version: number;
   readonly outcome: PollOutcome;
-  /** Of one that failed: why. */
+  /** Reason of a failure; otherwise empty. */
   readonly code: string;
   readonly pages: number;
   readonly rows: number;
@@ -40,21 +40,21 @@ export type EndedPoll = {
   readonly durationMs: number;
 };
 
-/** Who watches the engine of standing programs; packages/server turns it into log lines and metrics. */
+/** Observer of the engine of standing programs; packages/server makes log lines and metrics from it. */
 export type StandingObserver = {
-  /** A run was started, put off or left out; committed. */
+  /** A run was started, queued, skipped or refused, and this is committed. */
   decided(run: DecidedRun): void;
-  /** A poll has ended, and what it came to is committed. */
+  /** A poll has ended, and its result is committed. */
   polled(poll: EndedPoll): void;
-  /** A program paused by itself. */
+  /** svc paused a program. */
   paused(programId: StandingProgramId, reason: StandingPauseReason): void;
-  /** Schedules that no task stood for were armed again: a fault of the service. */
+  /** Schedules without a task were armed again, which means a fault of svc. */
   rearmed(count: number): void;
-  /** Something failed that is tried again. */
+  /** An operation failed and will be retried. */
   failed(what: "claim" | "decide" | "poll" | "cancel", error: unknown): void;
 };
 
-/** Watches nothing. */
+/** An observer that ignores everything. */
 export const silentStandingObserver: StandingObserver = {
   decided: () => {},
   polled: () => {},

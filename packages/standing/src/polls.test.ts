@@ -17,10 +17,10 @@ import { createStandingWorld, type StandingProject, type StandingWorld, settled,
 
 let database: TestDatabase;
 let world: StandingWorld;
-/** Where the next poll ends as a node that dies would. */
+/** Point at which the next poll ends like a failed node. */
 let dies: StandingFaultPoint | undefined;
 let isRead = false;
-/** What somebody does while the rows of a poll were read and nothing is written yet. */
+/** Change that a caller makes after the rows of a poll were read and before they are written. */
 let meanwhile: (() => Promise<unknown>) | undefined;
 const asked: string[] = [];
 /** Every poll that has ended. */
@@ -108,7 +108,7 @@ function definitionOf(changes: object = {}, more: object = {}): string {
   return JSON.stringify({ version: 1, source: { poll: { ...poll, ...changes } }, input, program, ...more });
 }
 
-/** How the polls of a program stand, once it was polled at a time or later. */
+/** Returns the poll state of a program, after a poll at a time or later. */
 const polled = ({ standing }: PollingProject, id: string, atMs: number) =>
   settled(async () => {
     const { standingProgram } = await standing.getStandingProgram({ id });
@@ -116,7 +116,7 @@ const polled = ({ standing }: PollingProject, id: string, atMs: number) =>
     return Number(seconds) * 1000 + nanos / 1e6 >= atMs && standingProgram?.pollState;
   });
 
-/** Lets a program stand, and waits for its first poll. */
+/** Creates a program, and waits for its first poll. */
 async function stand(own: PollingProject, definitionJson: string) {
   const atMs = world.now();
   const { standingProgram } = await own.standing.createStandingProgram({ slug: "new-deals", definitionJson });

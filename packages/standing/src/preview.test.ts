@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const byId = (a: Fired, b: Fired) => (a.id < b.id ? -1 : 1);
 
-/** The next times of a program, as its preview tells them. */
+/** The next times of a program, from its preview. */
 async function told({ standing }: StandingProject, id: string): Promise<Fired[]> {
   const { nextTimes } = await standing.previewStandingProgram({ id, count: 100 });
   return nextTimes.map(({ at, effectiveAt }) => ({

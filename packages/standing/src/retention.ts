@@ -8,21 +8,24 @@ import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep
 import { sweepTriggerSubscriptions } from "@svc/db/standing/trigger-subscriptions";
 import { sweepKnownKeys } from "@svc/db/standing/windows";
 
-/** What the sweep is made of; times in milliseconds. */
+/** Parts of the sweep; times in milliseconds. */
 export type StandingSweepOptions = {
   readonly db: Database;
-  /** How long a run stays after its end (SVC_STANDING_RUN_RETENTION). */
+  /** How long svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). */
   readonly runRetentionMs: number;
 };
 
-/** A key stays so much longer than it is remembered, for events that are decided about late. */
+/** How long a key is kept after it expires, for events that are decided late; milliseconds. */
 const seenGraceMs = 86_400_000;
-/** A program may be paused for so long before its backfill is cancelled: events past their retention are kept for it. */
+/** Maximum pause of a program until its backfill is cancelled, in milliseconds: svc keeps expired events for it. */
 const stillMaxMs = 30 * 86_400_000;
 const everyMs = 600_000;
 const batchMax = 1_000;
 
-/** Every 10 minutes: runs that ended longer ago than they are kept, rates that bound nothing, who listened, backfills that ended or stand still for too long, what deleted programs remembered, and these. */
+/**
+ * Makes the sweep that every 10 minutes deletes expired runs, backfills, rates, keys, ended subscriptions, the row ids of deleted programs, and
+ * these programs. It also cancels backfills whose programs are paused for too long.
+ */
 export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Sweep {
   return {
     what: "standing runs",
@@ -40,7 +43,7 @@ export function standingSweep({ db, runRetentionMs }: StandingSweepOptions): Swe
   };
 }
 
-/** Cancels a batch of backfills whose programs are paused for too long; answers how many it looked at. */
+/** Cancels a batch of backfills whose programs are paused for too long; returns the size of the batch. */
 async function expireBackfills(db: Database, nowMs: number): Promise<number> {
   const still = await listStillBackfills(db, nowMs - stillMaxMs, batchMax);
   for (const { id, programId } of still) {

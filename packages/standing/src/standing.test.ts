@@ -193,7 +193,7 @@ test.each([
   expect((await standing.getStandingProgram({ id })).standingProgram?.counts).toMatchObject(counts);
 });
 
-/** A minute of the day as times of runs are told. */
+/** A minute of the day in the form of run times. */
 function clockTime(minutes: number): string {
   return new Date(minutes * 60_000).toISOString().slice(11, 16);
 }

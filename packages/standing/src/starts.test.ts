@@ -39,7 +39,7 @@ async function refuse(programId: string, sourceKey: string): Promise<void> {
 const source = { trigger: { slug: "alerts.incident_opened" } };
 const waiting = { version: 1, title: "Wait", steps: [{ id: "w", wait: "20h" }] };
 
-/** A project whose endpoint is told of starts that fail, and a program of it. */
+/** A project whose endpoint gets notices of failed starts, and a program of it. */
 async function stand(slug: string, definition: object) {
   const project = await world.project();
   const receiver = await startTestReceiver();
@@ -51,7 +51,7 @@ async function stand(slug: string, definition: object) {
   return { ...project, id, told, [Symbol.asyncDispose]: () => receiver[Symbol.asyncDispose]() };
 }
 
-/** How the run of an incident stands. */
+/** Returns the state of an incident's run. */
 type Stood = { readonly state: string; readonly detail: string; readonly jobId: string; readonly sourceKey: string };
 
 async function incident({ standing, runs, id }: Awaited<ReturnType<typeof stand>>, name: string, service: string) {

@@ -1,4 +1,5 @@
 import { createId, parseId, uuidOfId } from "@svc/core";
+import { StandingState } from "@svc/gen/standing";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -57,7 +58,7 @@ async function createCollecting({ standing }: StandingProject, slug: string, col
   return (await standing.createStandingProgram({ slug, definitionJson })).standingProgram?.id ?? "";
 }
 
-/** Posts so many while the engine is held, a tenth of a second apart, and lets it go on a minute later. */
+/** Posts incidents while the engine is held, 0.1 s apart, and releases it a minute later. */
 async function postStorm(count: number): Promise<void> {
   const engine = hold();
   const at = world.now();
@@ -125,4 +126,24 @@ test("an event that nothing can be decided about holds no window open", async ()
   await settled(async () => (await project.runs(id, 1)).length === 1);
   world.goTo(at + 60_000);
   await settled(async () => stateOf((await project.runs(id, 1))[0]!) === "started");
+});
+
+test("an event that a pause overtook is skipped, and does not pause the resumed program", async () => {
+  const project = await world.project();
+  const { standing } = project;
+  const engine = hold();
+  const definitionJson = definitionText({ source: { trigger: { slug: "alerts.incident_opened" } } });
+  const { standingProgram } = await standing.createStandingProgram({ slug: "overtaken", definitionJson });
+  const id = standingProgram?.id ?? "";
+  const before = stops;
+  await postIncident(world.node, { id: "overtaken" });
+  await until(() => stops > before);
+  await standing.pauseStandingProgram({ id });
+  await standing.resumeStandingProgram({ id });
+  engine.release();
+  expect((await project.runs(id, 1)).map(stateOf)).toEqual(["skipped paused"]);
+  expect((await standing.getStandingProgram({ id })).standingProgram).toMatchObject({
+    state: StandingState.ACTIVE,
+    pauseReason: "",
+  });
 });

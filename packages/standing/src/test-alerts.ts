@@ -3,10 +3,10 @@ import type { TestNode } from "@svc/testing/node";
 
 const text = { type: "string" };
 
-/** What signs the posts of alerts. */
+/** Token that signs the posts of alerts. */
 export const alertsToken = "alerts-token";
 
-/** An app for tests that posts incidents as they open. */
+/** An app for tests that posts opened incidents. */
 export const alerts: ToolkitSource = {
   toolkit: {
     slug: "alerts",
@@ -41,7 +41,7 @@ export const alerts: ToolkitSource = {
   } as unknown as ToolkitSource["tools"],
 };
 
-/** An incident; what is absent is not posted. */
+/** An incident; absent fields are not posted. */
 export type Incident = {
   readonly id: string;
   readonly title?: string;
@@ -49,7 +49,7 @@ export type Incident = {
   readonly service?: string;
 };
 
-/** Posts an incident as its app does, and has it stored. `delivery`: names the post, and one that comes again. */
+/** Posts and stores an incident as its app does. `delivery`: id of the post, which a repeated post shares. */
 export async function postIncident(
   { ingest }: Pick<TestNode, "ingest">,
   incident: Incident,

@@ -2,17 +2,17 @@ import { createTestClock, type TestClock } from "@svc/testing/clock";
 import type { TestNode } from "@svc/testing/node";
 import { until } from "@svc/testing/until";
 
-/** A clock that stands until the test moves it, and knows of the looks of the engine of standing programs. */
+/** A clock that moves only by the test, and knows when the engine of standing programs has claimed. */
 export type LookClock = TestClock & {
-  /** What the engine is to be told as the rest between its looks: nothing else rests as long. */
+  /** The `pollMs` of the engine: no other wait has the same duration. */
   readonly restMs: number;
-  /** Moves to a time, and resolves once the engine of a node has looked at it and rests. */
+  /** Moves to a time, and resolves after the engine of a node has claimed at it and waits. */
   lookAt(node: TestNode, ms: number): Promise<void>;
-  /** Lets the rest pass that the engine takes between its looks, as soon as it takes one. */
+  /** Ends the engine's next wait between two claims. */
   rest(): Promise<void>;
 };
 
-/** Makes one that starts at a time, epoch milliseconds. */
+/** Makes a clock that starts at a time, epoch milliseconds. */
 export function createLookClock(startMs: number, restMs = 1_000): LookClock {
   const clock = createTestClock(startMs);
   let resting = 0;
@@ -29,7 +29,7 @@ export function createLookClock(startMs: number, restMs = 1_000): LookClock {
     },
     async lookAt(node, ms) {
       clock.advance(ms - clock.now());
-      // A look may have begun before.
+      // A claim may have begun before.
       for (let look = 0; look < 2; look++) {
         const rests = onRest.promise;
         node.standing.engine.wake();

@@ -11,7 +11,7 @@ import { createTestNode, type TestNode, type TestParts, testSealer } from "@svc/
 import { silentStandingObserver } from "./observer.ts";
 import { alerts, alertsToken } from "./test-alerts.ts";
 
-/** A project with a stored key, whose runs may be started, and the clients of its services. */
+/** A project with a stored key, and the clients of its services. */
 export type StandingProject = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -19,15 +19,15 @@ export type StandingProject = {
   readonly jobs: Client<typeof JobsService>;
   as(role: Role, keyId?: KeyId): Client<typeof StandingService>;
   jobsAs(role: Role, keyId?: KeyId): Client<typeof JobsService>;
-  /** Answers the question by which people are asked about a program. */
+  /** Answers the approval question of a program. */
   decide(id: string, continuation: "proceed" | "abort", keyId?: KeyId): Promise<void>;
-  /** The runs of a program, oldest first, once there are as many. */
+  /** Returns the runs of a program, oldest first, when there are as many as expected. */
   runs(id: string, count: number): Promise<StandingRun[]>;
   /** Stores another key of the project. */
   key(): Promise<KeyId>;
 };
 
-/** Nodes that share a clock, which a test moves on. */
+/** Nodes that share a clock, which a test moves. */
 export type StandingWorld = {
   readonly node: TestNode;
   readonly world: World;
@@ -35,20 +35,20 @@ export type StandingWorld = {
   goTo(time: number | string): void;
   now(): number;
   project(): Promise<StandingProject>;
-  /** Another node over the same store. */
+  /** Adds a node with the same database. */
   addNode(changes?: TestParts): TestNode;
 };
 
 let projects = 0;
 
-/** Longer than a test moves the clock on: no job is taken from its driver by that. */
+/** Lease of jobs in milliseconds: longer than a test moves the clock, so that no job loses its driver. */
 const leaseMs = 60 * 86_400_000;
 
-/** What fails is tried again: a test that waits for it in vain shows why. */
+/** Observes retried failures, so that a test that waits in vain shows the reason. */
 const report = (what: string, error: unknown) =>
   void process.stderr.write(`${what}: ${error instanceof Error ? error.stack : error}\n`);
 
-/** Makes a node with its engines of jobs and standing programs at work. */
+/** Makes a node and starts its engines of jobs and standing programs. */
 export function createStandingWorld(db: Database, changes: TestParts = {}): StandingWorld {
   const clock = createOffsetClock(systemClock);
   clock.setOffset(Date.UTC(2026, 0, 5) - systemClock.now());
@@ -58,7 +58,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       clock,
       catalog: catalogOf({ toolkits: [desk, alerts] }),
       variable: (name) => (name === "SVC_WEBHOOK_SECRET_ALERTS" ? alertsToken : undefined),
-      // Apps that are not the test's own are those of the sandbox.
+      // All other apps are those of the sandbox.
       ...(changes.catalog === undefined && { transport: world.transport }),
       isSandbox: true,
       engines: ["jobs", "standing"],
@@ -122,7 +122,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
   };
 }
 
-/** What `ask` answers once it answers something; fails after 15 seconds. */
+/** Returns the first defined result of `ask`; fails after 15 seconds. */
 export async function settled<T>(ask: () => Promise<T | false | undefined>): Promise<T> {
   const end = performance.now() + 15_000;
   for (;;) {
@@ -133,25 +133,25 @@ export async function settled<T>(ask: () => Promise<T | false | undefined>): Pro
   }
 }
 
-/** A program whose plan needs approval: it deletes a note. */
+/** A program whose plan needs approval, because it deletes a note. */
 export function clearing(note: string) {
   const steps = [{ id: "clear", call: "desk.delete_note", entity: "ops", args: { id: note, confirm: true } }];
   return { version: 1, title: `Clear ${note}`, approval: { plan: "destructive" }, steps };
 }
 
-/** A program that reads one item and is done. */
+/** A program that reads one item and ends. */
 const quick = {
   version: 1,
   title: "Look at an item",
   steps: [{ id: "look", call: "desk.get_item", entity: "ops", args: { id: "i1" } }],
 };
 
-/** The text of a definition with what every one has. */
+/** Returns the text of a definition with the required fields. */
 export function definitionText(definition: object): string {
   return JSON.stringify({ version: 1, source: { schedule: { every: "15m" } }, program: quick, ...definition });
 }
 
-/** States as texts, for expectations. */
+/** Returns states as texts, for expectations. */
 export function stateOf({ state, reason }: StandingRun): string {
   const name =
     Object.entries(StandingRunState)

@@ -14,33 +14,33 @@ import { readStoredDefinition } from "./definition/read.ts";
 import { nextOfSource } from "./schedule/due.ts";
 import type { NextOccurrence } from "./schedule/schedule.ts";
 
-/** A version ready to be run. */
+/** A loaded version that can run. */
 export type LoadedVersion = {
   readonly record: Omit<StandingVersionRecord, "definition">;
   readonly definition: Definition;
   readonly program: Program;
   readonly next: NextOccurrence;
-  /** Characters of its text. */
+  /** Characters of the definition. */
   readonly size: number;
 };
 
-/** Which version of which program. */
+/** Names a version of a program. */
 export type VersionName = {
   readonly projectId: ProjectId;
   readonly programId: StandingProgramId;
   readonly version: number;
 };
 
-/** Versions of this node; those it lacks, and those that people are yet to decide about, are read together. */
+/** Cache of versions. Missing versions, and those that wait for approval, are read with one statement. */
 export type VersionCache = {
   get(db: Executor, wanted: readonly VersionName[]): Promise<(name: VersionName) => LoadedVersion>;
 };
 
 const versionsMax = 20_000;
-/** Characters that all of them may have together. */
+/** Maximum characters of all cached definitions. */
 const charactersMax = 33_554_432;
 
-/** Makes a cache; the sealer opens what it reads from the store, and reading it is work of its project. */
+/** Makes a cache. The sealer opens stored definitions; reading them is metered as work of their project. */
 export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin">): VersionCache {
   let characters = 0;
   const known = new LeastRecentlyUsed<string, LoadedVersion>(versionsMax, ({ size }) => {
@@ -48,7 +48,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
   });
   return {
     async get(db, wanted) {
-      // What was found stays found, whatever is let go of meanwhile.
+      // Keeps the found versions, even if the cache evicts them meanwhile.
       const found = new Map<string, LoadedVersion>();
       const missing: VersionName[] = [];
       for (const name of new Map(wanted.map((one) => [keyOf(one), one])).values()) {
@@ -58,7 +58,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
       }
       const projects = new Map(missing.map(({ programId, projectId }) => [programId, projectId]));
       const works = new Map<ProjectId, Work>();
-      // Of many projects each takes little, and all of them too much.
+      // Each of many projects takes little time; together they would take too much.
       const all = meter.begin({ projectId: "" });
       for (const record of await loadStandingVersions(db, missing)) {
         const projectId = projects.get(record.programId);
@@ -82,7 +82,7 @@ export function createVersionCache(sealer: Sealer, meter: Pick<WorkMeter, "begin
   };
 }
 
-/** What a program is for. */
+/** Returns the title of a program. */
 export function titleOf({ definition, program }: Pick<LoadedVersion, "definition" | "program">): string {
   return definition.title || program.title;
 }
@@ -103,7 +103,7 @@ async function load(
   return { record, definition, program, next: nextOfSource(definition.source), size: text.length };
 }
 
-/** The text of a definition as it was given. */
+/** Returns the text of a definition as it was given. */
 export function openDefinition(sealer: Sealer, name: VersionName, sealed: Uint8Array): string {
   return sealer.open(sealed, contextOf(name)).toString("utf8");
 }

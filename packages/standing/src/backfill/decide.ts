@@ -1,39 +1,200 @@
+import { type Allowance, allowanceOf, type EventId, type StandingProgramId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
 import type { BackfillReason } from "@svc/db/schema/words";
-import type { BackfillMove, BackfillRecord, SourceRun } from "@svc/db/standing/backfills";
+import {
+  type BackfillMove,
+  type BackfillRecord,
+  countWaitingRuns,
+  findRunningBackfill,
+  findSourceRuns,
+  findTakenEvents,
+  moveBackfill,
+  renameSourceRuns,
+  type SourceRun,
+} from "@svc/db/standing/backfills";
+import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun } from "@svc/db/standing/runs";
-import type { Book } from "../decide/decision-context.ts";
-import type { DueBackfill, DueCandidate, ExaminedItem } from "../prepare/due.ts";
-import { type DedupeKey, dedupeKeyOf } from "./dedupe.ts";
-import { waitingMax } from "./load.ts";
-import { againKey, allowanceOfBackfill, hasItsRun } from "../sources/backfill.ts";
+import { readKnownKeys } from "@svc/db/standing/windows";
+import type { DecisionContext, ProgramHold } from "../decide/decision-context.ts";
+import { StaleBatchError } from "../decide/errors.ts";
+import { keyOf } from "../decide/given.ts";
+import { type DueCandidate, givenOfOccurrence } from "../decide/occurrence.ts";
+import type { SourceDue, SourceOutcome } from "../sources/source.ts";
+import type { LoadedVersion } from "../versions.ts";
+import { hasItsRun, type PastItem } from "./range.ts";
 
-/** Rows of keys go some time after they are remembered for: those of a backfill are written so much later. */
+/** An item of a backfill's range with the result of `when`; undefined if it is not for the program. */
+type PastCandidate = PastItem & { readonly candidate: DueCandidate | undefined };
+
+/** The next items of a backfill, as the store had them. */
+export type PreparedBackfill = {
+  readonly record: BackfillRecord;
+  /** The number of the program's current version. */
+  readonly versionNumber: number;
+  /** The version that it continues with; undefined if the program has another definition by now, which ends the backfill. */
+  readonly version: LoadedVersion | undefined;
+  readonly items: readonly PastCandidate[];
+  /** True if the range has no further items. */
+  readonly isWhole: boolean;
+  /** How many runs may start now. */
+  readonly allowance: Allowance;
+  /** Runs of occurrences that were due before this time are deleted already; epoch milliseconds. */
+  readonly keptFrom: number;
+};
+
+/** The next items of a backfill with the runs and keys that decide them. The program is locked. */
+type DueBackfill = PreparedBackfill & {
+  /** Runs of the occurrences, by source key. */
+  readonly runs: ReadonlyMap<string, SourceRun>;
+  /** Events that the program decides without the backfill. */
+  readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
+  /** Known keys of `dedupe`, and until when each is remembered. */
+  readonly known: ReadonlyMap<string, number>;
+  /** Waiting runs of the program, counted up to `waitingMax`. */
+  readonly waiting: number;
+};
+
+/**
+ * Maximum waiting runs of a program while its backfill makes further ones: occurrences of the past wait in the range instead of in a queue.
+ */
+const waitingMax = 20;
+
+/** Returns how many runs a backfill may start now. */
+export function allowanceOfBackfill(
+  { pacedAt, perMinute }: Pick<BackfillRecord, "pacedAt" | "perMinute">,
+  nowMs: number,
+): Allowance {
+  return allowanceOf({ pacedAt, perSecond: perMinute / 60 }, nowMs);
+}
+
+/** Returns the source key of an occurrence that a backfill makes due again, or of the run that it replaces. */
+export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
+  return `b:${id}/${sourceKey}`;
+}
+
+/** The names under which a key of `dedupe` is remembered: within the backfill, and for occurrences that are due by themselves. */
+type DedupeKey = { readonly own: string; readonly live: string; readonly windowMs: number };
+
+/** Returns the dedupe key of an occurrence; undefined if the definition has none, a fault if it cannot be filled in. */
+function dedupeKeyOf(
+  { id }: Pick<BackfillRecord, "id">,
+  { occurrence }: Pick<DueCandidate, "occurrence">,
+  version: Pick<LoadedVersion, "definition">,
+): DedupeKey | { readonly fault: string } | undefined {
+  const { dedupe } = version.definition;
+  if (dedupe === undefined) return undefined;
+  const key = keyOf(dedupe.key, givenOfOccurrence(occurrence, version));
+  if ("fault" in key) return { fault: `dedupe: ${key.fault}` };
+  return { own: `${id} ${key.text}`, live: key.text, windowMs: dedupe.windowMs };
+}
+
+/**
+ * Returns what a backfill of a locked program has due; undefined if none is running. Throws StaleBatchError if the backfill or the program was
+ * changed since, and if the running backfill began after the preparation: the held task is then that one's.
+ */
+export async function dueBackfill(
+  tx: Executor,
+  program: StandingProgramRecord,
+  prepared: PreparedBackfill | undefined,
+): Promise<SourceDue | undefined> {
+  const backfill = await loadBackfill(tx, program, prepared);
+  return (
+    backfill && {
+      candidates: backfill.items.flatMap(({ candidate }) => candidate ?? []),
+      isDue: true,
+      decide: (decisions, hold) => stepBackfill(decisions, backfill, hold),
+    }
+  );
+}
+
+async function loadBackfill(
+  tx: Executor,
+  { id: programId, projectId, version }: StandingProgramRecord,
+  prepared: PreparedBackfill | undefined,
+): Promise<DueBackfill | undefined> {
+  const now = await findRunningBackfill(tx, programId);
+  if (now === undefined) return undefined;
+  const { record } = prepared ?? {};
+  const isSame =
+    now.id === record?.id &&
+    now.positionAt === record.positionAt &&
+    now.positionEventId === record.positionEventId &&
+    now.pacedAt === record.pacedAt;
+  if (prepared === undefined || !isSame || version !== prepared.versionNumber)
+    throw new StaleBatchError(`the backfill of standing program ${programId} has moved on`);
+  const { items } = prepared;
+  const events = items.flatMap(({ event, candidate }) => (event && candidate ? [event] : []));
+  return {
+    ...{ ...prepared, record: now },
+    runs: await findSourceRuns(
+      tx,
+      programId,
+      items.flatMap(({ candidate }) => candidate?.occurrence.sourceKey ?? []),
+    ),
+    taken: now.again ? new Map() : await findTakenEvents(tx, { programId, projectId }, events),
+    known: await knownKeysOf(tx, programId, prepared),
+    waiting: await countWaitingRuns(tx, programId, waitingMax),
+  };
+}
+
+async function knownKeysOf(
+  tx: Executor,
+  programId: StandingProgramId,
+  { record, version, items }: PreparedBackfill,
+): Promise<Map<string, number>> {
+  const names = items.flatMap(({ candidate }) => {
+    const key = version && candidate && dedupeKeyOf(record, candidate, version);
+    return key === undefined || "fault" in key ? [] : [key.own, key.live];
+  });
+  const known = await readKnownKeys(
+    tx,
+    [...new Set(names)].map((key) => ({ programId, key })),
+  );
+  return new Map(known.map(({ key, until }) => [key, until]));
+}
+
+function stepBackfill(
+  decisions: DecisionContext,
+  backfill: DueBackfill,
+  hold: ProgramHold | undefined,
+): SourceOutcome | undefined {
+  if (hold !== undefined || decisions.state === "paused") return undefined;
+  const { move, renamed, dueAt } = decideBackfill(decisions, backfill);
+  return {
+    task: "backfill",
+    dueAt,
+    beforeRuns: (tx) => renameSourceRuns(tx, renamed),
+    afterRuns: (tx) => moveBackfill(tx, move),
+  };
+}
+
+/** How much later the keys of a backfill expire, in milliseconds: svc deletes key rows some time after they expire. */
 const keptMs = 30 * 86_400_000;
 
-/** What a step of a backfill came to. */
-export type SteppedBackfill = {
+/** The result of one step of a backfill. */
+type BackfillStep = {
   readonly move: BackfillMove;
-  /** Runs whose places others take: their names from now on. */
+  /** Runs that others replace, with their new source keys. */
   readonly renamed: readonly Pick<SourceRun, "id" | "sourceKey">[];
-  /** When it goes on; null where it has ended. */
+  /** When the next step is due; null if the backfill has ended. */
   readonly dueAt: number | null;
 };
 
-/** Between two steps. */
+/** Pause between two steps, in milliseconds. */
 const stepMs = 1_000;
-/** When it looks again whether what waits has started, or what is new was decided about. */
+/** Pause until the next step if waiting runs or undecided events hold the backfill back, in milliseconds. */
 const waitMs = 2_000;
 
-/** Makes up for what a backfill comes to next, as far as its pace and its program go. `waiting`: runs of the program that wait. */
-export function decideBackfill(book: Book, due: DueBackfill, waiting: number): SteppedBackfill {
+/** Decides the next items of a backfill, up to the limits of its pace and its program. */
+function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillStep {
   const { record, version } = due;
-  const { nowMs } = book.facts;
+  const { nowMs } = decisions.facts;
   const at = { id: record.id, updatedAt: nowMs };
   if (version === undefined) {
     const end = { state: "cancelled", reason: "updated", endedAt: nowMs } as const;
     return { move: { ...at, ...end }, renamed: [], dueAt: null };
   }
-  const step = new Step(book, due, waiting);
+  const step = new Step(decisions, due);
   const hindrance = step.run();
   const pacedAt = due.allowance.pacedAt(step.used);
   const moved = { ...at, ...step.counts, ...step.position, pacedAt };
@@ -47,84 +208,85 @@ export function decideBackfill(book: Book, due: DueBackfill, waiting: number): S
   return { move: { ...moved, reason }, renamed: step.renamed, dueAt };
 }
 
-/** Why a step ends before it came to everything. */
+/** Why a step ends before the last item. */
 type Hindrance = Extract<BackfillReason, "waiting" | "undecided"> | "pace";
 
 class Step {
   readonly renamed: Pick<SourceRun, "id" | "sourceKey">[] = [];
   readonly counts: { started: number; skipped: number; passed: number };
   position: Pick<BackfillMove, "positionAt" | "positionEventId">;
-  /** Runs that it made. */
+  /** Runs that the step made. */
   used = 0;
-  readonly #book: Book;
+  readonly #decisions: DecisionContext;
   readonly #due: DueBackfill;
   #waiting: number;
 
-  constructor(book: Book, due: DueBackfill, waiting: number) {
+  constructor(decisions: DecisionContext, due: DueBackfill) {
     const { started, skipped, passed, positionAt, positionEventId } = due.record;
-    this.#book = book;
+    this.#decisions = decisions;
     this.#due = due;
-    this.#waiting = waiting;
+    this.#waiting = due.waiting + decisions.runs.queued.length;
     this.counts = { started, skipped, passed };
     this.position = { positionAt, positionEventId };
   }
 
-  /** Comes to one after the other; answers why it ends before the last. */
+  /** Decides the items in order; returns why it ends before the last one. */
   run(): Hindrance | undefined {
-    for (const look of this.#due.looks) {
-      if (this.#book.state === "paused") return "pace";
-      const hindrance = look.candidate && this.#comeTo(look, look.candidate);
+    for (const item of this.#due.items) {
+      if (this.#decisions.state === "paused") return "pace";
+      const hindrance = item.candidate && this.#decide(item, item.candidate);
       if (hindrance !== undefined) return hindrance;
-      this.position = look.position;
+      this.position = item.position;
     }
     return undefined;
   }
 
-  #comeTo({ event }: ExaminedItem, { occurrence, version, filtered }: DueCandidate): Hindrance | undefined {
+  #decide({ event }: PastCandidate, { occurrence, version, when }: DueCandidate): Hindrance | undefined {
     const { runs, taken, record, allowance } = this.#due;
-    const there = runs.get(occurrence.sourceKey);
+    const existing = runs.get(occurrence.sourceKey);
     const isTaken = event && taken.get(event.id);
     if (isTaken?.isUndecided) return "undecided";
-    if (!("error" in filtered) && !filtered.isDue) {
+    if (!("error" in when) && !when.isDue) {
       this.counts.passed++;
       return undefined;
     }
     const key = dedupeKeyOf(record, { occurrence }, this.#due.version ?? version);
-    if (hasItsRun(there) || isTaken !== undefined || this.#mayHaveHadOne(occurrence)) {
+    if (hasItsRun(existing) || isTaken !== undefined || this.#mayHaveHadOne(occurrence)) {
       if (key !== undefined && !("fault" in key)) this.#remember(key.own, occurrence.fireAt, key.windowMs);
       this.counts.passed++;
       return undefined;
     }
     if (this.used >= allowance.count) return "pace";
     if (this.#waiting >= Math.min(waitingMax, version.definition.overlap.queueMax)) return "waiting";
-    if (there !== undefined) this.renamed.push({ id: there.id, sourceKey: againKey(record.id, there.sourceKey) });
+    if (existing !== undefined)
+      this.renamed.push({ id: existing.id, sourceKey: againKey(record.id, existing.sourceKey) });
     this.used++;
-    if ("error" in filtered) return this.#refuse(occurrence, filtered.reason, filtered.error, version);
+    if ("error" in when) return this.#refuse(occurrence, when.reason, when.error, version);
     if (key !== undefined && "fault" in key) return this.#refuse(occurrence, "input_invalid", key.fault, version);
     if (key !== undefined) {
-      if (isSeen(record, key, occurrence.fireAt, (name) => this.#until(name))) {
-        this.#book.skip(occurrence, "duplicate", version);
+      if (isKnown(record, key, occurrence.fireAt, (name) => this.#until(name))) {
+        this.#decisions.skip(occurrence, "duplicate", version);
         this.counts.skipped++;
         return undefined;
       }
       this.#remember(key.own, occurrence.fireAt, key.windowMs);
       if (!record.again) this.#rememberLive(key.live, occurrence.fireAt + key.windowMs);
     }
-    this.#count(this.#book.add(occurrence, version));
-    this.#book.pauseAfterFailures();
+    this.#count(this.#decisions.add(occurrence, version));
+    this.#decisions.pauseAfterFailures();
     return undefined;
   }
 
-  /** Its run may have gone since the backfill began. */
+  /** True if its run may have been deleted since the backfill began. */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
-    return !record.again && fireAt < keptFrom && fireAt >= this.#book.facts.program.createdAt;
+    return !record.again && fireAt < keptFrom && fireAt >= this.#decisions.facts.program.createdAt;
   }
 
-  #refuse(...refused: Parameters<Book["refuse"]>): undefined {
-    this.#book.refuse(...refused);
+  #refuse(...refused: Parameters<DecisionContext["refuse"]>): undefined {
+    this.#decisions.refuse(...refused);
     this.counts.skipped++;
-    this.#book.pauseAfterFailures();
+    this.#decisions.pauseAfterFailures();
     return undefined;
   }
 
@@ -135,24 +297,24 @@ class Step {
   }
 
   #until(key: string): number | undefined {
-    return this.#book.seenKeys.get(key) ?? this.#due.seen.get(key);
+    return this.#decisions.knownKeys.get(key) ?? this.#due.known.get(key);
   }
 
   #remember(own: string, fireAt: number, windowMs: number): void {
-    this.#book.seenKeys.set(own, fireAt + dedupeShiftOf(this.#due.record) + windowMs);
+    this.#decisions.knownKeys.set(own, fireAt + dedupeShiftOf(this.#due.record) + windowMs);
   }
 
-  /** What comes by itself next may be the same as what was made up for. */
+  /** Remembers a key for occurrences that become due by themselves: one may be the same as an occurrence of the backfill. */
   #rememberLive(key: string, until: number): void {
-    if (until > (this.#until(key) ?? 0)) this.#book.seenKeys.set(key, until);
+    if (until > (this.#until(key) ?? 0)) this.#decisions.knownKeys.set(key, until);
   }
 }
 
 /**
- * Whether an occurrence is the same as one that its backfill came to before, or as one that was due by itself, less than the window before
- * or after. One that is made due again has its own key among these.
+ * True if an occurrence is the same as an earlier one of its backfill, or as one that was due by itself less than the window before or after.
+ * With `again`, only occurrences of the backfill are compared.
  */
-function isSeen(
+function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,
   { own, live, windowMs }: DedupeKey,
   fireAt: number,
@@ -161,11 +323,11 @@ function isSeen(
   if (fireAt + dedupeShiftOf(times) < (until(own) ?? 0)) return true;
   const liveUntil = until(live);
   if (again || liveUntil === undefined) return false;
-  const seenAt = liveUntil - windowMs;
-  return seenAt !== fireAt && Math.abs(seenAt - fireAt) < windowMs;
+  const knownAt = liveUntil - windowMs;
+  return knownAt !== fireAt && Math.abs(knownAt - fireAt) < windowMs;
 }
 
-/** What a backfill adds to the times of what it comes to, so that its keys stay until it has ended. */
+/** Returns what a backfill adds to the times of its occurrences, so that its keys remain until it has ended; milliseconds. */
 function dedupeShiftOf({ createdAt, since }: Pick<BackfillRecord, "createdAt" | "since">): number {
   return createdAt - since + keptMs;
 }

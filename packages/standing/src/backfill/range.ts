@@ -7,37 +7,39 @@ import {
   type Work,
 } from "@svc/core";
 import { uuidAfterEvent } from "@svc/db/events/repo";
-import { type BackfillRecord, type BackfillWalk, walkBackfillEvents } from "@svc/db/standing/backfills";
+import type { StandingRunState } from "@svc/db/schema/words";
+import { type BackfillRecord, type BackfillWalk, findSourceRuns, walkBackfillEvents } from "@svc/db/standing/backfills";
 import { readInboxEvents } from "@svc/db/standing/inbox";
+import type { StandingContext } from "../context.ts";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import type { Occurrence } from "../decide/occurrence.ts";
 import type { ProgramSource } from "../definition/definition.ts";
-import type { StandingContext } from "../context.ts";
+import { bounds } from "../definition/forms.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** How far a backfill came. */
-export type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
+/** How far a backfill has walked. */
+type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
 
-/** Something of the past that a backfill comes to. */
-export type Looked = {
-  /** How far it came with that. */
+/** A time or an event of a backfill's range. */
+export type PastItem = {
+  /** The position of the backfill after the item. */
   readonly position: BackfillPosition;
-  /** Undefined: nothing is to be decided, such as of an event of another account. */
+  /** Undefined if the item is not for the program, such as an event of another account. */
   readonly occurrence: Occurrence | undefined;
-  /** Of an event: which, and when it was received. */
+  /** The event, and when it was received (epoch milliseconds); undefined for a time. */
   readonly event: { readonly id: EventId; readonly receivedAt: number } | undefined;
 };
 
-/** The range of a backfill, and how far it came. */
-export type BackfillRange = BackfillPosition & {
+/** The range of a backfill, and its position in it. */
+type BackfillRange = BackfillPosition & {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
-  /** Epoch milliseconds: the first, and the first that is not in it. */
+  /** Begin of the range, and its end, which is not part of it; epoch milliseconds. */
   readonly since: number;
   readonly until: number;
 };
 
-/** The events of a range, from its position on. */
+/** Returns the walk over the events of a range, from its position on. */
 export function walkOf(
   { projectId, positionEventId, since, until }: BackfillRange,
   source: TriggerSource,
@@ -48,18 +50,18 @@ export function walkOf(
 
 type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
-/** Events that are walked over at once. */
+/** Maximum events of one walk statement. */
 const walkedMax = 200;
-/** Bytes of events that are read at once, and the event that passes them. */
+/** Maximum bytes of events that one statement reads; the event that exceeds them is included. */
 const bytesMax = 8_388_608;
 
-/** What a backfill comes to after its position, in the order in which it was due. */
-export async function* lookThrough(
+/** Yields the items of a range after its position, in the order in which they were due. */
+export async function* walkRange(
   { db }: Pick<StandingContext, "db">,
   range: BackfillRange,
   version: Pick<LoadedVersion, "definition" | "next">,
   work: Work,
-): AsyncGenerator<Looked> {
+): AsyncGenerator<PastItem> {
   const { source } = version.definition;
   if (source.kind === "schedule") yield* times(range, version.next, work);
   if (source.kind === "trigger") yield* events(db, range, source);
@@ -69,7 +71,7 @@ async function* times(
   { since, until, positionAt }: BackfillRange,
   next: LoadedVersion["next"],
   work: Work,
-): AsyncGenerator<Looked> {
+): AsyncGenerator<PastItem> {
   let previousAt = positionAt;
   let at = await next(positionAt ?? since - 1, work);
   while (at !== undefined && at < until) {
@@ -81,7 +83,11 @@ async function* times(
   }
 }
 
-async function* events(db: StandingContext["db"], range: BackfillRange, source: TriggerSource): AsyncGenerator<Looked> {
+async function* events(
+  db: StandingContext["db"],
+  range: BackfillRange,
+  source: TriggerSource,
+): AsyncGenerator<PastItem> {
   const walk = walkOf(range, source);
   let fromUuid = walk.fromUuid;
   for (;;) {
@@ -104,7 +110,7 @@ async function* events(db: StandingContext["db"], range: BackfillRange, source: 
   }
 }
 
-/** The first event that was not read for the size of those before it; one that is gone was passed over. */
+/** Returns the first event that did not fit into the bytes. An event that no longer exists does not count. */
 function firstUnread(
   own: readonly { readonly eventId: EventId }[],
   read: ReadonlyMap<EventId, { readonly payload: string }>,
@@ -113,4 +119,44 @@ function firstUnread(
   for (const { payload } of read.values()) bytes += Buffer.byteLength(payload);
   if (bytes < bytesMax) return undefined;
   return own[own.findLastIndex(({ eventId }) => read.has(eventId)) + 1]?.eventId;
+}
+
+/** States of runs that were started or will be: an occurrence with such a run gets no other. */
+const runningStates: ReadonlySet<StandingRunState> = new Set(["collecting", "closing", "queued", "started", "ended"]);
+
+/** True if an occurrence has a run that was started or will be. */
+export function hasItsRun(run: { readonly state: StandingRunState } | undefined): boolean {
+  return run !== undefined && runningStates.has(run.state);
+}
+
+/** Items whose runs one statement reads. */
+const chunk = 100;
+
+/** Yields items with `hasRun`: true if the occurrence has a run already. */
+export async function* withRuns(
+  { db }: Pick<StandingContext, "db">,
+  { programId, again }: Pick<BackfillRecord, "programId" | "again">,
+  items: AsyncGenerator<PastItem>,
+): AsyncGenerator<{ readonly item: PastItem; readonly hasRun: boolean }> {
+  let held: PastItem[] = [];
+  const take = async () => {
+    const keys = again ? [] : held.flatMap(({ occurrence }) => occurrence?.sourceKey ?? []);
+    const runs = await findSourceRuns(db, programId, keys);
+    const all = held.map((item) => ({ item, hasRun: hasItsRun(runs.get(item.occurrence?.sourceKey ?? "")) }));
+    held = [];
+    return all;
+  };
+  for await (const item of items) {
+    held.push(item);
+    if (held.length === chunk) yield* await take();
+  }
+  yield* await take();
+}
+
+/** Returns a version as its backfill runs it: with the backfill's overlap policy, and without `dedupe`, which the backfill handles itself. */
+export function byPolicyOf({ policy }: Pick<BackfillRecord, "policy">, version: LoadedVersion): LoadedVersion {
+  const { overlap } = version.definition;
+  const isWidened = policy === "allow" && overlap.policy !== "allow";
+  const max = isWidened ? bounds.overlapMax.max : overlap.max;
+  return { ...version, definition: { ...version.definition, overlap: { ...overlap, policy, max }, dedupe: undefined } };
 }

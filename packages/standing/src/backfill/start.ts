@@ -7,41 +7,40 @@ import { readStandingPolls, writeStandingPoll } from "@svc/db/standing/polls";
 import { clearDueTasks, lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { putDueTasks } from "@svc/db/standing/task";
 import type { StandingContext } from "../context.ts";
-import { filter } from "../prepare/prepare.ts";
 import { standingFaults } from "../errors.ts";
 import { newPollState } from "../poll/state.ts";
 import { sealPollState } from "../poll/store.ts";
+import { testWhen } from "../prepare/when.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { lookThrough, walkOf } from "./range.ts";
-import { byPolicyOf, withRuns } from "../sources/backfill.ts";
+import { byPolicyOf, walkOf, walkRange, withRuns } from "./range.ts";
 
-/** What is asked for. */
+/** The request of a caller. */
 export type BackfillRequest = {
-  /** Epoch milliseconds. */
+  /** Begin of the range, epoch milliseconds. */
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
   readonly again: boolean;
   readonly perMinute: number;
-  /** Undefined: by the definition. */
+  /** Undefined for the policy of the definition. */
   readonly policy: OverlapPolicy | undefined;
   readonly isDryRun: boolean;
 };
 
-/** A backfill that was begun, or what one would come to: that is not stored. */
+/** A backfill that began, or a dry run, which is not stored. */
 export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored: boolean };
 
-/** Times or events that one backfill comes to at most. */
+/** Maximum times or events of one backfill. */
 const totalMax = 10_000;
-/** Events that one statement counts, and how long is counted. */
+/** Maximum events that one statement counts, and maximum milliseconds of counting. */
 const countedMax = 50_000;
 const countMs = 5_000;
-/** How long a dry run looks at conditions, and bytes of events after which it looks at no more. */
+/** Maximum milliseconds of a dry run, and maximum bytes of events for which it evaluates conditions. */
 const dryRun = { ms: 2_000, bytes: 33_554_432 };
 
-/** How often a program is looked at anew that is changed meanwhile. */
+/** Maximum attempts if the program is changed meanwhile. */
 const triesMax = 3;
 
-/** Begins to make up for the past of a program. Throws the refusals of BackfillStandingProgram. */
+/** Begins a backfill of a program. Throws the faults of BackfillStandingProgram. */
 export async function beginBackfill(
   context: StandingContext,
   principal: ProjectPrincipal,
@@ -55,16 +54,16 @@ export async function beginBackfill(
   const name = { programId, projectId, version: program.version };
   const version = (await versions.get(db, [name]))(name);
   if (version.record.needsApproval && principal.role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
-  const found = await plan(context, principal, { program, version, request });
-  if (request.isDryRun) return { record: await tryOut(context, found, version), isStored: false };
-  // What takes long was looked at before: while the program is locked nothing of it is decided.
+  const found = await planBackfill(context, principal, { program, version, request });
+  if (request.isDryRun) return { record: await countRuns(context, found, version), isStored: false };
+  // Slow work is done before: while the program is locked, nothing of it is decided.
   const changed = await withTransaction(db, async (tx) => {
     const [now] = await lockStandingPrograms(tx, [programId]);
     if (now === undefined || now.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", programId);
     if (now.version !== program.version || now.state !== state) return now;
     const running = await findRunningBackfill(tx, programId);
     if (running !== undefined) throw standingFaults.BACKFILL_RUNNING(running.id);
-    if (version.definition.source.kind === "poll") await forgetPolled(context, tx, now);
+    if (version.definition.source.kind === "poll") await forgetRows(context, tx, now);
     await addBackfill(tx, found);
     return undefined;
   });
@@ -73,17 +72,17 @@ export async function beginBackfill(
   return beginBackfill(context, principal, changed, request, tries + 1);
 }
 
-type Plan = {
+type BackfillParts = {
   readonly program: StandingProgramRecord;
   readonly version: LoadedVersion;
   readonly request: BackfillRequest;
 };
 
-/** The backfill of a request, with what there is of its range. */
-async function plan(
+/** Returns the backfill of a request, with the size of its range. */
+async function planBackfill(
   context: StandingContext,
   { keyId }: Pick<ProjectPrincipal, "keyId">,
-  { program, version, request }: Plan,
+  { program, version, request }: BackfillParts,
 ): Promise<BackfillRecord> {
   const nowMs = context.clock.now();
   const { id: programId, projectId } = program;
@@ -100,9 +99,9 @@ async function plan(
     assertPollIsForgotten(request);
     return { ...of, state: "done", endedAt: nowMs };
   }
-  if (collect !== undefined) throw collects();
+  if (collect !== undefined) throw collectsEvents();
   const range = rangeOf(program, request, nowMs);
-  // From now on its events are kept: see `lock_swept_events`.
+  // The position keeps its events from now on: see `lock_swept_events`.
   const positionEventId = source.kind === "trigger" ? idOfUuid("evt", firstUuidAt(range.since)) : null;
   const ranged = { ...of, ...range, positionEventId };
   if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
@@ -110,7 +109,7 @@ async function plan(
   return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
 }
 
-/** What the program decides about by itself is not of the range. */
+/** Returns the range of a request, without the times that the schedule still decides. */
 function rangeOf(
   { nextAt }: Pick<StandingProgramRecord, "nextAt">,
   { sinceMs, untilMs }: BackfillRequest,
@@ -136,7 +135,7 @@ function assertPollIsForgotten({ again, sinceMs, untilMs }: BackfillRequest): vo
   );
 }
 
-function collects() {
+function collectsEvents() {
   return standingFaults.BACKFILL_NOT_POSSIBLE(
     "id",
     "the definition collects events, and their windows were of the time in which they came",
@@ -144,7 +143,7 @@ function collects() {
   );
 }
 
-/** Without its runs nothing tells what had one. From before the program was there it has none. */
+/** Throws BACKFILL_NOT_POSSIBLE if runs of the range may be deleted: occurrences could then run twice. */
 function assertRunsAreKept(
   { createdAt }: Pick<StandingProgramRecord, "createdAt">,
   { since, until }: Pick<BackfillRecord, "since" | "until">,
@@ -160,7 +159,7 @@ function assertRunsAreKept(
   );
 }
 
-/** How many times or events a range has. Throws BACKFILL_TOO_LARGE. */
+/** Counts the times or events of a range. Throws BACKFILL_TOO_LARGE. */
 async function count(context: StandingContext, range: BackfillRecord, version: LoadedVersion): Promise<number> {
   const { source } = version.definition;
   if (source.kind === "poll") return 0;
@@ -198,35 +197,39 @@ async function countEvents(
     );
     found += part.count;
     if (found > totalMax) return found;
-    // Events of other accounts, of which there are so many that none are counted any more.
+    // Too many events of other accounts: counting ends here.
     if (part.last !== undefined && clock.now() > endMs) return totalMax + 1;
     fromUuid = part.last === undefined ? undefined : uuidAfterEvent(part.last);
   }
   return found;
 }
 
-/** What a backfill would come to, as far as it is looked at: conditions are, and not keys, rates and budgets. */
-async function tryOut(context: StandingContext, record: BackfillRecord, asIs: LoadedVersion): Promise<BackfillRecord> {
+/** Counts the runs that a backfill would start. Conditions are evaluated; keys, rates and budgets are not. */
+async function countRuns(
+  context: StandingContext,
+  record: BackfillRecord,
+  asIs: LoadedVersion,
+): Promise<BackfillRecord> {
   const { meter } = context;
   const version = byPolicyOf(record, asIs);
   const work = meter.begin({ projectId: record.projectId });
   const beganMs = performance.now();
   let [started, passed, bytes] = [0, 0, 0];
-  for await (const { looked, isPassed } of withRuns(context, record, lookThrough(context, record, version, work))) {
-    const { occurrence } = looked;
+  for await (const { item, hasRun } of withRuns(context, record, walkRange(context, record, version, work))) {
+    const { occurrence } = item;
     if (occurrence === undefined) continue;
     bytes += occurrence.event?.bytes ?? 0;
     if (bytes > dryRun.bytes || performance.now() - beganMs > dryRun.ms) break;
-    const filtered = isPassed ? { isDue: false } : await filter(context, version, occurrence, work);
-    if ("error" in filtered || filtered.isDue) started++;
+    const when = hasRun ? { isDue: false } : await testWhen(context, version, occurrence, work);
+    if ("error" in when || when.isDue) started++;
     else passed++;
     if (work.isSliceOver()) await work.turn();
   }
   return { ...record, started, passed };
 }
 
-/** Forgets what is known of a polled list: the next poll, at once, finds all of it. A poll that is under way counts for nothing. */
-async function forgetPolled(
+/** Forgets the rows of a polled list: the next poll starts at once and finds all rows. A running poll is ignored. */
+async function forgetRows(
   { clock, sealer }: StandingContext,
   tx: Executor,
   { id: programId, projectId }: StandingProgramRecord,

@@ -1,4 +1,4 @@
-import { type ProjectId, parseId, type StandingProgramId } from "@svc/core";
+import { Fault, type ProjectId, parseId, type StandingProgramId } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { requestJobCancel } from "@svc/db/jobs/hold";
@@ -9,39 +9,40 @@ import { type ClaimedInboxEvent, claimInbox, releaseInboxLeases } from "@svc/db/
 import type { NewStandingRun } from "@svc/db/standing/runs";
 import { armLostStandingPrograms } from "@svc/db/standing/sweep";
 import { deleteDueTasks, releaseDueTasks } from "@svc/db/standing/task";
-import type { Occurrence } from "../decide/occurrence.ts";
-import { createPoller, type Poller } from "./poller.ts";
-import type { Polled } from "../poll/store.ts";
-import { type Decided, decideBatch } from "../decide/decide-batch.ts";
 import type { StandingContext } from "../context.ts";
-import { type DecisionBatch, emptyBatch } from "../prepare/due.ts";
-import { Herds } from "./bursts.ts";
-import { StaleBatchError } from "../decide/load.ts";
+import { type DecidedProgram, decideBatch } from "../decide/decide.ts";
+import { NearBoundError, StaleBatchError, StartsError } from "../decide/errors.ts";
+import type { Occurrence } from "../decide/occurrence.ts";
+import type { FinishedPoll } from "../poll/store.ts";
 import { prepare } from "../prepare/prepare.ts";
-import { batchAfter, NearBoundError } from "../decide/errors.ts";
+import type { DecisionBatch } from "../sources/source.ts";
 import { storeBatch } from "../store/store.ts";
+import { Bursts } from "./bursts.ts";
+import { createPoller, type Poller } from "./poller.ts";
 import { rearmZones } from "./zones.ts";
 
 /** The engine of standing programs of one node. */
 export type StandingEngine = {
-  /** Begins to look for what is due. */
+  /** Starts to claim and decide what is due. */
   start(): void;
-  /** Looks now: told after a commit that made something due. */
+  /** Claims now: call it after a commit that made something due. */
   wake(): void;
-  /** Decides about a call at once; undefined where the program is gone or not active. */
+  /** Decides about a call now. Returns undefined if the program does not exist or is not active. */
   call(programId: StandingProgramId, occurrence: Occurrence): Promise<NewStandingRun | undefined>;
-  /** Looks for nothing more, and ends what it is at. */
+  /** Claims nothing more, and finishes work that has begun. */
   stop(): Promise<void>;
 };
 
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Attempts at an event, or at a time of a schedule, after which its runs are refused. */
+/** Maximum attempts to decide about an event or a time of a schedule; then its runs are refused. */
 const attemptsMax = 5;
-/** How often it is looked for schedules that no task stands for. */
+/** Interval of the check for schedules without a task, in milliseconds. */
 const rearmMs = 60_000;
-/** Schedules that are armed again at once. */
+/** Maximum schedules that one check arms again. */
 const rearmMax = 1_000;
+
+const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
 
 /** Makes the engine of a node. It is not started. */
 export function createStandingEngine(context: StandingContext): StandingEngine {
@@ -51,19 +52,19 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
   const wake = () => pause.abort("woken");
   const { clock, limits, observer } = context;
   const poller = createPoller(context, async (polled) => {
-    const decided = await decideWithout(context, { ...emptyBatch, polls: [polled] });
-    tellPoll(context, polled, decided);
+    const decided = await decideWithoutFailed(context, { ...emptyBatch, polls: [polled] });
+    reportPoll(context, polled, decided);
   });
 
-  async function lookLoop(): Promise<void> {
-    const events: EventLook = { after: undefined };
-    const herds = new Herds(limits.batchMax);
+  async function claimLoop(): Promise<void> {
+    const events: EventClaim = { after: undefined };
+    const bursts = new Bursts(limits.batchMax);
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
-      // Both each time: neither a herd of schedules nor a storm of events keeps the other waiting.
-      const hasDue = await look(context, poller, herds);
-      const hasFound = (await lookForEvents(context, events)) || hasDue;
+      // Both each time: neither a burst of schedules nor one of events delays the other.
+      const hasDue = await claimTasks(context, poller, bursts);
+      const hasFound = (await claimEvents(context, events)) || hasDue;
       if (!hasFound && !stopped.signal.aborted)
         await clock.wait(limits.pollMs, AbortSignal.any([signal, stopped.signal]));
     }
@@ -83,7 +84,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     }
   }
 
-  /** Nothing is claimed before: what is armed by older time zone data is not due when it says. */
+  /** Runs before the first claim: a task that was armed by older time zone data may have a wrong time. */
   async function rearmFirst(): Promise<void> {
     while (!stopped.signal.aborted) {
       try {
@@ -98,7 +99,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 
   return {
     start() {
-      running = rearmFirst().then(() => Promise.all([lookLoop(), rearmLoop()]));
+      running = rearmFirst().then(() => Promise.all([claimLoop(), rearmLoop()]));
     },
     wake,
     async call(programId, occurrence) {
@@ -115,10 +116,10 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 }
 
 /**
- * One look for what is due; whether it found anything, and so is to look again at once. Where two nodes look at one time one of them
- * finds less than it takes: that less than a batch was found does not say that nothing is left.
+ * Claims and decides due tasks once. Returns true if it found any, so that the caller claims again at once. If two nodes claim at the same
+ * time, each may find less than a batch although more tasks are due.
  */
-async function look(context: StandingContext, poller: Poller, herds: Herds): Promise<boolean> {
+async function claimTasks(context: StandingContext, poller: Poller, bursts: Bursts): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
     const nowMs = clock.now();
@@ -127,16 +128,18 @@ async function look(context: StandingContext, poller: Poller, herds: Herds): Pro
     if (replays.length > 0) context.takeReplays(replays);
     if (tasks.length === 0) return replays.length === limit;
     await context.sealer.ready(tasks.map(({ projectId }) => projectId));
-    const behindMs = herds.seen(tasks, nowMs);
+    const delayMs = bursts.delaysOf(tasks, nowMs);
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
     await poller.take(tasks.filter(({ kind }) => kind === "poll"));
-    await decideOrSplit(
-      context,
-      tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill"),
-      behindMs,
-    );
-    // Each looks through much: what is due by itself is not to wait for several of them.
-    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task], behindMs);
+    const work: ClaimedWork<ClaimedDueTask> = {
+      batchOf: (tasks) => ({ ...emptyBatch, tasks, delayMs }),
+      groupOf: ({ ownerId }) => ownerId,
+      release: (tasks, dueAtMs) => releaseDueTasks(db, tasks, dueAtMs),
+    };
+    const others = tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill");
+    await decideOrSplit(context, others, work);
+    // One at a time, because each backfill takes long and must not delay other tasks.
+    for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task], work);
     for (const task of cancels) await cancelJob(context, task);
     return true;
   } catch (error) {
@@ -145,65 +148,77 @@ async function look(context: StandingContext, poller: Poller, herds: Herds): Pro
   }
 }
 
+/** A kind of claimed work, such as tasks or events. */
+type ClaimedWork<Item> = {
+  batchOf(items: readonly Item[]): DecisionBatch;
+  /** Returns a key; items with the same key fail together. */
+  groupOf(item: Item): string;
+  release(items: readonly Item[], dueAtMs: number): Promise<unknown>;
+};
+
 /**
- * What fails as a whole is tried program by program, and task by task, so that what is at fault fails alone; that is tried again, later each
- * time. A time of a schedule that fails again and again is refused, and the next one is tried.
+ * Decides about claimed items. If that fails, decides group by group, then item by item, so that only the cause fails. A failed item is
+ * retried, later each time; after too many attempts the runs of an event or of a schedule's time are refused.
  */
-async function decideOrSplit(
+async function decideOrSplit<Item extends { readonly attempt: number }>(
   context: StandingContext,
-  tasks: readonly ClaimedDueTask[],
-  behindMs: ReadonlyMap<ProjectId, number>,
+  items: readonly Item[],
+  work: ClaimedWork<Item>,
 ): Promise<void> {
-  const [first] = tasks;
+  const [first] = items;
   if (first === undefined) return;
-  const isRefused = tasks.length === 1 && first.attempt > attemptsMax;
+  const isRefused = items.length === 1 && first.attempt > attemptsMax;
   try {
-    await (tasks.length === 1 ? decideWithout : decide)(context, { ...emptyBatch, tasks, isRefused, behindMs });
+    await (items.length === 1 ? decideWithoutFailed : decide)(context, { ...work.batchOf(items), isRefused });
   } catch (error) {
-    const byProgram = [...Map.groupBy(tasks, ({ ownerId }) => ownerId).values()];
-    const parts = byProgram.length > 1 ? byProgram : tasks.map((task) => [task]);
+    const groups = [...Map.groupBy(items, work.groupOf).values()];
+    const parts = groups.length > 1 ? groups : items.map((item) => [item]);
     if (parts.length > 1 && !isUnavailable(error)) {
-      for (const part of parts) await decideOrSplit(context, part, behindMs);
+      for (const part of parts) await decideOrSplit(context, part, work);
       return;
     }
     context.observer.failed("decide", error);
-    const attempt = Math.max(...tasks.map((task) => task.attempt));
+    const attempt = Math.max(...items.map((item) => item.attempt));
     const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10));
-    // Where the store is away, leases run out by themselves.
-    await releaseDueTasks(context.db, tasks, context.clock.now() + waitMs).catch((releaseError: unknown) => {
+    // If the database is unavailable, the leases expire.
+    await work.release(items, context.clock.now() + waitMs).catch((releaseError: unknown) => {
       context.observer.failed("decide", releaseError);
     });
   }
 }
 
-/** From after which project on the next look for events begins. */
-type EventLook = { after: ProjectId | undefined };
+/** The last project that was visited: the next claim of events begins after it. */
+type EventClaim = { after: ProjectId | undefined };
 
-/** Decides about a batch of one program; where starts fail, what fails waits, and the rest is decided about. */
-async function decideWithout(context: StandingContext, batch: DecisionBatch): Promise<readonly Decided[]> {
+/** Decides about a batch of one program. If starts fail, the failed runs wait, and the rest is decided. */
+async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
     return await decide(context, batch);
   } catch (error) {
     const next = batchAfter(batch, error);
     if (next === undefined) throw error;
     context.observer.failed("decide", error);
-    return decideWithout(context, next);
+    return decideWithoutFailed(context, next);
   }
 }
 
-/** One look for events that programs listen to; whether it found any, as `look`. */
-async function lookForEvents(context: StandingContext, look: EventLook): Promise<boolean> {
+/** Claims and decides events of subscribed triggers once; returns true if it found any. */
+async function claimEvents(context: StandingContext, position: EventClaim): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
     const nowMs = clock.now();
     const limit = limits.batchMax;
     const request = { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit };
-    const { arrivals, next } = await claimInbox(db, { ...request, after: look.after });
-    look.after = next;
+    const { arrivals, next } = await claimInbox(db, { ...request, after: position.after });
+    position.after = next;
     if (arrivals.length === 0) return false;
     await context.sealer.ready(arrivals.map(({ projectId }) => projectId));
     await context.onFaultPoint?.("arrivals-claimed");
-    await hearOrSplit(context, arrivals);
+    await decideOrSplit<ClaimedInboxEvent>(context, arrivals, {
+      batchOf: (arrivals) => ({ ...emptyBatch, arrivals }),
+      groupOf: ({ projectId, eventId }) => `${projectId} ${eventId}`,
+      release: (arrivals, dueAtMs) => releaseInboxLeases(db, arrivals, dueAtMs),
+    });
     return true;
   } catch (error) {
     observer.failed("claim", error);
@@ -211,48 +226,20 @@ async function lookForEvents(context: StandingContext, look: EventLook): Promise
   }
 }
 
-/** What fails as a whole is tried event by event; one that fails again and again is refused, and keeps nobody from the others. */
-async function hearOrSplit(context: StandingContext, arrivals: readonly ClaimedInboxEvent[]): Promise<void> {
-  const [first] = arrivals;
-  if (first === undefined) return;
-  const isRefused = arrivals.length === 1 && first.attempt > attemptsMax;
-  try {
-    await decide(context, { ...emptyBatch, arrivals, isRefused });
-  } catch (error) {
-    if (arrivals.length > 1 && !isUnavailable(error)) {
-      for (const arrival of arrivals) await hearOrSplit(context, [arrival]);
-      return;
-    }
-    context.observer.failed("decide", error);
-    const attempt = Math.max(...arrivals.map((arrival) => arrival.attempt));
-    await release(context, arrivals, Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10)));
-  }
-}
-
-/** Where the store is away, leases run out by themselves. */
-async function release(
-  context: StandingContext,
-  arrivals: readonly ClaimedInboxEvent[],
-  waitMs: number,
-): Promise<void> {
-  await releaseInboxLeases(context.db, arrivals, context.clock.now() + waitMs).catch((error: unknown) => {
-    context.observer.failed("decide", error);
-  });
-}
-
-/** How often what programs have moved on from is looked at again. */
+/** Maximum preparations of a batch whose programs change meanwhile. */
 const staleMax = 3;
 
-/** Decides about a batch in one transaction, and tells of it. */
-async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly Decided[]> {
-  const { db, clock, starter, onFaultPoint } = context;
+/** Decides about a batch in one transaction, and reports it to the observer. */
+async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly DecidedProgram[]> {
+  const { db, clock, starter, observer, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
-  let decided: readonly Decided[];
+  let decided: readonly DecidedProgram[];
   let hasNotices = false;
   try {
     decided = await withTransaction(db, async (tx) => {
       const all = await decideBatch(context, tx, batch, prepared);
-      ({ hasNotices } = await storeBatch(context, tx, { ...all, behindMs: batch.behindMs }));
+      const stored = { ...all, sources: prepared.sources, delayMs: batch.delayMs };
+      ({ hasNotices } = await storeBatch(context, tx, stored));
       await onFaultPoint?.("before-decided");
       return all.decided;
     });
@@ -261,14 +248,16 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
     if (error instanceof NearBoundError) return decide(context, { ...batch, isAlone: true }, tries);
     throw error;
   }
-  if (prepared.left.length > 0) await release(context, prepared.left, 0);
+  const left = prepared.sources.flatMap((source) => source.left ?? []);
+  // If this fails, the leases expire.
+  await releaseInboxLeases(db, left, clock.now()).catch((error: unknown) => observer.failed("decide", error));
   await onFaultPoint?.("after-decided");
-  // Jobs that are to begin later are found by a look at its time.
-  if (decided.some(({ program, book }) => book.starts.length > 0 && !batch.behindMs?.has(program.projectId)))
+  // Delayed jobs are claimed at their time.
+  if (decided.some(({ program, decisions }) => decisions.starts.length > 0 && !batch.delayMs?.has(program.projectId)))
     starter.wake();
   if (hasNotices) context.wakeDeliveries();
-  tell(context, decided);
-  // Where one ended, others of the project may wait for it.
+  report(context, decided);
+  // Other runs of the project may wait for a run that ended.
   const ended = Map.groupBy(
     decided.filter(({ counted }) => counted.length > 0),
     ({ program }) => program.projectId,
@@ -280,11 +269,11 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
   return decided;
 }
 
-function tell({ observer, clock }: StandingContext, decided: readonly Decided[]): void {
+function report({ observer, clock }: StandingContext, decided: readonly DecidedProgram[]): void {
   const nowMs = clock.now();
-  for (const { program, book } of decided) {
+  for (const { program, decisions } of decided) {
     const { id: programId, projectId } = program;
-    const made = [...book.runs.decided, ...book.declined];
+    const made = [...decisions.runs.decided, ...decisions.declined];
     for (const { id: runId, version, kind, state, reason, count, jobId, fireAt, backfillId } of made) {
       const of = { runId, programId, projectId, version, kind, state, reason, count };
       observer.decided({
@@ -294,11 +283,15 @@ function tell({ observer, clock }: StandingContext, decided: readonly Decided[])
         lagMs: nowMs - fireAt,
       });
     }
-    if (book.state === "paused" && program.state !== "paused") observer.paused(programId, book.pauseReason);
+    if (decisions.state === "paused" && program.state !== "paused") observer.paused(programId, decisions.pauseReason);
   }
 }
 
-function tellPoll({ observer, clock }: StandingContext, polled: Polled, decided: readonly Decided[]): void {
+function reportPoll(
+  { observer, clock }: StandingContext,
+  polled: FinishedPoll,
+  decided: readonly DecidedProgram[],
+): void {
   if (decided.length === 0) return;
   const { programId, loaded, atMs, record } = polled;
   const { projectId, outcome, code, pages, rows, found, failuresInRow } = record;
@@ -307,7 +300,33 @@ function tellPoll({ observer, clock }: StandingContext, polled: Polled, decided:
   observer.polled({ programId, projectId, version, outcome, code, pages, rows, found, failuresInRow, durationMs });
 }
 
-/** Asks a job to end that a newer run takes the place of. */
+/** Maximum failed starts that one transaction records. */
+const unstartedMax = 10;
+
+/**
+ * Returns the batch to decide instead of one whose starts failed. Waiting runs are then started one by one until it is known which of them
+ * fail; these wait. Returns undefined if the failed runs are not known, or if another attempt is of no use.
+ */
+function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
+  if (!(error instanceof StartsError)) return undefined;
+  const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
+  // Schedules and events are refused after too many attempts, and a call returns its error to the caller.
+  const isOther = calls.length + arrivals.length > 0 || tasks.some(({ kind }) => kind === "fire");
+  if (isOther || new Set(error.runs.map(({ programId }) => programId)).size !== 1) return undefined;
+  const isAdmit = polls.length === 0 && tasks.every(({ kind }) => kind === "admit");
+  if (isAdmit && error.runs.length > 1) return startsMax === 1 ? undefined : { ...batch, startsMax: 1 };
+  const names = error.runs.map(({ sourceKey }) => sourceKey);
+  if (names.every((name) => unstarted.has(name))) return undefined;
+  const noted = new Map([...unstarted, ...names.map((name) => [name, detailOf(error.cause)] as const)]);
+  return { ...batch, unstarted: noted, ...(isAdmit && { startsMax: noted.size < unstartedMax ? 1 : 0 }) };
+}
+
+/** Returns a text for people. An error of a driver may contain data, so its text is not used. */
+function detailOf(cause: unknown): string {
+  return cause instanceof Fault ? cause.message : "its job could not be made; the service's log says why";
+}
+
+/** Cancels a job that a newer run replaces. */
 async function cancelJob({ db, clock, starter, observer }: StandingContext, task: ClaimedDueTask): Promise<void> {
   const { ownerId, projectId, subject } = task;
   try {

@@ -3,30 +3,30 @@ import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import { deleteDueTasks, releaseDueTasks, renewDueTasks } from "@svc/db/standing/task";
 import type { StandingContext } from "../context.ts";
 import { runPoll } from "../poll/run-poll.ts";
-import type { Polled } from "../poll/store.ts";
+import type { FinishedPoll } from "../poll/store.ts";
 
-/** Polls for the programs whose tasks this node holds. */
+/** Makes the polls whose tasks this node holds. */
 export type Poller = {
-  /** Takes tasks that were claimed. What there is no room for is given back. */
+  /** Takes claimed tasks; releases those that exceed the maximum of waiting tasks. */
   take(tasks: readonly ClaimedDueTask[]): Promise<void>;
-  /** Begins nothing more, and ends what it is at. */
+  /** Begins no further poll, and finishes running ones. */
   stop(): Promise<void>;
 };
 
-/** Polls at once on a node, and those of one project among them: apps that are slow keep nobody else waiting. */
+/** Maximum running polls of a node, and of one project on it: slow apps must not delay other projects. */
 const runningMax = 32;
 const runningOfProjectMax = 8;
-/** Tasks that wait for a place, their leases held. */
+/** Maximum tasks that wait for a slot while their leases are held. */
 const waitingMax = 200;
-/** When what there was no room for is looked at again. */
+/** Pause until a released task is due again, in milliseconds. */
 const givenBackMs = 5_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
 type Held = { readonly task: ClaimedDueTask; readonly abort: AbortController };
 
-/** Makes the poller of a node. `record` decides about what a poll came to, and writes it, in one transaction. */
-export function createPoller(context: StandingContext, record: (polled: Polled) => Promise<void>): Poller {
+/** Makes the poller of a node. `record` decides about a finished poll and writes it, in one transaction. */
+export function createPoller(context: StandingContext, record: (polled: FinishedPoll) => Promise<void>): Poller {
   const { db, clock, limits, observer } = context;
   const stopped = new AbortController();
   const waiting: Held[] = [];
@@ -49,14 +49,14 @@ export function createPoller(context: StandingContext, record: (polled: Polled) 
   }
 
   async function giveBack(tasks: readonly ClaimedDueTask[], waitMs: number): Promise<void> {
-    // Where the store is away, leases run out by themselves.
+    // If the database is unavailable, the leases expire.
     await releaseDueTasks(db, tasks, clock.now() + waitMs).catch((error: unknown) => observer.failed("poll", error));
   }
 
   function pump(): void {
     while (!stopped.signal.aborted && running.size < runningMax) {
-      const place = waiting.findIndex(({ task }) => (ofProject.get(task.projectId) ?? 0) < runningOfProjectMax);
-      const [next] = place < 0 ? [] : waiting.splice(place, 1);
+      const index = waiting.findIndex(({ task }) => (ofProject.get(task.projectId) ?? 0) < runningOfProjectMax);
+      const [next] = index < 0 ? [] : waiting.splice(index, 1);
       if (next === undefined) return;
       const { projectId } = next.task;
       ofProject.set(projectId, (ofProject.get(projectId) ?? 0) + 1);
@@ -71,7 +71,7 @@ export function createPoller(context: StandingContext, record: (polled: Polled) 
     }
   }
 
-  /** Leases last as long as their polls; one that is lost is another node's, and its poll counts for nothing. */
+  /** Renews leases while their polls run or wait. A lost lease belongs to another node: its poll is aborted. */
   async function renew(): Promise<void> {
     while (running.size + waiting.length > 0 && !stopped.signal.aborted) {
       await clock.wait(limits.leaseMs / 3, stopped.signal);
@@ -86,8 +86,8 @@ export function createPoller(context: StandingContext, record: (polled: Polled) 
         for (const held of all) {
           if (isKept.has(`${held.task.ownerId} ${held.task.leaseToken}`)) continue;
           held.abort.abort();
-          const place = waiting.indexOf(held);
-          if (place >= 0) waiting.splice(place, 1);
+          const index = waiting.indexOf(held);
+          if (index >= 0) waiting.splice(index, 1);
         }
       } catch (error) {
         observer.failed("poll", error);

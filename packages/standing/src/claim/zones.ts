@@ -8,19 +8,19 @@ import {
   readStandingTzVersion,
   rearmStandingSchedules,
 } from "@svc/db/standing/zones";
+import type { StandingContext } from "../context.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "../context.ts";
 
-/** What it takes to find the times of schedules. */
+/** Parts that search the times of schedules. */
 type ZoneContext = Pick<StandingContext, "db" | "clock" | "versions" | "meter" | "tzVersion">;
 
-/** Schedules that one transaction arms again. */
+/** Maximum schedules that one transaction arms again. */
 const rearmMax = 200;
 
 /**
- * Where this node's time zone data is newer than what schedules were armed by, arms every one again that is not of UTC: states change their
- * clocks at short notice, and a time that was found by the rules of before would be an hour off. Answers how many have moved.
+ * Arms every schedule outside UTC again if this node's time zone data is newer than the data by which schedules were armed: states change their
+ * clock rules at short notice, and a time by the earlier rules may be an hour off. Returns how many schedules have moved.
  */
 export async function rearmZones(context: ZoneContext): Promise<number> {
   const { db, tzVersion } = context;
@@ -37,7 +37,7 @@ export async function rearmZones(context: ZoneContext): Promise<number> {
   return moved;
 }
 
-/** Times are searched before anything is locked; what somebody has moved meanwhile is searched again. */
+/** Searches times before anything is locked, and again for programs that were changed meanwhile. */
 async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[]): Promise<number> {
   let moved = 0;
   for (let left = ids; left.length > 0; ) {
@@ -49,8 +49,8 @@ async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[
   return moved;
 }
 
-/** A schedule with its next time by this node's data, and as it stood when that was searched. */
-type FoundMove = { readonly seen: StandingProgramRecord; readonly move: RearmedSchedule };
+/** A schedule with its next time by this node's data, and the program as it was during the search. */
+type FoundMove = { readonly before: StandingProgramRecord; readonly move: RearmedSchedule };
 
 async function findMoved(
   { db, clock, versions, meter }: ZoneContext,
@@ -61,27 +61,27 @@ async function findMoved(
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await versions.get(db, names);
   const found: FoundMove[] = [];
-  // Of many projects each takes little, and all of them too much.
+  // Each of many projects takes little time; together they would take too much.
   const all = meter.begin({ projectId: "" });
-  for (const [index, seen] of programs.entries()) {
+  for (const [index, before] of programs.entries()) {
     const name = names[index];
-    const work = meter.begin({ projectId: seen.projectId });
-    const move = name && (await moveOf(seen, versionOf(name), { nowMs, work }));
-    if (move !== undefined) found.push({ seen, move });
+    const work = meter.begin({ projectId: before.projectId });
+    const move = name && (await moveOf(before, versionOf(name), { nowMs, work }));
+    if (move !== undefined) found.push({ before, move });
     if (all.isSliceOver()) await all.turn();
   }
   return found;
 }
 
-/** Arms schedules again; answers those that are not any more what was looked at. */
+/** Arms schedules again; returns those whose programs were changed since the search. */
 function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgramId[]> {
   return withTransaction(db, async (tx) => {
     const locked = await lockStandingPrograms(
       tx,
-      found.map(({ seen }) => seen.id),
+      found.map(({ before }) => before.id),
     );
     const now = new Map(locked.map((program) => [program.id, program]));
-    const isSame = ({ seen: { id, state, version, nextAt } }: FoundMove) => {
+    const isSame = ({ before: { id, state, version, nextAt } }: FoundMove) => {
       const program = now.get(id);
       return program?.state === state && program.version === version && program.nextAt === nextAt;
     };
@@ -89,11 +89,11 @@ function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgra
       tx,
       found.filter(isSame).map((one) => one.move),
     );
-    return found.filter((one) => !isSame(one)).map(({ seen }) => seen.id);
+    return found.filter((one) => !isSame(one)).map(({ before }) => before.id);
   });
 }
 
-/** What is due already is decided about as it stands: what follows it is found by the newer data. */
+/** Returns the next time of a schedule if it differs. A time that is due already is kept: the newer data decides about later times. */
 async function moveOf(
   { id, nextAt }: StandingProgramRecord,
   { next, definition: { source } }: LoadedVersion,

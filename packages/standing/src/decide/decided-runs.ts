@@ -1,29 +1,29 @@
 import type { StandingRunId } from "@svc/core";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 
-/** The runs that one book decides about: of each, what was decided last is written. */
+/** The runs that one decision context decides. For each run only its last decision is written. */
 export class DecidedRuns {
-  /** New ones, in the order of their decisions. */
+  /** New runs, in the order of their decisions. */
   readonly added: NewStandingRun[] = [];
-  /** Of those that waited. */
+  /** Changes of waiting runs. */
   readonly changes: StandingRunChange[] = [];
-  /** What became of windows whose time was over. */
+  /** Windows that closed, as they were decided. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();
-  /** Where new runs stand, by their ids, and changes. */
+  /** Indexes in `added` and in `changes`, by run id. */
   readonly #newAt = new Map<StandingRunId, number>();
   readonly #changeAt = new Map<StandingRunId, number>();
 
-  /** New ones, and windows whose time was over. */
+  /** New runs and closed windows. */
   get decided(): (NewStandingRun | StandingRunRecord)[] {
     return [...this.added, ...this.closed.values()];
   }
 
-  /** Those of them that wait for their turn. */
+  /** New runs and closed windows that wait. */
   get queued(): (NewStandingRun | StandingRunRecord)[] {
     return this.decided.filter(({ state }) => state === "queued");
   }
 
-  /** A run that is left out as the one before it was is counted in that. */
+  /** Adds a new run. A skipped run that is like the skipped run before it is counted there instead. */
   addOrCount(run: NewStandingRun): void {
     const before = this.added.at(-1);
     const isAlike =
@@ -36,19 +36,19 @@ export class DecidedRuns {
     else this.added[this.added.length - 1] = { ...before, count: before.count + 1, lastAt: run.fireAt };
   }
 
-  /** A new run, whatever was before it. */
+  /** Adds a new run. */
   add(run: NewStandingRun): void {
     this.#newAt.set(run.id, this.added.push(run) - 1);
   }
 
-  /** Of a run that waited, what was decided last is written. */
+  /** Changes a waiting run; a later change replaces it. */
   change(change: StandingRunChange): void {
     const at = this.#changeAt.get(change.id);
     if (at === undefined) this.#changeAt.set(change.id, this.changes.push(change) - 1);
     else this.changes[at] = change;
   }
 
-  /** Decides otherwise about a run that is not in the store yet, or was a window; false for any other. */
+  /** Changes the decision about a new run or a closed window; returns false for any other run. */
   rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
     const closed = this.closed.get(id);
     if (closed !== undefined) this.closed.set(id, { ...closed, ...as });
@@ -58,7 +58,7 @@ export class DecidedRuns {
     return closed !== undefined || run !== undefined;
   }
 
-  /** A window whose time was over, as it was decided about. */
+  /** Adds a closed window. */
   close(run: StandingRunRecord): void {
     this.closed.set(run.id, run);
   }

@@ -4,40 +4,44 @@ import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { type BookFacts, heldBack, OpenLanes, startFailuresMax } from "./decision-facts.ts";
 import { DecidedRuns } from "./decided-runs.ts";
+import { decideStart, type LaneFacts, type RunDecision, rateAfter, type Used } from "./decision.ts";
+import { type DecisionFacts, heldBack, OpenLanes, startFailuresMax } from "./decision-facts.ts";
 import { inputOf } from "./event.ts";
 import { givenOf, keyOf } from "./given.ts";
 import {
   type ClosingWindow,
   changeOf,
+  type DueCandidate,
   givenOfOccurrence,
   givenOfWindow,
   type Occurrence,
   runOf,
   type StartedRun,
 } from "./occurrence.ts";
-import { decideStart, type LaneFacts, type RunDecision, rateAfter, type Used } from "./decision.ts";
 import { Windows } from "./windows.ts";
 
+/** Reasons for which no run of a program may start. */
+export type ProgramHold = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
+
 /**
- * What is decided about one program in one transaction, which holds its row. Decisions see those before them; nothing is written
- * until the book is closed.
+ * The decisions about one program in one transaction, which holds the program's row. Each decision takes the earlier ones into account. Nothing
+ * is written here.
  */
-export class Book {
-  readonly facts: BookFacts;
+export class DecisionContext {
+  readonly facts: DecisionFacts;
   readonly runs = new DecidedRuns();
   readonly starts: StartedRun[] = [];
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
-  /** Keys of `dedupe`, and until when they are remembered from now on. */
-  readonly seenKeys = new Map<string, number>();
+  /** New known keys of `dedupe`, and until when each is remembered. */
+  readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
-  /** Runs that waited and were refused. */
+  /** Waiting runs that were refused. */
   readonly declined: StandingRunRecord[] = [];
-  /** Why runs were refused whose start failed again and again. */
+  /** Error texts of runs that were refused because their start failed too often. */
   readonly failedStarts: string[] = [];
-  /** When a run that waits may start, the earliest. */
+  /** Earliest time at which a waiting run may start, epoch milliseconds. */
   wakeAt: number | undefined;
   state: StandingProgramRecord["state"];
   pauseReason: StandingPauseReason;
@@ -53,7 +57,7 @@ export class Book {
   readonly #lanes: OpenLanes;
   #used: Used;
 
-  constructor(facts: BookFacts) {
+  constructor(facts: DecisionFacts) {
     this.facts = facts;
     const { program, lanes, used } = facts;
     this.state = program.state;
@@ -67,18 +71,27 @@ export class Book {
     this.windows = new Windows(program.id, facts.windows);
   }
 
-  /** What is open in a lane, this book's decisions included. */
+  /** Returns the open runs of a concurrency key, including these decisions. */
   laneOf(name: string): LaneFacts {
     return this.#lanes.of(name);
   }
 
-  /** Decides about something that is due, by the program's version of today where no other is named, and answers its run. */
+  /** Decides about a due occurrence: first by its condition, then by `hold`, then by the program's policies. */
+  decide({ occurrence, version, when }: DueCandidate, hold: ProgramHold | undefined): void {
+    this.seen++;
+    if ("error" in when) this.refuse(occurrence, when.reason, when.error, version);
+    else if (!when.isDue) this.filtered++;
+    else if (hold !== undefined) this.refuse(occurrence, hold, "", version);
+    else this.add(occurrence, version);
+  }
+
+  /** Decides about an occurrence by the policies of a version, by default the current one. Returns its run. */
   add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
     const { program } = this.facts;
     const { definition, record } = version;
     const given = givenOfOccurrence(occurrence, version);
-    const gathered = occurrence.kind === "hand" ? undefined : this.#gather(occurrence, version, given);
-    if (gathered !== undefined) return gathered;
+    const collected = occurrence.kind === "hand" ? undefined : this.#collect(occurrence, version, given);
+    if (collected !== undefined) return collected;
     const lane = keyOf(definition.overlap.key, given);
     const rateKey = keyOf(definition.rate?.key, given);
     const run = this.#newRun(occurrence, record.version);
@@ -88,28 +101,28 @@ export class Book {
     const input = inputOf(version, given, occurrence.input);
     if ("fault" in input) return this.#refuse(inLane, "input_invalid", input.fault);
     const held = heldBack(this.facts, run.sourceKey, 1);
-    const verdict = held?.verdict ?? this.#decide(version, lane.text, rateKey.text, false);
-    const isKept = occurrence.input !== undefined || (occurrence.given !== undefined && verdict.kind === "queue");
+    const decision = held?.decision ?? this.#decideStart(version, lane.text, rateKey.text, false);
+    const isKept = occurrence.input !== undefined || (occurrence.given !== undefined && decision.kind === "queue");
     const sealed = isKept && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
-    const decided = this.#apply({ ...inLane, ...held?.why, input: sealed, projectId: program.projectId }, verdict);
+    const decided = this.#apply({ ...inLane, ...held?.why, input: sealed, projectId: program.projectId }, decision);
     this.runs.addOrCount(decided);
-    if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
+    if (decision.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
     return decided;
   }
 
-  /** What `dedupe` and `collect` make of an occurrence; undefined where it goes on. */
-  #gather(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
+  /** Applies `dedupe` and `collect` to an occurrence; returns undefined if the other policies decide it. */
+  #collect(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
     const run = this.#newRun(occurrence, version.record.version);
     if (dedupe !== undefined) {
       const key = keyOf(dedupe.key, given);
       if ("fault" in key) return this.#refuse(run, "input_invalid", `dedupe: ${key.fault}`);
-      const until = this.seenKeys.get(key.text) ?? this.facts.seenKeys.get(key.text);
+      const until = this.knownKeys.get(key.text) ?? this.facts.knownKeys.get(key.text);
       if (until !== undefined && occurrence.fireAt < until) {
         this.skip(occurrence, "duplicate", version);
         return run;
       }
-      this.seenKeys.set(key.text, occurrence.fireAt + dedupe.windowMs);
+      this.knownKeys.set(key.text, occurrence.fireAt + dedupe.windowMs);
     }
     if (collect === undefined || occurrence.event === undefined) return undefined;
     const key = keyOf(collect.key, given);
@@ -118,7 +131,7 @@ export class Book {
     return run;
   }
 
-  /** Decides about a window whose time is over, as about what is due. */
+  /** Decides about a window whose time has expired, as about an occurrence. */
   close(window: ClosingWindow): void {
     const { nowMs } = this.facts;
     const { run, version } = window;
@@ -136,17 +149,17 @@ export class Book {
       return;
     }
     const held = heldBack(this.facts, run.sourceKey, 1);
-    const verdict = held?.verdict ?? this.#decide(version, lane.text, rateKey.text, false);
-    const sealed = verdict.kind === "queue" && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
+    const decision = held?.decision ?? this.#decideStart(version, lane.text, rateKey.text, false);
+    const sealed = decision.kind === "queue" && input.value !== undefined ? this.facts.seal(run.id, input.value) : null;
     const inLane = { ...run, lane: lane.text, rateKey: rateKey.text, input: sealed, notBefore: null, decidedAt: nowMs };
-    const decided = this.#apply({ ...inLane, ...held?.why }, verdict);
+    const decided = this.#apply({ ...inLane, ...held?.why }, decision);
     this.runs.close(decided);
-    if (verdict.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
+    if (decision.kind === "start") this.#start(decided, { version, rateKey: rateKey.text, input: input.value });
   }
 
   /**
-   * Whether a waiting run is not to be started now since that failed: it waits longer each time, some ten minutes in all, and is refused
-   * at last. Those behind it in its lane wait for it.
+   * Returns true if a waiting run may not start now because its start failed. The run waits longer after each failure, some ten minutes in
+   * total, and is then refused. Later runs of its concurrency key wait for it.
    */
   isHeldBack(run: StandingRunRecord): boolean {
     const { nowMs } = this.facts;
@@ -161,13 +174,13 @@ export class Book {
       this.decline(run, "start_failed", held.why.detail);
       return true;
     }
-    const { notBefore, reason } = held.verdict;
+    const { notBefore, reason } = held.decision;
     this.#wake(notBefore);
     this.runs.change({ ...changeOf(run), ...held.why, reason, notBefore });
     return true;
   }
 
-  /** Decides anew about a run that waits. `input`: what its caller gave, or an event made. */
+  /** Decides again about a waiting run. `input`: the one that its caller gave, or that an event made. */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
     if ("fault" in filled) {
@@ -175,22 +188,22 @@ export class Book {
       this.decline(run, "input_invalid", filled.fault);
       return;
     }
-    const verdict = this.#decide(version, run.lane, run.rateKey, true);
-    if (verdict.kind !== "start") {
-      const reason = verdict.reason;
-      const notBefore = verdict.kind === "queue" ? verdict.notBefore : null;
+    const decision = this.#decideStart(version, run.lane, run.rateKey, true);
+    if (decision.kind !== "start") {
+      const reason = decision.reason;
+      const notBefore = decision.kind === "queue" ? decision.notBefore : null;
       this.#wake(notBefore);
       if (run.reason !== reason || run.notBefore !== notBefore)
         this.runs.change({ ...changeOf(run), detail: "", reason, notBefore });
       return;
     }
     this.#lanes.leave(run.lane, run.id);
-    const started = this.#apply({ ...run, detail: "" }, verdict);
+    const started = this.#apply({ ...run, detail: "" }, decision);
     this.runs.change(changeOf(started));
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
-  /** Occurrences that are left out, as one run. */
+  /** Skips missed times of a schedule, as one run. */
   miss({ count, firstMs, lastMs }: { count: number; firstMs: number; lastMs: number }): void {
     const occurrence = { kind: "schedule", fireAt: firstMs, missed: 0, previousAt: null, callerKeyId: null } as const;
     const run = this.#newRun(
@@ -202,19 +215,19 @@ export class Book {
     this.runs.add({ ...run, count, lastAt, state: "skipped", reason: "missed", endedAt: this.facts.nowMs });
   }
 
-  /** A run that is due and cannot start, since something of the program does not hold any more. */
+  /** Refuses an occurrence whose run cannot start. */
   refuse(occurrence: Occurrence, reason: StandingRunReason, detail: string, version = this.facts.version): void {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
 
-  /** Something that was due and is left out before it was looked at whole. */
+  /** Skips an occurrence without applying the policies. */
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;
     this.runs.addOrCount({ ...run, state: "skipped", reason, endedAt: this.facts.nowMs });
   }
 
-  /** A run that waits and cannot start any more: its version may not be run. */
+  /** Refuses a waiting run: its version may no longer run, or its start failed too often. */
   decline(run: StandingRunRecord, reason: StandingRunReason, detail: string): void {
     this.#lanes.leave(run.lane, run.id);
     const ended = { state: "refused", reason, detail, notBefore: null, endedAt: this.facts.nowMs } as const;
@@ -223,25 +236,25 @@ export class Book {
     this.runs.change({ ...changeOf(run), ...ended });
   }
 
-  /** Nothing is started from now on, until somebody resumes the program. */
+  /** Pauses the program: no run starts until a caller resumes it. */
   pause(reason: StandingPauseReason, detail: string): void {
     this.state = "paused";
     this.pauseReason = reason;
     this.pauseDetail = detail;
   }
 
-  /** Pauses the program where as many failed in a row as its definition names. */
+  /** Pauses the program if the number of failures in a row has reached the `pauseAfter` of its definition. */
   pauseAfterFailures(): void {
     const { pauseAfter } = this.facts.version.definition;
     if (pauseAfter === 0 || this.failuresInRow < pauseAfter || this.state !== "active") return;
     this.pause("failures", `${this.failuresInRow} runs in a row failed`);
   }
 
-  /** A job that there is no room for after all: its run waits. */
+  /** Queues a run whose job exceeds the project's quota. */
   putBack(start: StartedRun, notBefore: number): void {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
-    // What made it is not at hand when it is looked at again.
+    // The occurrence is not available when the run is decided again.
     const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
     if (!this.runs.rewrite(run.id, { ...waits, input })) this.runs.change({ ...changeOf(run), ...waits });
     this.started--;
@@ -267,7 +280,7 @@ export class Book {
     return refused;
   }
 
-  #decide({ definition }: LoadedVersion, laneName: string, rateKey: string, isWaiting: boolean): RunDecision {
+  #decideStart({ definition }: LoadedVersion, laneName: string, rateKey: string, isWaiting: boolean): RunDecision {
     const { nowMs, room, nextDayMs } = this.facts;
     const { overlap, rate, budget, timeZone } = definition;
     return decideStart({
@@ -281,10 +294,10 @@ export class Book {
     });
   }
 
-  /** A run as the verdict leaves it; the lane is told. */
-  #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, verdict: RunDecision): Run {
+  /** Returns a run as a decision leaves it, and updates the open runs of its key. */
+  #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, decision: RunDecision): Run {
     const { nowMs } = this.facts;
-    switch (verdict.kind) {
+    switch (decision.kind) {
       case "start":
         return {
           ...run,
@@ -296,11 +309,11 @@ export class Book {
         };
       case "skip": {
         this.skipped++;
-        const blockingJobId = verdict.blockingJobId ?? null;
-        return { ...run, state: "skipped", reason: verdict.reason, blockingJobId, endedAt: nowMs };
+        const blockingJobId = decision.blockingJobId ?? null;
+        return { ...run, state: "skipped", reason: decision.reason, blockingJobId, endedAt: nowMs };
       }
       case "queue": {
-        const { reason, notBefore, supersedes, cancels = [] } = verdict;
+        const { reason, notBefore, supersedes, cancels = [] } = decision;
         if (supersedes !== undefined) this.#supersede(supersedes, run.lane);
         this.#lanes.queue(run.lane, run.id);
         this.cancels.push(...cancels);

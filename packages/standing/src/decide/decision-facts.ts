@@ -5,51 +5,51 @@ import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
 import type { LaneFacts, Used } from "./decision.ts";
 
-/** What a book is opened with. */
-export type BookFacts = {
+/** Stored facts that the decisions about a program depend on. */
+export type DecisionFacts = {
   readonly program: StandingProgramRecord;
-  /** The program's version of today. */
+  /** The current version of the program. */
   readonly version: LoadedVersion;
   readonly lanes: readonly ConcurrencyKeyUsage[];
-  /** Where rates stand, by key. */
+  /** States of the rates, by key (see `rateAfter`). */
   readonly rates: ReadonlyMap<string, number>;
-  /** Until when keys of `dedupe` are remembered. */
-  readonly seenKeys: ReadonlyMap<string, number>;
-  /** Windows that are open, of the keys that events have. */
+  /** Known keys of `dedupe`, and until when each is remembered. */
+  readonly knownKeys: ReadonlyMap<string, number>;
+  /** Open windows of the keys that due events have. */
   readonly windows: readonly StandingRunRecord[];
-  /** What was used today. */
+  /** Usage of the current day. */
   readonly used: Used;
   readonly nowMs: number;
-  /** Runs that its project may still have under way; shared by the books of a project. */
+  /** How many more runs the project may have under way; shared by the decision contexts of a project. */
   readonly room: { left: number };
-  /** Seals what a caller gave. */
+  /** Seals the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
-  /** Why runs could not be started when it was tried just now, by the names of their occurrences: they wait. */
+  /** Error texts of runs whose start has just failed, by source key: they wait. */
   readonly unstarted: ReadonlyMap<string, string>;
-  /** When the next day of a zone begins. */
+  /** Returns when the next day of a time zone begins. */
   readonly nextDayMs: (timeZone: string) => number;
 };
 
-/** A start that fails is tried again after so long, and twice as long each time. */
+/** Pause after the first failed start, doubled with each further one up to the maximum; milliseconds. */
 const startRetryMinMs = 5_000;
 const startRetryMaxMs = 300_000;
-/** So often the start of a run may fail. */
+/** Maximum failed starts of a run. */
 export const startFailuresMax = 8;
 
-/** What becomes of a run that could not be started when it was tried just now, for the `startFailures`th time; undefined for any other. */
-export function heldBack({ unstarted, nowMs }: BookFacts, sourceKey: string, startFailures: number) {
+/** Returns the decision about a run whose start has just failed for the `startFailures`th time; undefined for any other run. */
+export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string, startFailures: number) {
   const detail = unstarted.get(sourceKey);
   if (detail === undefined) return undefined;
   const notBefore = nowMs + Math.min(startRetryMaxMs, startRetryMinMs * 2 ** (startFailures - 1));
   return {
-    verdict: { kind: "queue", reason: "start_failed", notBefore } as const,
+    decision: { kind: "queue", reason: "start_failed", notBefore } as const,
     why: { detail: detail.slice(0, 1_000), startFailures },
   };
 }
 
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
-/** What is open in those lanes of a program that are decided about: as the store had it, and as decisions change it. */
+/** Open runs by concurrency key, for the keys that are decided: as stored, and as the decisions change them. */
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;
 
@@ -61,26 +61,26 @@ export class OpenLanes {
     );
   }
 
-  /** What is open in a lane. */
+  /** Returns the open runs of a concurrency key. Throws an Error if they were not read. */
   of(name: string): LaneFacts {
     return this.#of(name);
   }
 
-  /** A run waits from now on. */
+  /** Adds a waiting run. */
   queue(name: string, id: StandingRunId): void {
     const lane = this.#of(name);
     lane.queued++;
     lane.newestQueued = id;
   }
 
-  /** A run waits no more. */
+  /** Removes a waiting run. */
   leave(name: string, id: StandingRunId): void {
     const lane = this.#of(name);
     lane.queued--;
     if (lane.newestQueued === id) lane.newestQueued = null;
   }
 
-  /** A job is under way from now on. */
+  /** Adds a started job. */
   start(name: string, jobId: Id<"job">): void {
     const lane = this.#of(name);
     lane.started++;
@@ -89,7 +89,7 @@ export class OpenLanes {
 
   #of(name: string): Lane {
     const lane = this.#lanes.get(name);
-    // Nothing is known of one that was not read, which is not the same as that nothing is open in it.
+    // A key that was not read may have open runs.
     if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
     return lane;
   }

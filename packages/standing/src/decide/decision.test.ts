@@ -31,11 +31,11 @@ test.each([
   ["cancelRunning", "start", "queue overlap, cancels", "queue overlap, supersedes, cancels"],
 ] as const)("acceptance 10: %s, by what is under way and waits", (policy, free, whileBusy, whileQueued) => {
   const decided = (lane: StartFacts["lane"]) => {
-    const verdict = decideStart(facts({ overlap: overlapOf(policy), lane }));
-    if (verdict.kind === "start") return "start";
-    const supersedes = verdict.kind === "queue" && verdict.supersedes === waiting ? ", supersedes" : "";
-    const cancels = verdict.kind === "queue" && verdict.cancels?.includes(job) ? ", cancels" : "";
-    return `${verdict.kind} ${verdict.reason}${supersedes}${cancels}`;
+    const decision = decideStart(facts({ overlap: overlapOf(policy), lane }));
+    if (decision.kind === "start") return "start";
+    const supersedes = decision.kind === "queue" && decision.supersedes === waiting ? ", supersedes" : "";
+    const cancels = decision.kind === "queue" && decision.cancels?.includes(job) ? ", cancels" : "";
+    return `${decision.kind} ${decision.reason}${supersedes}${cancels}`;
   };
   expect([decided(facts().lane), decided(busy), decided(busyAndQueued)]).toEqual([free, whileBusy, whileQueued]);
 });
@@ -65,8 +65,8 @@ test("rate comes before budget, budget before overlap, overlap before the projec
   const budget = { policy, used, nextDayMs: nowMs + 15 * hour };
   const all = facts({ rate, budget, lane: busy, hasRoom: false });
   const reasons = [all, { ...all, rate: undefined }, { ...all, rate: undefined, budget: undefined }].map((given) => {
-    const verdict = decideStart(given);
-    return verdict.kind === "start" ? "" : verdict.reason;
+    const decision = decideStart(given);
+    return decision.kind === "start" ? "" : decision.reason;
   });
   expect(reasons).toEqual(["rate", "budget", "overlap"]);
   const room = decideStart(facts({ overlap: overlapOf("queueAll"), hasRoom: false }));

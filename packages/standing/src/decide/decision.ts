@@ -2,52 +2,52 @@ import type { Id, StandingRunId } from "@svc/core";
 import type { StandingRunReason } from "@svc/db/schema/words";
 import type { Budget, Overlap, StartRate } from "../definition/definition.ts";
 
-/** What is under way and what waits of one key of a program. */
+/** Open runs of one concurrency key of a program. */
 export type LaneFacts = {
   readonly started: number;
   readonly queued: number;
-  /** Jobs under way, the oldest first. */
+  /** Jobs of started runs, oldest first. */
   readonly jobIds: readonly Id<"job">[];
-  /** The newest run that waits; null where none does. */
+  /** The newest waiting run; null if no run waits. */
   readonly newestQueued: StandingRunId | null;
 };
 
-/** What runs used on the day. */
+/** Runs, tool calls and writes of a program on the current day. */
 export type Used = { readonly runs: number; readonly toolCalls: number; readonly writes: number };
 
-/** What a start is decided by. */
+/** Facts that decide whether a run starts. */
 export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;
-  /** With where it stands: see `rateAfter`. */
+  /** The rate with its state (see `rateAfter`). */
   readonly rate: { readonly policy: StartRate; readonly at: number | undefined } | undefined;
   readonly budget: { readonly policy: Budget; readonly used: Used; readonly nextDayMs: number } | undefined;
-  /** Whether the project may have one more run under way. */
+  /** True if the project may have one more run under way. */
   readonly hasRoom: boolean;
   readonly nowMs: number;
-  /** It waited before, and its place is kept. */
+  /** True if the run waited before: it keeps its position in the queue. */
   readonly isWaiting: boolean;
 };
 
-/** What becomes of a run. */
+/** Decision about a run. */
 export type RunDecision =
   | { readonly kind: "start" }
   | {
       readonly kind: "queue";
       readonly reason: StandingRunReason;
-      /** Null where only the end of another run lets it start. */
+      /** Earliest start, epoch milliseconds; null if only the end of another run lets it start. */
       readonly notBefore: number | null;
-      /** The run that it takes the place of in the queue. */
+      /** The waiting run that it replaces in the queue. */
       readonly supersedes?: StandingRunId | undefined;
-      /** Jobs that are ended for it. */
+      /** Jobs that are cancelled for it. */
       readonly cancels?: readonly Id<"job">[];
     }
   | { readonly kind: "skip"; readonly reason: StandingRunReason; readonly blockingJobId: Id<"job"> | undefined };
 
-/** When a project that has as many runs under way as may be is asked again, where no end of one came first. */
+/** Pause until a project at its maximum of runs is checked again, in milliseconds, if no run has ended earlier. */
 const projectRetryMs = 60_000;
 
-/** Decides about a run that is due, in this order: rate, budget, overlap, and the project's bound. */
+/** Decides whether a run starts, in this order: rate, budget, overlap, maximum of the project. */
 export function decideStart(facts: StartFacts): RunDecision {
   return overRate(facts) ?? overBudget(facts) ?? overlapping(facts) ?? overRoom(facts) ?? { kind: "start" };
 }
@@ -58,13 +58,13 @@ function overRate({ rate, nowMs, ...facts }: StartFacts): RunDecision | undefine
   return over("rate", rate.policy.whenOver, notBefore, facts);
 }
 
-/** From when on a rate allows one more start; undefined for at once. */
+/** Returns when a rate allows one more start; undefined for now. */
 function notBeforeOf({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number | undefined {
   const allowedAt = (at ?? nowMs) - (perMs - perMs / max);
   return allowedAt <= nowMs ? undefined : Math.ceil(allowedAt);
 }
 
-/** Where a rate stands after a start (GCRA): when the next one would be due if they were spread evenly. */
+/** Returns the state of a rate after a start (GCRA): when the next start is due if starts are spread evenly. */
 export function rateAfter({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number {
   return Math.ceil(Math.max(at ?? nowMs, nowMs) + perMs / max);
 }
@@ -100,7 +100,7 @@ function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // Those that wait are before it, unless all are allowed: then they wait for a rate or a budget.
+  // Waiting runs start before it. With `allow` they wait only for a rate or a budget.
   if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {

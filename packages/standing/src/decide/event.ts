@@ -6,10 +6,10 @@ import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Occurrence } from "./occurrence.ts";
 
-// It was bounded when it was received.
+// The depth was limited when the event was received.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** An event as definitions name it. */
+/** Returns an event as the templates of definitions read it. */
 export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, payload }: InboxEvent): JsonObject {
   return {
     ...{ id, triggerSlug, entityId },
@@ -19,13 +19,13 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
   };
 }
 
-/** What is given beside `fire` of events, the last one being `event`. */
+/** Returns the template values of events; `event` is the last one. */
 export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };
 }
 
-/** An event as something that is due. */
+/** Returns the occurrence of an event. */
 export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event: JsonObject): Occurrence {
   return {
     kind: "event",
@@ -41,8 +41,8 @@ export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event
 }
 
 /**
- * The input of a run's job: what a caller gave, else what the definition makes of `given`; undefined for the program's own. A fault
- * where it is not what the program takes.
+ * Returns the input of a run's job: the one that a caller gave, otherwise the one that the definition makes from `given`; undefined for the
+ * program's own. Returns a fault if the program does not accept it.
  */
 export function inputOf(
   { definition, program }: Pick<LoadedVersion, "definition" | "program">,

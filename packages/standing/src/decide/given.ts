@@ -5,13 +5,13 @@ import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { TemplateValues } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/catch-up.ts";
 
-/** What made a run: everything that its templates are filled in with. */
+/** The cause of a run, from which its template values are made. */
 export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {
-  /** What is given beside `fire`, by name: of an event `event` and `events`. */
+  /** Template values in addition to `fire`, by name: for an event `event` and `events`. */
   readonly given?: JsonObject | undefined;
 };
 
-/** What the templates of a definition are filled in with for a run. */
+/** Returns the template values of a run. */
 export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZone: string): TemplateValues {
   const { date, time } = localTimeOf(fireAt, timeZone);
   return {
@@ -28,10 +28,10 @@ export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZ
   };
 }
 
-/** Longest text of a key that stands for itself. */
+/** Maximum characters of a key; a longer key is replaced by its digest. */
 const keyCharactersMax = 200;
 
-/** The text of a key; empty where the definition names none. A fault where it cannot be filled in. */
+/** Returns the text of a key: empty if the definition has none, a fault if it cannot be filled in. */
 export function keyOf(
   template: GivenTemplate | undefined,
   given: TemplateValues,

@@ -6,31 +6,49 @@ import type { LoadedVersion } from "../versions.ts";
 import { givenOf } from "./given.ts";
 import type { CollectedEvent } from "./windows.ts";
 
-/** Something that is due: a time of the schedule, an event, or a call. */
+/** A cause of a run: a time of a schedule, an event, rows of a poll, or a call. */
 export type Occurrence = Pick<
   NewStandingRun,
   "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
 > & {
-  /** What a caller gave; undefined: the definition makes the input. */
+  /** The input that a caller gave; undefined if the definition makes it. */
   readonly input: JsonObject | undefined;
-  /** Rows of a polled list that it is about. */
+  /** Number of rows of a polled list. */
   readonly rowCount?: number | undefined;
-  /** What is given beside `fire`, by name. */
+  /** Template values in addition to `fire`, by name. */
   readonly given?: JsonObject | undefined;
-  /** The event that it is, where it is one. */
+  /** The event, if it is one. */
   readonly event?: CollectedEvent | undefined;
-  /** The backfill that makes it due again, or late. */
+  /** The backfill that makes it due. */
   readonly backfillId?: BackfillId | null | undefined;
 };
 
-/** A window whose time is over, with what it hands over. */
+/** The result of `when` for an occurrence: `error` if the condition failed, or if the occurrence could not be decided. */
+export type WhenResult =
+  | { readonly isDue: boolean }
+  | { readonly error: string; readonly reason: "filter_error" | "start_failed" };
+
+/** An occurrence that is due, as it was prepared before its program was locked. */
+export type DueCandidate = {
+  readonly occurrence: Occurrence;
+  /** The version that decides it: for an event, the version that was subscribed when the event was stored. */
+  readonly version: LoadedVersion;
+  readonly when: WhenResult;
+};
+
+/** True if `when` is true for an occurrence, or if its result is an error. */
+export function isWanted({ when }: DueCandidate): boolean {
+  return "error" in when || when.isDue;
+}
+
+/** A window of `collect` whose time has expired, with the template values of its events. */
 export type ClosingWindow = {
   readonly run: StandingRunRecord;
   readonly version: LoadedVersion;
   readonly given: JsonObject;
 };
 
-/** What the templates of a version are filled in with for something that is due. */
+/** Returns the template values of an occurrence. */
 export function givenOfOccurrence(
   occurrence: Occurrence,
   { definition }: Pick<LoadedVersion, "definition">,
@@ -38,12 +56,12 @@ export function givenOfOccurrence(
   return givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
 }
 
-/** The same for a window: it is of the time of its last event. */
+/** Returns the template values of a window; its time is the one of its last event. */
 export function givenOfWindow({ run, version, given }: ClosingWindow): TemplateValues {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
 }
 
-/** A run that is started, with the input of its job. */
+/** A run to start, with the input of its job. */
 export type StartedRun = {
   readonly run: NewStandingRun | StandingRunRecord;
   readonly jobId: Id<"job">;
@@ -51,7 +69,7 @@ export type StartedRun = {
   readonly input: JsonObject | undefined;
 };
 
-/** A run of an occurrence about which nothing is decided yet. */
+/** Returns the run of an occurrence before anything is decided. */
 export function runOf(
   { input: _input, given: _given, event: _event, ...occurrence }: Occurrence,
   {
@@ -91,7 +109,7 @@ export function runOf(
   };
 }
 
-/** What is written of a run that waited. */
+/** Returns the columns of a waiting run that decisions change. */
 export function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
   const { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
   return { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId };

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readStoredDefinition } from "../definition/read.ts";
 import type { LoadedVersion } from "../versions.ts";
-import { Book } from "./decision-context.ts";
+import { DecisionContext } from "./decision-context.ts";
 import type { Occurrence } from "./occurrence.ts";
 
 // What becomes of events, whatever the policies, against a model that is told in the order of docs/reference/schedules/events.md and knows no store.
@@ -62,11 +62,11 @@ async function versionOf({ dedupe, collect, rate, budget, overlap, whenOver }: P
 const nothingOpen = { programId, started: 0, queued: 0, jobIds: [], newestQueued: null };
 const lanes = ["x", "y"].map((lane) => ({ ...nothingOpen, lane }));
 
-function bookOf(version: LoadedVersion): Book {
+function decisionsOf(version: LoadedVersion): DecisionContext {
   const program = { id: programId, projectId, state: "active", pauseReason: "", pauseDetail: "", nextAt: null };
-  return new Book({
-    program: { ...program, previousAt: null, failuresInRow: 0 } as unknown as Book["facts"]["program"],
-    ...{ version, lanes, rates: new Map(), seenKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
+  return new DecisionContext({
+    program: { ...program, previousAt: null, failuresInRow: 0 } as unknown as DecisionContext["facts"]["program"],
+    ...{ version, lanes, rates: new Map(), knownKeys: new Map(), windows: [] as StandingRunRecord[], nowMs },
     used: { runs: 0, toolCalls: 0, writes: 0 },
     room: { left: 1_000 },
     unstarted: new Map(),
@@ -85,7 +85,7 @@ function occurrenceOf({ key, lane }: Posted, index: number): Occurrence {
   };
 }
 
-/** What becomes of each event: `duplicate`, `collected`, `started`, or why it waits (`wait …`) or is left out (`skip …`). */
+/** Returns the outcome of each event: `duplicate`, `collected`, `started`, or why it waits (`wait …`) or is left out (`skip …`). */
 function model(policy: Policies, list: readonly Posted[]): string[] {
   const seen = new Set<string>();
   const lanes = new Map<string, { started: number; queue: number[] }>();
@@ -128,24 +128,24 @@ function model(policy: Policies, list: readonly Posted[]): string[] {
   return outcomes;
 }
 
-/** The same of a book: runs that are left out alike stand for each other, and are told apart again. */
-function outcomesOf(book: Book): string[] {
+/** Returns the same from a decision context: merged skipped runs count one by one. */
+function outcomesOf(decisions: DecisionContext): string[] {
   const words = { started: "started", queued: "wait", skipped: "skip", refused: "refuse" } as const;
-  const runs = book.runs.added.flatMap(({ state, reason, count }) => {
+  const runs = decisions.runs.added.flatMap(({ state, reason, count }) => {
     const word = words[state as keyof typeof words];
     return Array.from({ length: count }, () => (reason === "" ? word : `${word} ${reason}`));
   });
-  return [...runs, ...book.windows.events.map(() => "collected")];
+  return [...runs, ...decisions.windows.events.map(() => "collected")];
 }
 
 test("acceptance 10: events meet dedupe, collect, rate, budget and overlap in this order, whatever the policies", async () => {
   await fc.assert(
     fc.asyncProperty(policies, posts, async (policy, list) => {
-      const book = bookOf(await versionOf(policy));
-      for (const [index, post] of list.entries()) book.add(occurrenceOf(post, index));
-      expect(outcomesOf(book).toSorted()).toEqual(model(policy, list).toSorted());
+      const decisions = decisionsOf(await versionOf(policy));
+      for (const [index, post] of list.entries()) decisions.add(occurrenceOf(post, index));
+      expect(outcomesOf(decisions).toSorted()).toEqual(model(policy, list).toSorted());
       // Each event is in one window, and no window has more than it may.
-      const windows = Map.groupBy(book.windows.events, ({ runId }) => runId);
+      const windows = Map.groupBy(decisions.windows.events, ({ runId }) => runId);
       for (const own of windows.values()) expect(own.length).toBeLessThanOrEqual(policy.collect);
     }),
     { numRuns: 300 },

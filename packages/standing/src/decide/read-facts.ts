@@ -1,4 +1,4 @@
-import type { JsonObject, KeyId, ProjectId, Sealer, StandingProgramId } from "@svc/core";
+import type { JsonObject, KeyId, ProjectId, StandingProgramId, StandingRunId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import {
   findUsableKeys,
@@ -10,22 +10,23 @@ import {
 import { countStartedStandingRuns, countUnendedStandingRuns, lockStandingStarts } from "@svc/db/standing/end";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import { readKnownKeys, readStandingWindows, type WindowKey } from "@svc/db/standing/windows";
-import { Book } from "./decision-context.ts";
-import type { BookFacts } from "./decision-facts.ts";
-import { keyOf } from "./given.ts";
-import { type ClosingWindow, givenOfOccurrence, givenOfWindow } from "./occurrence.ts";
+import type { StandingContext } from "../context.ts";
 import type { TemplateValues } from "../definition/definition.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import { nextDayOf } from "../schedule/schedule.ts";
+import type { DecisionBatch } from "../sources/source.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingContext } from "../context.ts";
-import { candidatesOf, type DecisionBatch, type DueCandidate, isWanted, type ProgramDue } from "../prepare/due.ts";
-import { inputPlace, NearBoundError } from "./errors.ts";
+import { DecisionContext } from "./decision-context.ts";
+import type { DecisionFacts } from "./decision-facts.ts";
+import { NearBoundError } from "./errors.ts";
+import { keyOf } from "./given.ts";
+import { type DueCandidate, givenOfOccurrence, givenOfWindow } from "./occurrence.ts";
+import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 
-/** Starts of a batch beside which others may start, too. */
+/** Maximum starts of a batch while other nodes may start runs of the same project. */
 const startsBesideMax = 200;
 
-/** What may start at all, of all programs of a batch. */
+/** Permits of a batch: keys that are usable, and programs that wait for approval by policy. */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;
@@ -33,8 +34,8 @@ export type Permits = {
 
 const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
 
-/** Reads what decisions rest on, for all programs of a batch at once. */
-export async function openBooks(
+/** Reads the facts of all programs of a batch at once; `open` makes the decision context of a program. */
+export async function readFacts(
   context: StandingContext,
   tx: Executor,
   dues: readonly ProgramDue[],
@@ -43,32 +44,32 @@ export async function openBooks(
     unstarted = new Map(),
     isAlone = false,
   }: { readonly nowMs: number } & Pick<DecisionBatch, "unstarted" | "isAlone">,
-): Promise<Permits & { open(due: ProgramDue): Book }> {
-  const moving = dues.filter(mayMove);
+): Promise<Permits & { open(due: ProgramDue): DecisionContext }> {
+  const moving = dues.filter(isAnythingDue);
   const permits = await readPermits(context, tx, moving, nowMs);
   const rates = await readRates(tx, moving);
-  const gathered = await readGathered(tx, moving);
+  const keys = await readKeys(tx, moving);
   const usage = await readUsage(tx, moving, nowMs);
   const rooms = await roomsOf(context, tx, moving, { isAlone });
   return {
     ...permits,
     open: ({ program, version, lanes }) =>
-      new Book({
+      new DecisionContext({
         ...{ program, version, lanes, nowMs, unstarted },
         rates: new Map((rates.get(program.id) ?? []).map(({ key, at }) => [key, at])),
-        ...gathered(program.id),
+        ...keys(program.id),
         used: usage.get(program.id) ?? nothingUsed,
         room: rooms.get(program.projectId) ?? { left: 0 },
-        seal: (runId, input: JsonObject) => sealInput(context.sealer, inputPlace(program.projectId, runId), input),
+        seal: (runId, input: JsonObject) =>
+          context.sealer.seal(Buffer.from(JSON.stringify(input), "utf8"), inputContext(program.projectId, runId)),
         nextDayMs: (timeZone) => nextDayOf(timeZone, nowMs),
       }),
   };
 }
 
-/** Whether a run of a program may come of a batch. */
-function mayMove(due: ProgramDue): boolean {
-  const { closing, waiting, backfill } = due;
-  return closing.length > 0 || waiting.length > 0 || backfill !== undefined || candidatesOf(due).some(isWanted);
+/** Returns the context that seals the input of a run that a caller gave: no other context opens it. */
+export function inputContext(projectId: ProjectId, runId: StandingRunId): string {
+  return `${projectId}/standing_runs/${runId}/input`;
 }
 
 async function readPermits(
@@ -91,7 +92,7 @@ async function readPermits(
   };
 }
 
-/** Where the rates stand that starts are decided by. */
+/** Reads the state of the rates that decide about starts. */
 async function readRates(
   tx: Executor,
   moving: readonly ProgramDue[],
@@ -99,8 +100,8 @@ async function readRates(
   const keys = moving.flatMap((due) => {
     const { id: programId } = due.program;
     const texts = [
-      ...candidatesOf(due).map(rateKeyOf),
-      ...due.closing.map(rateKeyOfWindow),
+      ...candidatesOf(due).map(({ occurrence: of, version }) => rateKey(version, () => givenOfOccurrence(of, version))),
+      ...due.closing.map((window) => rateKey(window.version, () => givenOfWindow(window))),
       ...due.waiting.map(({ run, version }) => (version.definition.rate === undefined ? undefined : run.rateKey)),
     ];
     return [...new Set(texts)].flatMap((key) => (key === undefined ? [] : [{ programId, key }]));
@@ -108,20 +109,12 @@ async function readRates(
   return Map.groupBy(await readStandingRates(tx, keys), ({ programId }) => programId);
 }
 
-function rateKeyOf({ occurrence, version }: DueCandidate): string | undefined {
-  return rateKey(version, () => givenOfOccurrence(occurrence, version));
-}
-
-function rateKeyOfWindow(window: ClosingWindow): string | undefined {
-  return rateKey(window.version, () => givenOfWindow(window));
-}
-
 function rateKey({ definition: { rate } }: LoadedVersion, given: () => TemplateValues): string | undefined {
   const key = rate && keyOf(rate.key, given());
   return key === undefined || "fault" in key ? undefined : key.text;
 }
 
-/** What programs with a budget used on their day. */
+/** Reads what programs with a budget have used on their current day. */
 async function readUsage(
   tx: Executor,
   moving: readonly ProgramDue[],
@@ -133,28 +126,28 @@ async function readUsage(
   return new Map((await readStandingUsage(tx, days)).map((one) => [one.programId, one]));
 }
 
-/** What a book is told of keys: those that were seen, and windows that are open. */
-type Gathered = Pick<BookFacts, "seenKeys" | "windows">;
+/** Known keys of `dedupe`, and open windows of `collect`. */
+type KeyFacts = Pick<DecisionFacts, "knownKeys" | "windows">;
 
-/** Reads, of the keys that what is due has, which were seen and which have a window. */
-async function readGathered(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => Gathered> {
+/** Reads which keys of due occurrences are known, and which have an open window. */
+async function readKeys(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => KeyFacts> {
   const keys = dues.flatMap((due) =>
     candidatesOf(due).map((candidate) => ({ programId: due.program.id, ...keysOf(candidate) })),
   );
-  const seen = distinct(
+  const deduped = distinct(
     keys.flatMap(({ programId, dedupe }) => (dedupe === undefined ? [] : [{ programId, lane: dedupe }])),
   );
   const collecting = distinct(
     keys.flatMap(({ programId, collect }) => (collect === undefined ? [] : [{ programId, lane: collect }])),
   );
-  const seenKeys = await readKnownKeys(
+  const knownKeys = await readKnownKeys(
     tx,
-    seen.map(({ programId, lane: key }) => ({ programId, key })),
+    deduped.map(({ programId, lane: key }) => ({ programId, key })),
   );
   const windows = Map.groupBy(await readStandingWindows(tx, collecting), ({ programId }) => programId);
-  const seenOf = Map.groupBy(seenKeys, ({ programId }) => programId);
+  const knownOf = Map.groupBy(knownKeys, ({ programId }) => programId);
   return (id) => ({
-    seenKeys: new Map((seenOf.get(id) ?? []).map(({ key, until }) => [key, until])),
+    knownKeys: new Map((knownOf.get(id) ?? []).map(({ key, until }) => [key, until])),
     windows: windows.get(id) ?? [],
   });
 }
@@ -163,10 +156,10 @@ function keysOf({ occurrence, version }: DueCandidate): { dedupe?: string; colle
   const { dedupe, collect } = version.definition;
   if (occurrence.kind === "hand" || (dedupe === undefined && collect === undefined)) return {};
   const given = givenOfOccurrence(occurrence, version);
-  const seen = dedupe && keyOf(dedupe.key, given);
+  const known = dedupe && keyOf(dedupe.key, given);
   const window = collect && occurrence.event && keyOf(collect.key, given);
   return {
-    ...(seen !== undefined && "text" in seen && { dedupe: seen.text }),
+    ...(known !== undefined && "text" in known && { dedupe: known.text }),
     ...(window !== undefined && "text" in window && { collect: window.text }),
   };
 }
@@ -175,15 +168,10 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
   return [...new Map(keys.map((key) => [`${key.programId} ${key.lane}`, key])).values()];
 }
 
-/** Seals what a caller gave. */
-function sealInput(sealer: Sealer, place: string, input: JsonObject): Buffer {
-  return sealer.seal(Buffer.from(JSON.stringify(input), "utf8"), place);
-}
-
 /**
- * How many more runs each project may have under way. Who is near that bound starts runs alone until the transaction ends, so that no number
- * of nodes passes it; who is far from it does not wait for others, nor they for it. Throws NearBoundError where it turns out to be near.
- * Which runs are parked is looked up only where that decides: it reads a job for each.
+ * Returns how many more runs each project may have under way. A batch whose project is near its maximum starts runs alone until its
+ * transaction ends, so that several nodes together do not exceed the maximum; other batches do not wait for each other. Throws NearBoundError
+ * if a project turns out to be near. Parked runs are subtracted only if that decides, because it reads a job for each.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,
@@ -207,7 +195,7 @@ async function roomsOf(
   return rooms;
 }
 
-/** How many runs of a program may start in its batch at most. */
+/** Returns the maximum number of runs of a program that may start in its batch. */
 function startsMaxOf(due: ProgramDue): number {
   return candidatesOf(due).length + due.closing.length + due.waiting.length;
 }

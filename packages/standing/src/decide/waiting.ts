@@ -9,38 +9,59 @@ import {
   readQueuedStandingRuns,
   skipLateStandingRuns,
 } from "@svc/db/standing/concurrency-keys";
-import { keyOf } from "./given.ts";
-import { givenOfOccurrence, givenOfWindow, type Occurrence } from "./occurrence.ts";
-import type { TemplateValues } from "../definition/definition.ts";
-import type { LoadedVersion } from "../versions.ts";
+import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { StandingContext } from "../context.ts";
-import { candidatesOf, isWanted, type ProgramDue } from "../prepare/due.ts";
+import type { TemplateValues } from "../definition/definition.ts";
+import { isRunnable } from "../sources/source.ts";
+import type { LoadedVersion } from "../versions.ts";
+import { keyOf } from "./given.ts";
+import type { LockedProgram } from "./load.ts";
+import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occurrence } from "./occurrence.ts";
 
-/** What of a program is due, before anything is known of what is open of it. */
-export type FreshDue = Omit<ProgramDue, "late" | "lanes" | "waiting" | "hasMore">;
+/** A program of a batch with its open runs. */
+export type ProgramDue = LockedProgram & {
+  /** Runs that waited for longer than allowed, and were skipped. */
+  readonly late: number;
+  /** Open runs by concurrency key, for the keys that are decided. */
+  readonly lanes: readonly ConcurrencyKeyUsage[];
+  /** Waiting runs whose concurrency key has a free slot, each with its own version, which may be an earlier one. */
+  readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
+  /** True if more runs wait than were read. */
+  readonly hasMore: boolean;
+};
 
-/** Waiting runs that one transaction looks at. */
+/** Maximum waiting runs that one transaction reads. */
 const admittedMax = 200;
 
+/** Returns the new occurrences of a program, which its policies decide. */
+export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" | "calls">): readonly DueCandidate[] {
+  return [...sources.flatMap(({ candidates }) => candidates), ...calls];
+}
+
+/** True if a run of a program may result from a batch. */
+export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue): boolean {
+  return waiting.length + closing.length + calls.length > 0 || sources.some(({ isDue }) => isDue);
+}
+
 /**
- * Leaves out what waits for too long, and reads what is open in the lanes that are decided about, with the runs that may start now. What
- * else waits, however much it is, is not read.
+ * Skips runs that waited for too long, and reads the open runs of the concurrency keys that are decided, with the runs that may start now. No
+ * other waiting run is read, however many there are.
  */
 export async function withWaiting(
   { versions }: StandingContext,
   tx: Executor,
-  dues: readonly FreshDue[],
+  dues: readonly LockedProgram[],
   nowMs: number,
 ): Promise<ProgramDue[]> {
   const admitted = dues.filter(({ isAdmitted, program }) => isAdmitted && program.deletedAt === null);
   const late = await skipLate(tx, admitted, nowMs);
-  const standing = admitted.filter(({ program: { state } }) => state === "active" || state === "ended");
+  const runnable = admitted.filter(({ program }) => isRunnable(program));
   const waitingLanes = await listWaitingConcurrencyKeys(
     tx,
-    standing.map(({ program }) => program.id),
+    runnable.map(({ program }) => program.id),
   );
   const lanes = await readLanes(tx, dues, waitingLanes);
-  const maxOf = new Map(standing.map(({ program, version }) => [program.id, version.definition.overlap.max]));
+  const maxOf = new Map(runnable.map(({ program, version }) => [program.id, version.definition.overlap.max]));
   const isWaiting = new Set(waitingLanes.map(nameOf));
   const { taken, left } = lanesWithRoom(
     lanes.filter((lane) => isWaiting.has(nameOf(lane))),
@@ -57,10 +78,10 @@ export async function withWaiting(
   });
 }
 
-/** Leaves out what waits for longer than its program allows; answers how much of each program. */
+/** Skips runs that waited for longer than their program allows; returns how many, by program. */
 async function skipLate(
   tx: Executor,
-  admitted: readonly FreshDue[],
+  admitted: readonly LockedProgram[],
   nowMs: number,
 ): Promise<ReadonlyMap<StandingProgramId, number>> {
   const bounds = admitted.flatMap(({ program: { id: programId, state }, version: { definition } }) => {
@@ -71,15 +92,15 @@ async function skipLate(
   return counts;
 }
 
-/** What is open in the lanes of everything that is new, and in those where runs wait. */
+/** Reads the open runs of the concurrency keys that new occurrences or waiting runs have. */
 async function readLanes(
   tx: Executor,
-  dues: readonly FreshDue[],
+  dues: readonly LockedProgram[],
   waiting: readonly ConcurrencyKey[],
 ): Promise<ConcurrencyKeyUsage[]> {
   const wanted = new Map<string, ConcurrencyKey & { readonly most: number }>();
   const want = (name: ConcurrencyKey, queueMax: number) => {
-    // Some of those that wait may leave before it is asked whether one more may wait.
+    // Waiting runs may start before the queue's length is compared with its maximum.
     const most = Math.max(wanted.get(nameOf(name))?.most ?? 0, queueMax + admittedMax);
     wanted.set(nameOf(name), { ...name, most });
   };
@@ -93,8 +114,8 @@ async function readLanes(
 
 type LaneDecided = { readonly lane: string; readonly version: LoadedVersion };
 
-/** In which lanes what is new of a program is decided about. */
-function lanesDecided(due: FreshDue): LaneDecided[] {
+/** Returns the concurrency keys of a program's new occurrences. */
+function lanesDecided(due: LockedProgram): LaneDecided[] {
   const started = candidatesOf(due).filter((one) => isWanted(one) && !isCollected(one.occurrence, one.version));
   return [
     ...started.flatMap(({ occurrence, version }) => laneOf(version, () => givenOfOccurrence(occurrence, version))),
@@ -102,7 +123,7 @@ function lanesDecided(due: FreshDue): LaneDecided[] {
   ];
 }
 
-/** None where the key cannot be told: such a run is refused. */
+/** Returns no key if it cannot be filled in: such a run is refused. */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
   const lane = key === undefined ? { text: "" } : keyOf(key, given());
@@ -113,7 +134,7 @@ function nameOf({ programId, lane }: ConcurrencyKey): string {
   return `${programId} ${lane}`;
 }
 
-/** In which lanes waiting runs are looked at, and which programs have more than that. */
+/** Returns the keys whose waiting runs are read, and the programs that have more of them. */
 function lanesWithRoom(
   lanes: readonly ConcurrencyKeyUsage[],
   maxOf: ReadonlyMap<StandingProgramId, number>,
@@ -132,7 +153,7 @@ function lanesWithRoom(
   return { taken, left };
 }
 
-/** Whether an occurrence goes into a window, and is decided about once that is over. */
+/** True if an occurrence goes into a window of `collect`, which is decided when it closes. */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
   return kind !== "hand" && definition.collect !== undefined && event !== undefined;
 }

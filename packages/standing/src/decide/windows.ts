@@ -3,23 +3,23 @@ import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { StandingWindowChange } from "@svc/db/standing/windows";
 import type { Collect } from "../definition/definition.ts";
 
-/** An event that a window takes, and the bytes of what it carries. */
+/** An event that goes into a window, when it was received (epoch milliseconds), and the bytes of its payload. */
 export type CollectedEvent = { readonly eventId: EventId; readonly atMs: number; readonly bytes: number };
 
-/** Bytes that a window hands over at most, and the event that passes them. */
+/** Maximum bytes of a window's events; the event that exceeds them is included. */
 const windowBytesMax = 262_144;
 
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
 
 /**
- * The windows of a program's keys in one transaction. A window is a run that collects: it takes events until it is quiet, or has waited, or
- * is full; then it closes, and is decided about by itself.
+ * The windows of a program's keys in one transaction. A window is a run that collects events until no event came for some time, until its
+ * maximum time has passed, or until it is full. Then it closes, and svc decides about it as about an occurrence.
  */
 export class Windows {
   readonly #open: Map<string, Window>;
   readonly #touched = new Map<StandingRunId, Window>();
   readonly #programId: StandingProgramId;
-  /** Which window has which event. */
+  /** Events, each with its window. */
   readonly events: {
     readonly eventId: EventId;
     readonly programId: StandingProgramId;
@@ -31,10 +31,10 @@ export class Windows {
     this.#open = new Map(open.map((run) => [run.lane, { run, isNew: false }]));
   }
 
-  /** Takes an event into the window of its key. `fresh`: a run of its version, for a window that begins with it. */
+  /** Adds an event to the window of its key. `fresh`: a run of its version, used if a window begins with the event. */
   take(key: string, collect: Collect, event: CollectedEvent, fresh: NewStandingRun): void {
     const open = this.#open.get(key);
-    // Each version collects for itself, and what came after a window's time is not of it.
+    // Each version collects for itself. An event that came after a window's time begins the next one.
     const isOver =
       open !== undefined &&
       (open.run.version !== fresh.version ||
@@ -57,10 +57,10 @@ export class Windows {
   }
 
   /**
-   * When it is to be looked whether the first of those that were touched closes. One whose time is over already, while events come to it,
-   * is looked at in a while: by its time it would be after every batch of a storm.
+   * Returns when the first changed window is to be checked for closing. A window whose time has expired while events still come is checked
+   * after `againMs`: by its own time it would be checked after every batch of a burst.
    */
-  lookAt(nowMs: number, againMs: number): number | undefined {
+  checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {
       const at = notBefore ?? 0;
       return state === "closing" || at > nowMs ? at : nowMs + againMs;
@@ -68,12 +68,12 @@ export class Windows {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Windows that began. */
+  /** Returns the windows that began. */
   begun(): NewStandingRun[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [run as NewStandingRun] : []));
   }
 
-  /** What became of those that were there. */
+  /** Returns the changes of stored windows. */
   changes(): StandingWindowChange[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [] : [windowChangeOf(run)]));
   }
@@ -96,7 +96,7 @@ export class Windows {
   }
 }
 
-/** What is written of a window, or of a run that one became. */
+/** Returns the columns of a window, or of the run that it became, that decisions change. */
 export function windowChangeOf(run: NewStandingRun | StandingRunRecord): StandingWindowChange {
   const { id, state, reason, detail, lane, count, decidedAt } = run;
   const { rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;

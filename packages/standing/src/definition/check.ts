@@ -34,42 +34,42 @@ import { noteEntity, noteZone, type StandingFault, type StandingFaults } from ".
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
 import { suggestedValue } from "./suggested-input.ts";
 
-/** What definitions are checked with. */
+/** Parts that check definitions. */
 export type CheckParts = {
   readonly db: Executor;
   readonly starter: Pick<JobStarter, "check" | "checkRead">;
-  /** The tools of the deployment, its triggers among them, and those that a project sees. */
+  /** Tools and triggers of the deployment, and those of projects. */
   readonly views: Pick<CatalogViews, "shared" | "forProject">;
-  /** Meters what it takes to search the times of schedules. */
+  /** Meters the search for times of schedules. */
   readonly meter: Pick<WorkMeter, "begin">;
 };
 
-/** What is to be checked, and for whom. */
+/** A definition to check, with the project and role that it is for. */
 export type DefinitionCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
-  /** What the program is to reach of the project; null for all of it. */
+  /** The access scope of the program; null for the whole project. */
   readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
-  /** Whether it stands already: rules that are younger than it do not hold. Default false. */
+  /** True if the definition is stored: later rules do not apply to it. Default false. */
   readonly isStored?: boolean;
 };
 
-/** A definition that can stand. */
+/** A definition without faults. */
 export type CheckedDefinition = {
   readonly definition: Definition;
   readonly hash: string;
-  /** What a run of it does: see `planHashOf`. */
+  /** Hash of what a run does: see `planHashOf`. */
   readonly planHash: string;
   readonly start: StartableProgram;
-  /** When it is due first, from when it was checked on: null where it never is, or where that is not known before. */
+  /** When it is due first after the check, epoch milliseconds; null if never, or if that is not known. */
   readonly firstAt: number | null;
-  /** What it may not mean, its program included. */
+  /** Notes about the definition and its program. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** Checks a definition as a whole against what the project may use; all its faults are one refusal. */
+/** Checks a whole definition against what the project may use; all its faults are one refusal. */
 export async function checkDefinition(
   { db, starter, views, meter }: CheckParts,
   { projectId, role, binding, definitionJson, nowMs, isStored = false }: DefinitionCheck,
@@ -132,16 +132,13 @@ export async function checkDefinition(
   };
 }
 
-/**
- * The hash of what a run of a definition does: its program, what that is given, what decides whether it is, and the definitions of tools
- * that it runs on.
- */
+/** Returns the hash of what a run of a definition does: its program, its input, its condition, and the definitions of its tools. */
 function planHashOf(document: JsonObject, { programHash, pins }: StartableProgram): string {
   const { input = null, when = null } = document;
   return canonicalHash({ programHash, input, when, pins });
 }
 
-/** An input that a program lacks is made by its definition, of what starts a run: the fault says how. */
+/** Adds to a fault about a missing input how the definition can make that input. */
 function withInput(fault: ProgramFault, document: JsonObject | undefined, given: JsonSchema | undefined): ProgramFault {
   const { program } = document ?? {};
   const inputSchema = isObject(program) ? program.inputSchema : undefined;
@@ -151,7 +148,7 @@ function withInput(fault: ProgramFault, document: JsonObject | undefined, given:
   return { ...fault, hint };
 }
 
-/** What `when` may name: nothing is known of params whose program has faults. */
+/** Returns the types of the names in `when`. The params of a program with faults are unknown. */
 function givenTypes(
   { source }: Definition,
   known: JsonSchema | undefined,
@@ -163,7 +160,7 @@ function givenTypes(
   return new Map([...given].filter(([name]) => name !== "events" && name !== "rows"));
 }
 
-/** Triggers that a hint names. */
+/** Maximum triggers that a hint names. */
 const namedMax = 5;
 
 function checkSource({ source }: Definition, { shared }: CheckParts["views"], faults: StandingFaults): void {
@@ -183,7 +180,7 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
   );
 }
 
-/** What starts a program that is bound: events of its entity alone, of toolkits that it may use. */
+/** Checks the trigger of a bound program: only events of its entity, and of toolkits that it may use. */
 function checkBinding({ source }: Definition, binding: Binding, faults: StandingFaults): void {
   if (source.kind !== "trigger") return;
   const { entityId } = binding;
@@ -204,14 +201,14 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
   faults.add("SOURCE_NOT_GRANTED", [...at, "slug"], message, "name a trigger of one of those toolkits");
 }
 
-/** What people approved is what the program does by the definitions of that time: by others they are asked anew. */
+/** Checks `drift`: people approve a plan with the tool definitions of that time, and are asked again for others. */
 function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: StandingFaults): void {
   if (drift !== "follow" || !needsApproval) return;
   const hint = 'write "pause", or nothing; ResumeStandingProgram with adopt asks people anew';
   faults.add("POLICY_INVALID", ["drift"], "is follow, and the plan of the program needs approval", hint);
 }
 
-/** How often something happens elsewhere bounds nothing: what needs approval names how many runs a day are approved. */
+/** Checks `budget`: a program that needs approval and is not on a schedule declares how many runs a day are approved. */
 function checkBudget(
   { source, budget }: Definition,
   { needsApproval }: StartableProgram,
@@ -222,7 +219,7 @@ function checkBudget(
   faults.add("BUDGET_REQUIRED", budget === undefined ? [] : ["budget"], message, 'name them: "budget": {"runs": 200}');
 }
 
-/** That what the definition makes is what the program takes. */
+/** Checks that the program accepts the input that the definition makes. */
 function checkInput(
   { input }: Definition,
   { program: { inputSchema } }: StartableProgram,
@@ -250,8 +247,8 @@ function checkInput(
 }
 
 /**
- * Returns the `input` of a definition that gives a program what its inputSchema requires, as a person would write it. `given`: the type of
- * what starts a run. A field that nothing given is named like gets a path to fill in.
+ * Returns the `input` of a definition for the required fields of an inputSchema, as a person would write it. `given`: the type of the template
+ * values. A field without a value of the same name gets a path to fill in.
  */
 function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
   const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];

@@ -4,23 +4,23 @@ import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 
-/** What is done with a run that is over a rate or a budget: it waits, or it is left out. */
+/** Handling of a run that exceeds a rate or a budget: it waits or is skipped. */
 export type WhenOver = "queue" | "skip";
 
-/** How runs of the same key keep out of each other's way. */
+/** How runs with the same concurrency key overlap. */
 export type Overlap = {
   readonly policy: OverlapPolicy;
-  /** Runs of a key at once. */
+  /** Maximum started runs of a key. */
   readonly max: number;
-  /** Runs of a key that wait at most. */
+  /** Maximum waiting runs of a key. */
   readonly queueMax: number;
-  /** How long a run waits at most. */
+  /** Maximum waiting time of a run, in milliseconds. */
   readonly queueForMs: number;
-  /** Undefined: the whole program shares one key. */
+  /** Undefined if the whole program shares one key. */
   readonly key: GivenTemplate | undefined;
 };
 
-/** How many runs of the same key start in a time. */
+/** Maximum starts of runs with the same key in a time. */
 export type StartRate = {
   readonly max: number;
   readonly perMs: number;
@@ -28,23 +28,23 @@ export type StartRate = {
   readonly key: GivenTemplate | undefined;
 };
 
-/** Which occurrences are the same one: a key that was seen within the window makes no other run. */
+/** Duplicate occurrences: a key that is known within the window makes no other run. */
 export type Dedupe = { readonly key: GivenTemplate; readonly windowMs: number };
 
-/** How events of the same key become one run. */
+/** How events with the same key become one run. */
 export type Collect = {
-  /** The window closes when it had no event for so long; undefined: it does not wait for that. */
+  /** The window closes if no event came for this time, in milliseconds; undefined if that does not close it. */
   readonly quietMs: number | undefined;
-  /** It closes so long after its first event. */
+  /** The window closes this time after its first event, in milliseconds. */
   readonly waitMs: number;
-  /** It closes with so many events; undefined: with any number. */
+  /** Maximum events of the window; undefined for no maximum. */
   readonly max: number | undefined;
-  /** Whether all of them are handed over, or the last alone. */
+  /** The events that the run gets. */
   readonly take: "all" | "last";
   readonly key: GivenTemplate | undefined;
 };
 
-/** What runs may use on a day; undefined: as much as they like. */
+/** Maximum use of runs on a day; undefined for no maximum. */
 export type Budget = {
   readonly runs: number | undefined;
   readonly toolCalls: number | undefined;
@@ -52,24 +52,24 @@ export type Budget = {
   readonly whenOver: WhenOver;
 };
 
-/** What starts a standing program by itself. */
+/** The source whose occurrences start a standing program. */
 export type ProgramSource =
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   | {
       readonly kind: "trigger";
       readonly slug: string;
-      /** Undefined: events of any account. */
+      /** Undefined for events of any account. */
       readonly entity: string | undefined;
     }
   | { readonly kind: "poll"; readonly poll: Poll };
 
-/** A definition that was read. */
+/** A parsed definition. */
 export type Definition = {
   readonly title: string;
-  /** Of local times and of the budget's days. */
+  /** Time zone of local times and of the budget's days. */
   readonly timeZone: string;
   readonly source: ProgramSource;
-  /** What an occurrence must be to make a run; undefined: every one does. */
+  /** Condition of a run; undefined if every occurrence makes one. */
   readonly when: Expression | undefined;
   readonly input: GivenTemplate | undefined;
   readonly dedupe: Dedupe | undefined;
@@ -77,15 +77,15 @@ export type Definition = {
   readonly rate: StartRate | undefined;
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;
-  /** What happens where tools that it uses change; undefined: it follows, or pauses where its plan needs approval. */
+  /** Reaction to changed tools; undefined to follow them, or to pause if the plan needs approval. */
   readonly drift: "follow" | "pause" | undefined;
-  /** Ends in a row that pause it; 0 for never. */
+  /** Failures in a row after which svc pauses the program; 0 for never. */
   readonly pauseAfter: number;
-  /** The program as JSON text. */
+  /** JSON text of the program. */
   readonly programJson: string;
 };
 
-/** What the templates of a definition are filled in with. */
+/** Values that fill in the templates of a definition, by name. */
 export type TemplateValues = JsonObject;
 
 const text = { type: "string" } as const;
@@ -104,7 +104,7 @@ const fireType = {
   required: ["at", "localDate", "localTime", "timeZone", "kind", "missed"],
 } as const;
 
-/** What each of them is, as a JSON Schema. `known`: what events of the source carry, or what its rows are, where that is known. */
+/** Returns the JSON Schema of these values. `known`: the schema of the source's event payloads or rows, if it is known. */
 export function givenTypeOf(source: ProgramSource | undefined, known: JsonSchema | undefined): JsonSchema {
   if (source?.kind === "poll") return givenTypeOfPoll(source.poll, known ?? {});
   if (source?.kind !== "trigger") return { type: "object", properties: { fire: fireType }, required: ["fire"] };

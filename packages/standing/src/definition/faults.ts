@@ -5,7 +5,7 @@ import { findReferencedEntities } from "@svc/db/standing/trigger-entities";
 import { createFaultList, type DocumentFault, type FaultList, type ProgramFault } from "@svc/program";
 import type { Definition } from "./definition.ts";
 
-/** What is wrong with a definition beside its program. */
+/** Codes of a definition's faults, without those of its program. */
 type DefinitionFaultCode =
   | "DEFINITION_MALFORMED"
   | "DEFINITION_TOO_LARGE"
@@ -20,16 +20,16 @@ type DefinitionFaultCode =
   | "POLICY_INVALID"
   | "BUDGET_REQUIRED";
 
-/** One thing wrong with a definition, or with the program in it. */
+/** A fault of a definition or of its program. */
 export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["code"]>;
 
 /** The faults of a definition. */
 export type StandingFaults = FaultList<DefinitionFaultCode>;
 
-/** Collects the faults of a definition, and hands those that readers of programs find on in its own words. */
+/** Collects the faults of a definition, and translates the codes of readers that programs share. */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;
-  /** For readers that are shared with programs. */
+  /** The list for readers that programs share. */
   readonly shared: FaultList;
 } {
   const faults = createFaultList<DefinitionFaultCode>(document);
@@ -53,7 +53,7 @@ export function createDefinitionFaults(document: unknown): {
   };
 }
 
-/** A bound that is not kept is told by what it bounds. */
+/** Returns the code of a definition for the code of a shared reader, by the place of the fault. */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
   if (first === "source" && second === "poll") return "POLL_INVALID";
   if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";
@@ -61,17 +61,17 @@ function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | 
   return first === "source" && second === "schedule" ? "SCHEDULE_INVALID" : "POLICY_INVALID";
 }
 
-/** What is looked at for notes. `document`: the definition as it was written. */
+/** A definition that is checked for notes. `document`: the definition as it was written. */
 type NotedDefinition = {
   readonly projectId: ProjectId;
   readonly definition: Definition;
   readonly document: JsonObject;
 };
 
-/** Local times of what starts a run, which depend on the zone. */
+/** Names of local times, which depend on the time zone. */
 const localNames = /\bfire\.local(?:Date|Time)\b/;
 
-/** Notes a definition whose times are read in UTC only because it names no zone. */
+/** Adds notes if times of a definition are read in UTC only because it declares no time zone. */
 export function noteZone({ definition: { source }, document }: NotedDefinition, faults: StandingFaults): void {
   if (Object.hasOwn(document, "timeZone")) return;
   const hint =
@@ -93,7 +93,7 @@ export function noteZone({ definition: { source }, document }: NotedDefinition, 
   }
 }
 
-/** Notes a trigger with an entity that no event can be about by what is known now. */
+/** Adds a note if no event of a trigger can be about the entity of the source, as far as is known now. */
 export async function noteEntity(
   { projectId, definition: { source } }: NotedDefinition,
   { db, views }: { readonly db: Executor; readonly views: Pick<CatalogViews, "shared"> },

@@ -1,15 +1,15 @@
 import type { JsonSchema } from "@svc/catalog";
 import { durationSchema, type ObjectForm, schemaOf, wholeSchema } from "@svc/program";
 
-/** Shortest time between two occurrences. */
+/** Minimum time between two occurrences, in milliseconds. */
 const intervalMinMs = 60_000;
-/** Times that a list of `at` may have. */
+/** Maximum times of `at`. */
 export const timesMax = 100;
-/** Cron expressions that a schedule may have. */
+/** Maximum cron expressions of a schedule. */
 export const expressionsMax = 10;
 
 const day = 86_400_000;
-/** Bounds of the numbers and durations of a definition; milliseconds. */
+/** Minimum and maximum of numbers and durations (milliseconds) of a definition. */
 export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },
@@ -88,7 +88,7 @@ export const triggerForm: ObjectForm = {
   examples: [{ slug: "calendar.events_changed" }],
 };
 
-/** `first` where it is an object. */
+/** `first`, if it is an object. */
 export const firstForm: ObjectForm = {
   description: "The last rows of the list.",
   required: { last: wholeSchema("How many.", bounds.last, 10) },
@@ -236,7 +236,7 @@ export const overlapForm: ObjectForm = {
   examples: [{ policy: "queueAll" }],
 };
 
-/** A definition as a whole. */
+/** A whole definition. */
 export const definitionForm: ObjectForm = {
   description: "A standing program, version 1: a program that the service starts by itself.",
   required: {
@@ -277,7 +277,7 @@ export const definitionForm: ObjectForm = {
   ],
 };
 
-/** The JSON Schema of definitions, as it is served there. */
+/** The JSON Schema of definitions, as svc serves it. */
 export const standingSchema: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   ...schemaOf(definitionForm),

@@ -16,7 +16,7 @@ import {
 } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import { readPoll } from "../poll/read.ts";
-import { readSchedule, type Search } from "../schedule/read.ts";
+import { readSchedule, type TimeSearch } from "../schedule/read.ts";
 import {
   type Budget,
   type Collect,
@@ -39,14 +39,13 @@ import {
   sourceForm,
   triggerForm,
 } from "./forms.ts";
-import type { SourceReading } from "./source.ts";
 
 const kinds = ["schedule", "trigger", "poll"] as const;
 
-/** Where the JSON Schema of definitions is served. */
+/** Path under which svc serves the JSON Schema of definitions. */
 const standingSchemaPath = "/schemas/standing.v1.json";
 
-/** Fields of a definition and of the program in it, but for those of the program's parts. */
+/** Fields of a definition and of its program, without those of the program's parts. */
 const definitionPlaces: JsonSchema = {
   properties: {
     ...definitionForm.required,
@@ -65,44 +64,44 @@ const definitionPlaces: JsonSchema = {
   },
 };
 
-/** The document that readers of definitions are for. Its program is read apart, by its own. */
+/** The document of definition readers. Other readers read the program in it. */
 const definitionDocument: ReaderDocument = {
   schema: standingSchemaPath,
   places: placesOf(definitionPlaces, "source"),
 };
 
-/** Characters of a definition at most, its program included. */
+/** Maximum characters of a definition, including its program. */
 const definitionCharactersMax = 327_680;
 
-/** What a text is: a definition whose program was not looked at, or what is wrong with it. */
+/** The result of reading a text: a definition with an unchecked program, or faults. */
 export type DefinitionReading = {
   readonly faults: StandingFaults;
-  /** The same, for readers and checks that programs share. */
+  /** The same list, for readers and checks that programs share. */
   readonly shared: FaultList;
-  /** Undefined where the text is no object, or lacks what nothing stands in for. */
+  /** Undefined if the text is not an object, or has no valid source or program. */
   readonly definition: Definition | undefined;
   /** The parsed text. */
   readonly document: JsonObject | undefined;
 };
 
-/** Levels that a definition may be nested: a program has as many, and stands one below. */
+/** Maximum nesting levels of a definition: one more than those of the program in it. */
 const depthMax = 101;
 
-/** What events of a trigger carry, as a JSON Schema; undefined where there is no such trigger. */
+/** Returns the JSON Schema of a trigger's payloads; undefined if there is no such trigger. */
 export type PayloadTypes = (triggerSlug: string) => JsonSchema | undefined;
 
 const nothingKnown: PayloadTypes = () => undefined;
 
-/** What the rows of a polled list are, as a JSON Schema; undefined where that is not known. */
+/** Returns the JSON Schema of a polled list's rows; undefined if it is not known. */
 export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
- * Reads a definition. Every fault that does not take the project to see is recorded at once; without `payloadOf` any field of an event is
- * let pass, and without `search` any schedule is.
+ * Reads a definition, and records every fault that can be found without the project. Without `payloadOf` any field of an event is accepted, and
+ * without `search` any schedule is.
  */
 export async function readDefinition(
   text: string,
-  search: Search | undefined,
+  search: TimeSearch | undefined,
   payloadOf: PayloadTypes = nothingKnown,
   rowOf: RowTypes = () => undefined,
 ): Promise<DefinitionReading> {
@@ -149,7 +148,7 @@ export async function readDefinition(
   return { faults, shared, document, definition: { ...definition, source, programJson: JSON.stringify(program) } };
 }
 
-/** What is known of what a source gives. */
+/** Returns the known type of a source's payloads or rows. */
 export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: RowTypes): JsonSchema | undefined {
   switch (source.kind) {
     case "schedule":
@@ -161,7 +160,7 @@ export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: R
   }
 }
 
-/** The definition of a stored version: it was read before, and what is new since is not asked of it. */
+/** Reads the definition of a stored version, without rules that are newer than the version. */
 export async function readStoredDefinition(text: string): Promise<Definition> {
   const { definition } = await readDefinition(text, undefined);
   if (definition === undefined) throw new Error("a stored definition of a standing program cannot be read");
@@ -219,10 +218,10 @@ function readOverlap(
   };
 }
 
-/** Reads a template over what is given. */
+/** Reads a template of the source's values. */
 type GivenReader = (node: ShapeNode) => GivenTemplate | undefined;
 
-/** Reads which occurrences are the same. Faults are recorded. */
+/** Reads `dedupe`, and records its faults. */
 function readDedupe(node: ShapeNode, reader: ShapeReader, given: GivenReader): Dedupe | undefined {
   if (node.value === undefined) return undefined;
   const fields = reader.fields(node, dedupeForm);
@@ -231,7 +230,7 @@ function readDedupe(node: ShapeNode, reader: ShapeReader, given: GivenReader): D
   return key === undefined || windowMs === undefined ? undefined : { key, windowMs };
 }
 
-/** Reads how events become one run. Faults are recorded. */
+/** Reads `collect`, and records its faults. */
 function readCollect(
   node: ShapeNode,
   reader: ShapeReader,
@@ -265,19 +264,28 @@ function readCollect(
   };
 }
 
-/** Whether a text names a time zone of the IANA database. Offsets, such as `+02:00`, are none: they know no summer time. */
+/** True if a text is a time zone of the IANA database. Offsets such as `+02:00` are not, because they have no summer time. */
 function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(text)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: text });
     return true;
   } catch {
-    // The one way it says that it knows no such zone.
+    // Intl throws for an unknown zone.
     return false;
   }
 }
 
-/** Reads what starts a program. Faults are recorded; undefined where it cannot be told. */
+/** Parts that read a source. */
+type SourceReading = {
+  readonly reader: ShapeReader;
+  readonly faults: StandingFaults;
+  readonly timeZone: string;
+  /** Undefined for a stored definition. */
+  readonly search: TimeSearch | undefined;
+};
+
+/** Reads the source of a program. Records its faults, and returns undefined if it has any. */
 async function readSource(node: ShapeNode, reading: SourceReading): Promise<ProgramSource | undefined> {
   const { reader, faults } = reading;
   const fields = reader.fields(node, sourceForm);

@@ -1,20 +1,20 @@
 import type { JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 
-/** A path into what is given, and whether it may be absent. */
+/** A path into the template values; `isCertain` is true if its value is always present. */
 type GivenPath = { readonly path: string; readonly isCertain: boolean };
 
-/** Levels that are looked through for a field. */
+/** Maximum levels that are searched for a field. */
 const depthMax = 4;
 
-/** Returns the value of one field of such an input. */
+/** Returns the suggested value of one input field. */
 export function suggestedValue(name: string, given: JsonSchema): string {
   const found = pathTo(name, given);
   const { path, isCertain } = found ?? { path: whereToLook(given), isCertain: true };
   return `{"$ref": ${JSON.stringify(path)}${isCertain ? "" : ', "else": ""'}}`;
 }
 
-/** The shortest path whose last name is that of a field. */
+/** Returns the shortest path whose last name is that of a field. */
 function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   let level: (GivenPath & { readonly schema: JsonSchema })[] = [{ path: "", isCertain: true, schema: given }];
   for (let depth = 0; depth < depthMax; depth++) {
@@ -32,7 +32,7 @@ function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   return undefined;
 }
 
-/** The first of what is given that a program is mostly about. */
+/** Returns the path of the values that a program usually needs. */
 function whereToLook({ properties }: JsonSchema): string {
   const names = Object.keys(isObject(properties) ? properties : {});
   if (names.includes("row")) return "row.<field>";

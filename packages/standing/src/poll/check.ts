@@ -4,7 +4,7 @@ import type { JobStarter } from "@svc/jobs";
 import type { StandingFaults } from "../definition/faults.ts";
 import { foundBy, type Poll, rowTypeOf } from "./definition.ts";
 
-/** What a poll is checked with. */
+/** Parts that check a poll. */
 export type PollCheck = {
   readonly starter: Pick<JobStarter, "checkRead">;
   readonly projectId: ProjectId;
@@ -16,8 +16,8 @@ export type PollCheck = {
 const at = ["source", "poll"] as const;
 
 /**
- * Checks a poll against what the project sees and holds: its call as that of a program, and how rows are found against the schemas of the
- * tool. Every fault is recorded.
+ * Checks a poll against the tools and accounts of the project: its call as that of a program, and how rows are found against the schemas of the
+ * tool. Records every fault.
  */
 export async function checkPoll(poll: Poll, { starter, projectId, binding, view, faults }: PollCheck): Promise<void> {
   const add = (path: readonly (string | number)[], message: string, hint: FaultText) =>
@@ -32,7 +32,7 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
     );
     return;
   }
-  // What the cursor gives is given at each poll.
+  // Each poll sets the arguments of the cursor.
   const cursor = action && foundBy(poll, action).cursor;
   const given = cursor === undefined ? [] : givenByCursor(cursor);
   const sorted = cursor?.kind === "newest" && isObject(cursor.args) ? (cursor.args as JsonObject) : {};

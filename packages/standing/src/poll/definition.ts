@@ -2,14 +2,14 @@ import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
-/** What of a list is new at the first poll of a program: nothing, everything, or the last ones. */
+/** Rows that the first poll of a program finds: none, all, or the last ones. */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**
- * Where a poll goes on. `seen`: every poll walks all pages, and compares ids. `after`: argument `arg` takes the bound: the greatest `from`
- * of the rows so far, less the overlap where that is a time, or plus `step`; without `from` the time of the last poll. `newest`: with
- * `args` the newest rows come first, and a poll ends at a page without an unknown id. `token`: `arg` takes what stood at `from` in the
- * answer before, as long as there is more.
+ * How a poll continues. `seen`: every poll walks all pages and compares ids. `after`: argument `arg` takes the bound, which is the greatest
+ * `from` of the rows so far, less the overlap if that is a time, or plus `step`; without `from` it is the time of the last poll. `newest`: with
+ * `args` the newest rows come first, and a poll ends at a page without unknown ids. `token`: `arg` takes the value at `from` of the previous
+ * answer, until there are no further rows.
  */
 export type PollCursor =
   | { readonly kind: "seen" }
@@ -26,31 +26,31 @@ export type PollCursor =
 /** How the rows of a list are walked. */
 export type WalkSpec = {
   readonly args: JsonObject;
-  /** Where the list stands in the answer. */
+  /** Path of the list in the answer. */
   readonly rows: Path;
-  /** Where the id stands in a row. */
+  /** Path of the id in a row. */
   readonly id: Path;
   readonly cursor: PollCursor;
-  /** Undefined: the list has one page. */
+  /** Undefined if the list has one page. */
   readonly paging: Paging | undefined;
-  /** Of a list of one page: the argument that says how many rows it answers at most. */
+  /** The argument for the maximum rows, if the list has one page. */
   readonly size: string | undefined;
-  /** Fields of a row that runs are given; undefined for all. */
+  /** Fields of a row that runs get; undefined for all. */
   readonly keep: readonly string[] | undefined;
-  /** Whether a row that is known is found again where its kept fields differ. */
+  /** True if a known row is found again when its kept fields differ. */
   readonly findsChanged: boolean;
 };
 
-/** A list that is polled, as a definition says it. What is undefined stands in the tool's own definition. */
+/** A polled list, as a definition declares it. The tool's own definition supplies undefined fields. */
 export type Poll = {
   readonly call: string;
   readonly entity: string;
   readonly args: JsonObject;
   readonly everyMs: number;
   readonly first: PollFirst;
-  /** Whether rows are found once, or again where their kept fields differ. */
+  /** `new` finds a row once; `changed` finds it again when its kept fields differ. */
   readonly on: "new" | "changed";
-  /** Whether a run gets all rows of a poll, or one. */
+  /** `poll`: a run gets all rows of a poll; `row`: one row. */
   readonly per: "poll" | "row";
   readonly keep: readonly string[] | undefined;
   readonly rows: string | undefined;
@@ -59,7 +59,7 @@ export type Poll = {
   readonly cursor: PollCursorDocument | undefined;
 };
 
-/** How rows are found: what the definition says, else what the tool declares; undefined where neither does. */
+/** How rows are found, by the definition or otherwise by the tool; undefined if neither declares it. */
 type FoundBy = {
   readonly rows: string | undefined;
   readonly id: string | undefined;
@@ -67,7 +67,7 @@ type FoundBy = {
   readonly cursor: PollCursorDocument | undefined;
 };
 
-/** What of a poll its definition says, and what its tool. */
+/** Returns how the rows of a poll are found. */
 export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Action, "poll">): FoundBy {
   const declared = on === "changed" ? (poll?.changed ?? poll?.cursor) : poll?.cursor;
   // The size of the one page belongs to its list.
@@ -80,7 +80,7 @@ export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Act
   };
 }
 
-/** How a poll walks the list of a tool; undefined where the tool does not say it (any more) and the definition neither. */
+/** Returns how a poll walks the list of a tool; undefined if neither the tool nor the definition declares it. */
 export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
   const { rows, id, size, cursor } = foundBy(poll, action);
   const rowsPath = rows === undefined ? undefined : listPathOf(rows);
@@ -99,7 +99,7 @@ export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
   };
 }
 
-/** `items[]`: the path of a list; `[]` alone is the answer itself. */
+/** Returns the path of a list, such as `items[]`; `[]` alone is the answer itself. */
 function listPathOf(text: string): Path | undefined {
   return text === "[]" ? [] : parsePath(text.slice(0, -2));
 }
@@ -122,7 +122,7 @@ function cursorOf({ kind, arg, from, overlap, step, more, args }: PollCursorDocu
   }
 }
 
-/** What a row is, as a JSON Schema: an item of the list, with its kept fields; undefined where that is not known. */
+/** Returns the JSON Schema of a row with its kept fields; undefined if it is unknown. */
 export function rowTypeOf(poll: Poll, action: Action): JsonSchema | undefined {
   const { rows } = foundBy(poll, action);
   const path = rows === undefined ? undefined : listPathOf(rows);

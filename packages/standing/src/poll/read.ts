@@ -4,10 +4,10 @@ import type { JsonObject, JsonValue, ShapeNode, ShapeReader } from "@svc/program
 import { bounds, cursorForm, firstForm, pollForm } from "../definition/forms.ts";
 import type { Poll, PollFirst } from "./definition.ts";
 
-/** Fields of a row that may be kept. */
+/** Maximum kept fields of a row. */
 const keptMax = 100;
 
-/** Reads a polling source. Faults are recorded; undefined where it has any. */
+/** Reads a polling source. Records its faults, and returns undefined if there are any. */
 export function readPoll(node: ShapeNode, reader: ShapeReader): Poll | undefined {
   const before = reader.faults.count;
   const fields = reader.fields(node, pollForm);
@@ -76,7 +76,7 @@ function readCursor(node: ShapeNode, reader: ShapeReader): PollCursorDocument | 
 
 const computed = ["$ref", "$text", "$cel", "$secret", "$literal"];
 
-/** The arguments of a poll are the same each time: nothing is filled in. */
+/** Records references in the arguments of a poll: they are the same each time. */
 function checkConstants(value: JsonValue, path: ShapeNode["path"], reader: ShapeReader): void {
   if (Array.isArray(value)) {
     for (const [index, item] of (value as readonly JsonValue[]).entries())

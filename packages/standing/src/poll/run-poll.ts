@@ -8,31 +8,31 @@ import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standi
 import { canonicalHash, type JsonObject, type JsonValue } from "@svc/program";
 import type { Called } from "@svc/tools";
 import type { StandingContext } from "../context.ts";
-import { lookAtDrift } from "../prepare/drift.ts";
+import { findDrift } from "../prepare/drift.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { foundBy, type Poll, type WalkSpec, walkSpecOf } from "./definition.ts";
 import { newPollState, type PollState } from "./state.ts";
-import { openPollState, type Polled, sealPollState } from "./store.ts";
+import { type FinishedPoll, openPollState, sealPollState } from "./store.ts";
 import { type PollResult, type ReadFault, type WalkBounds, walk } from "./walk.ts";
 
-/** Whose account is read, and by whose key. */
+/** The account that is read, and the key that reads it. */
 type PollReader = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** What the program reaches of the project; null for all of it. */
+  /** The access scope of the program; null for the whole project. */
   readonly binding: Binding | null;
   readonly call: string;
   readonly entity: string;
-  /** Ends waits: the node stops, or the poll is another's by now. */
+  /** Ends waits when the node stops, or when another node has the poll. */
   readonly signal: AbortSignal;
 };
 
-/** Longest that a poll waits before it asks for a page again; what asks for longer ends it. */
+/** Maximum pause before a page is requested again, in milliseconds; a longer pause ends the poll. */
 const patienceMs = 10_000;
 const attemptsMax = 3;
 const detailCharactersMax = 500;
 
-/** Reads one page through the ordinary call path: its account, its limits, its row in the ledger. */
+/** Reads one page by an ordinary tool call, with the limits of its account and a row in the ledger. */
 async function readPage(
   { caller, clock }: Pick<StandingContext, "caller" | "clock">,
   { projectId, keyId, binding, call, entity, signal }: PollReader,
@@ -58,7 +58,7 @@ async function readPage(
   }
 }
 
-/** A poll only reads, whatever class its tool has by now: nothing that it calls is approved or confirmed. */
+/** Limits a binding to reads, even if the class of the tool has changed: a poll's calls are not approved or confirmed. */
 function readOnly(binding: Binding | null): Binding {
   return { entityId: "", toolkitSlugs: [], ...binding, accessClasses: ["read"] };
 }
@@ -93,7 +93,7 @@ function answerOf(called: Called): { readonly answer: JsonValue } | { readonly f
   }
 }
 
-/** How far a poll goes: runs of one row each are many, and all of them are one transaction. */
+/** Returns the limits of a poll. With a run per row they are lower, because one transaction writes all runs. */
 const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
   pagesMax,
   rowsMax: 10_000,
@@ -104,8 +104,8 @@ const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
 const failedMinMs = 60_000;
 const failedMaxMs = 3_600_000;
 
-/** Where the polls of a program stand before one. */
-type Standing = {
+/** The state of a program's polls before a poll. */
+type StateBefore = {
   readonly record: StandingPollRecord | undefined;
   readonly state: PollState;
   readonly generation: number;
@@ -113,14 +113,14 @@ type Standing = {
 };
 
 /**
- * Polls for a program: reads its list, and answers what is to be decided and written. Nothing is written. Undefined where there is nothing
- * to poll for any more.
+ * Polls for a program: reads its list, and returns what is to be decided and written. Writes nothing. Returns undefined if the program no longer
+ * polls.
  */
 export async function runPoll(
   context: StandingContext,
   task: ClaimedDueTask,
   signal: AbortSignal,
-): Promise<Polled | undefined> {
+): Promise<FinishedPoll | undefined> {
   const { db, views, clock, limits } = context;
   const found = await findPolling(context, task.ownerId);
   if (found === undefined) return undefined;
@@ -133,8 +133,8 @@ export async function runPoll(
   const { keyId } = version.record;
   const tool = (await views.forProject(projectId)).tools.get(poll.call);
   const action = tool?.kind === "action" && tool.class === "read" ? tool : undefined;
-  const standing = standingOf(context, (await readStandingPolls(db, [programId])).get(programId), poll, action);
-  const of = { task, program, version, poll, atMs, standing };
+  const before = stateBefore(context, (await readStandingPolls(db, [programId])).get(programId), poll, action);
+  const of = { task, program, version, poll, atMs, before };
   if (!(await findUsableKeys(db, [keyId], atMs)).has(keyId)) {
     const detail = `${keyId}, whose jobs its runs are, was revoked or has expired`;
     return { ...polledOf(context, of, failed("key_revoked", detail)), hold: { reason: "key_revoked", detail } };
@@ -148,7 +148,7 @@ export async function runPoll(
       action === undefined ? "is no tool of class read any more" : "does not declare how it is polled any more";
     return polledOf(context, of, failed("POLL_INVALID", `${poll.call} ${why}`));
   }
-  const { state, generation } = standing;
+  const { state, generation } = before;
   const walked = await walk(
     { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per, limits.pollPagesMax) },
     {
@@ -160,7 +160,7 @@ export async function runPoll(
   return polledOf(context, { ...of, spec }, walked);
 }
 
-/** The program that is to be polled for, of a version that follows its tools; `drifted` is why it cannot, and is to pause. */
+/** Returns the program to poll for, with a version that follows its tools; `drifted` is why it must pause instead. */
 async function findPolling(
   context: StandingContext,
   programId: StandingProgramId,
@@ -170,8 +170,8 @@ async function findPolling(
   if (program === undefined || program.deletedAt !== null || program.state !== "active") return undefined;
   const name = { programId, projectId: program.projectId, version: program.version };
   const version = (await versions.get(db, [name]))(name);
-  const drift = await lookAtDrift(context, program, version);
-  // Its next version stands by now.
+  const drift = await findDrift(context, program, version);
+  // The program has its next version now.
   if (drift === "moved") return findPolling(context, programId);
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
@@ -180,16 +180,16 @@ function failed(code: string, message: string): PollResult {
   return { kind: "failed", fault: { code, message, isFinal: true } };
 }
 
-/** A program that polls something else, or tells rows apart otherwise, begins anew: what is there by then starts nothing by itself. */
-function standingOf(
+/** Returns the state of a program's polls. If it polls another list, or another id, it starts again: present rows start no run. */
+function stateBefore(
   { sealer }: StandingContext,
   record: StandingPollRecord | undefined,
   poll: Poll,
   action: Action | undefined,
-): Standing {
+): StateBefore {
   const identity = identityOf(poll, action);
   if (record === undefined) return { record, state: newPollState(poll.first), generation: 1, identity };
-  // Of a tool that is gone nothing is known: it may come back as it was.
+  // A removed tool may come back unchanged.
   if (action === undefined || record.identity.equals(identity)) {
     return { record, state: openPollState(sealer, record), generation: record.generation, identity: record.identity };
   }
@@ -200,8 +200,8 @@ function identityOf(poll: Poll, action: Action | undefined): Buffer {
   const { call, entity, args, on, keep } = poll;
   const { rows, id, cursor } = action === undefined ? poll : foundBy(poll, action);
   const content = on === "changed" ? { on, keep: keep ?? null } : { on };
-  const told = { call, entity, args, rows: rows ?? null, id: id ?? null, cursor: cursor ?? null, ...content };
-  return createHash("sha256").update(canonicalHash(told)).digest();
+  const identity = { call, entity, args, rows: rows ?? null, id: id ?? null, cursor: cursor ?? null, ...content };
+  return createHash("sha256").update(canonicalHash(identity)).digest();
 }
 
 type Of = {
@@ -210,26 +210,26 @@ type Of = {
   readonly version: LoadedVersion;
   readonly poll: Poll;
   readonly atMs: number;
-  readonly standing: Standing;
+  readonly before: StateBefore;
   readonly spec?: WalkSpec;
 };
 
-function polledOf(context: StandingContext, of: Of, walked: PollResult): Polled {
-  const { task, program, version, poll, atMs, standing, spec } = of;
-  const { record: before, generation, identity } = standing;
-  const failures = failuresOf(before?.failuresInRow ?? 0, walked);
+function polledOf(context: StandingContext, of: Of, walked: PollResult): FinishedPoll {
+  const { task, program, version, poll, atMs, before, spec } = of;
+  const { record: earlier, generation, identity } = before;
+  const failures = failuresOf(earlier?.failuresInRow ?? 0, walked);
   const shared = {
     ...{ task, programId: program.id, loaded: version, per: poll.per, atMs, failures, hold: undefined },
     isTrimmed: spec !== undefined && spec.cursor.kind !== "seen",
   };
-  const state = walked.kind === "read" ? walked.state : standing.state;
+  const state = walked.kind === "read" ? walked.state : before.state;
   const record: StandingPollRecord = {
     ...{ programId: program.id, projectId: program.projectId, generation, identity },
     state: sealPollState(context.sealer, { programId: program.id, projectId: program.projectId }, state),
     isPrimed: state.isPrimed,
-    polls: (before?.polls ?? 0) + 1,
-    seen: before?.generation === generation ? before.seen : 0,
-    hasStale: generation > 1 && (before?.generation !== generation || before.hasStale),
+    polls: (earlier?.polls ?? 0) + 1,
+    seen: earlier?.generation === generation ? earlier.seen : 0,
+    hasStale: generation > 1 && (earlier?.generation !== generation || earlier.hasStale),
     polledAt: atMs,
     failuresInRow: failures.now,
     ...outcomeOf(walked),
@@ -263,12 +263,12 @@ function outcomeOf(walked: PollResult): Outcome {
   return { outcome: hasMore ? "more" : "ok", code: "", detail: "", pages, rows, found: found.length };
 }
 
-function failuresOf(before: number, walked: PollResult): Polled["failures"] {
+function failuresOf(before: number, walked: PollResult): FinishedPoll["failures"] {
   if (walked.kind === "read") return { before, now: 0 };
   return { before, now: walked.fault.isLimited === true ? before : before + 1 };
 }
 
-/** A failed poll is tried again in a minute, twice as late each time, within the hour; later where the app says so. */
+/** Returns the pause after a failed poll: a minute, doubled each time up to an hour; longer if the app requires it. */
 function backoffMs({ retryAfterMs = 0, isLimited }: ReadFault, failures: number): number {
   if (isLimited === true) return Math.max(1_000, retryAfterMs);
   return Math.max(retryAfterMs, Math.min(failedMaxMs, failedMinMs * 2 ** Math.min(failures - 1, 10)));

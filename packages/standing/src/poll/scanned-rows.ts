@@ -4,66 +4,67 @@ import { readProviderTime } from "@svc/catalog";
 import { isJsonNumber, isObject, scalarText } from "@svc/core";
 import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/program";
 import type { PollCursor, WalkSpec } from "./definition.ts";
-import type { RowsFault } from "./rows.ts";
-import type { LastRow, PollState } from "./state.ts";
-import { dayMs } from "./whole-walks.ts";
+import { dayMs, type LastRow, type PollState } from "./state.ts";
 
-/** Why a cursor cannot go on. */
+/** Why the rows of an answer cannot be read. */
+export type RowsFault = { readonly code: "POLL_ROWS_INVALID" | "POLL_ID_MISSING"; readonly message: string };
+
+/** Why a cursor cannot continue. */
 type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
 
-/** A row of a page. Digests are 16 bytes, in hex. */
+/** A row of a page. Digests are 16 bytes in hex. */
 type PolledRow = {
   readonly digest: string;
-  /** Of its kept fields; empty where nothing compares them. */
+  /** Digest of its kept fields; empty if they are not compared. */
   readonly content: string;
   readonly row: JsonObject;
   readonly item: JsonValue;
 };
 
-/** What an id was when it was last seen. */
+/** A known id: the digest of its row's kept fields, and when it was last scanned (epoch milliseconds). */
 export type KnownRow = { readonly content: string; readonly seenAt: number };
 
-/** Which of these ids are known, by digest. */
+/** Returns the known ones of these ids, by digest. */
 export type KnownReader = (digests: readonly string[]) => Promise<ReadonlyMap<string, KnownRow>>;
 
-/** A row that makes a run, or a part of one. */
+/** A row for a run. */
 export type FoundRow = Pick<PolledRow, "digest" | "row">;
 
-/** An id that is to be remembered, or that was seen again. */
-export type SeenRow = { readonly digest: string; readonly content: string };
+/** An id to remember, with the digest of its row's kept fields. */
+export type RememberedRow = { readonly digest: string; readonly content: string };
 
-/** The walk whose rows they are. */
+/** The walk that scans the rows. */
 type WalkOfRows = {
   readonly spec: WalkSpec;
   readonly state: PollState;
   readonly nowMs: number;
   readonly startedAt: number;
-  /** Whether the list is asked for from a number on, and not from a time. */
+  /** True if the bound of the list is a number and not a time. */
   readonly takesNumbers: boolean;
 };
 
-/** Rows that are taken before others have a turn. */
+/** Rows that are scanned before other work gets a turn. */
 const turnRows = 200;
 
-/** The rows that a poll meets, and what it makes of each: what is new, what is to be remembered, what may be among the last. */
-export class MetRows {
+/** The rows that a poll scans: which of them are new, which are to be remembered, and which may be among the last rows. */
+export class ScannedRows {
   readonly found: FoundRow[] = [];
-  /** Ids that were unknown, and those whose kept fields differ. */
-  readonly remembered = new Map<string, SeenRow>();
-  /** Known ids whose last sight is to be written. */
+  /** Unknown ids, and known ids whose kept fields differ. */
+  readonly remembered = new Map<string, RememberedRow>();
+  /** Known ids whose last scan is to be written. */
   readonly refreshed: string[] = [];
-  /** Ids that were unknown. */
+  /** Number of unknown ids. */
   unknown = 0;
-  /** Of what was found. */
+  /** Characters of the found rows. */
   characters = 0;
-  /** The greatest bound among the walk's rows; null where none has one. */
+  /** The greatest bound of the walk's rows; null if no row has one. */
   highest: number | null;
-  /** Of a first walk of which the last rows are wanted: the best so far. */
+  /** The last rows so far, if the first walk finds only the last rows. */
   candidates: readonly LastRow[];
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
-  readonly #met = new Set<string>();
-  /** Where rows of this poll stand behind those of the polls before. */
+  readonly #scanned = new Set<string>();
+  /** The order of this poll's first row, after those of earlier polls. */
   readonly #firstOrder: number;
 
   constructor(walk: WalkOfRows, known: KnownReader) {
@@ -75,7 +76,7 @@ export class MetRows {
     this.#firstOrder = 1 + Math.max(0, ...this.candidates.map(({ order }) => Math.abs(order)));
   }
 
-  /** Takes the rows of a page. Answers how many of them are unknown, and how many were known before this walk. */
+  /** Scans the rows of a page. Returns how many are unknown, and how many were known before this walk. */
   async take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
     const { spec, nowMs, startedAt, takesNumbers } = this.#walk;
     const rows: PolledRow[] = [];
@@ -85,26 +86,26 @@ export class MetRows {
       const bound = boundOfRow(spec.cursor, item, { takesNumbers, nowMs });
       if (typeof bound === "object") return bound;
       if (bound !== undefined) this.highest = Math.max(bound, this.highest ?? bound);
-      // A row that a page before had moved on since.
-      if (this.#met.has(row.digest)) continue;
-      this.#met.add(row.digest);
+      // New rows may have moved a row from an earlier page to this one.
+      if (this.#scanned.has(row.digest)) continue;
+      this.#scanned.add(row.digest);
       rows.push(row);
       this.#consider(row, bound);
       if (rows.length % turnRows === 0) await setImmediate();
     }
     const known = await this.#known(rows.map(({ digest }) => digest));
-    const met = { unknown: 0, old: 0 };
+    const counts = { unknown: 0, old: 0 };
     for (const row of rows) {
       const before = known.get(row.digest);
-      if (before === undefined) met.unknown++;
-      else if (before.seenAt < startedAt) met.old++;
+      if (before === undefined) counts.unknown++;
+      else if (before.seenAt < startedAt) counts.old++;
       this.#classify(row, before);
     }
-    this.unknown += met.unknown;
-    return met;
+    this.unknown += counts.unknown;
+    return counts;
   }
 
-  /** The first walk is over: its last rows are what was found. */
+  /** Ends a first walk that finds only the last rows. */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);
   }
@@ -126,13 +127,13 @@ export class MetRows {
     this.characters += JSON.stringify(row).length;
   }
 
-  /** Keeps a row of a first walk where it may be one of the last. */
+  /** Keeps a row of a first walk if it may be one of the last rows. */
   #consider({ digest, row }: PolledRow, bound: number | undefined): void {
     const { spec, state } = this.#walk;
     const { first } = state;
     if (state.isPrimed || typeof first !== "object") return;
-    const place = this.#firstOrder + this.#met.size;
-    const order = bound ?? (spec.cursor.kind === "newest" ? -place : place);
+    const index = this.#firstOrder + this.#scanned.size;
+    const order = bound ?? (spec.cursor.kind === "newest" ? -index : index);
     const least = this.candidates[0];
     if (least !== undefined && this.candidates.length >= first.last && order <= least.order) return;
     const kept = [...this.candidates, { digest, order, row }].sort((a, b) => a.order - b.order);
@@ -140,7 +141,7 @@ export class MetRows {
   }
 }
 
-/** The row of an item: its id and what runs are given of it. */
+/** Returns the row of an item: the digest of its id, and the fields for runs. */
 function rowOf(
   item: JsonValue,
   index: number,
@@ -170,8 +171,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * What a row says of the bound of the next walk: a number, or epoch milliseconds; undefined where it says nothing. A time to come is
- * taken for now: rows of before it are still to be found.
+ * Returns the bound of the next walk by a row: a number or epoch milliseconds; undefined if the row has none. A future time counts as now,
+ * because earlier rows may still come.
  */
 function boundOfRow(
   cursor: PollCursor,
@@ -189,7 +190,7 @@ function boundOfRow(
     if (!isJsonNumber(value)) return invalid("number");
     return Number(scalarText(value));
   }
-  // A number is no time here: how it is counted is not known.
+  // A number is not read as a time, because its unit is unknown.
   const atMs = typeof value === "string" && !/^[\s\d.+-]*$/.test(value) ? readProviderTime(value) : undefined;
   return atMs === undefined ? invalid("time") : Math.min(atMs, nowMs);
 }

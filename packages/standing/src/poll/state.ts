@@ -2,44 +2,44 @@ import { isJsonObject, readJsonObject } from "@svc/core";
 import type { JsonObject, JsonValue } from "@svc/program";
 import type { PollFirst } from "./definition.ts";
 
-/** A row that may be among the last ones of a first walk. `order` is where it stands among them. */
+/** A row that may be among the last rows of a first walk. `order` sorts these rows. */
 export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
-/** What asks for the next page of a walk, as a job keeps it. */
+/** The next page of a walk, as jobs keep it. */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
-/** A walk that goes on with the next poll, since it came to its cap. */
+/** A walk that reached a limit of its poll: the next poll continues it. */
 export type OpenWalk = {
   /** Epoch milliseconds. */
   readonly startedAt: number;
-  /** Null where the next page is the first. */
+  /** Null if the next page is the first. */
   readonly page: OpenPage | null;
-  /** The greatest bound among its rows; null where none has one. */
+  /** The greatest bound of its rows; null if no row has one. */
   readonly highest: number | null;
-  /** Of a first walk of which the last rows are wanted: the best so far. */
+  /** The last rows so far, if the first walk finds only the last rows. */
   readonly candidates: readonly LastRow[];
 };
 
-/** Where the polls of a program stand. It is kept sealed: bounds, tokens and rows are the project's data. */
+/** The state of a program's polls. It is stored sealed, because bounds, tokens and rows are the project's data. */
 export type PollState = {
   readonly version: 1;
-  /** What the first walk finds. */
+  /** Rows that the first walk finds. */
   readonly first: PollFirst;
-  /** Whether the first walk has ended: from then on what is unknown is new. */
+  /** True if the first walk has ended: from then on every unknown row is new. */
   readonly isPrimed: boolean;
-  /** Of `after`: epoch milliseconds of a time, or a number; of `token` the token. Null where there is none yet. */
+  /** For `after` a time (epoch milliseconds) or a number, for `token` the token; null before the first one. */
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
-  /** When walks of the whole list began, one a day at most, the oldest first; as far back as ids are remembered for. */
+  /** When walks of the whole list began: at most one a day, oldest first, as far back as ids are remembered. */
   readonly wholeWalks: readonly number[];
 };
 
-/** Before the first poll. */
+/** Returns the state before the first poll. */
 export function newPollState(first: PollFirst): PollState {
   return { version: 1, first, isPrimed: false, bound: null, walk: null, wholeWalks: [] };
 }
 
-/** Reads a state that was stored. Throws an Error for one of no version that is known. */
+/** Reads a stored state. Throws an Error if its version is unknown. */
 export function parsePollState(text: string): PollState {
   const {
     version,
@@ -99,4 +99,25 @@ function numberOf(value: unknown): number {
 
 function malformed(what: string): Error {
   return new Error(`the stored state of a poll has not the form of its version: ${what}`);
+}
+
+/** A day in milliseconds. Last scans of ids, and walks of the whole list, are noted once a day. */
+export const dayMs = 86_400_000;
+/** How long an id is remembered that no walk of the whole list finds, in milliseconds. */
+const rememberMs = 7 * dayMs;
+
+/**
+ * Returns the noted walks of the whole list after one more. Ids that no walk of the last week found are forgotten. The last scan of an id is
+ * written once a day, so it may be a day older than its row says.
+ */
+export function afterWholeWalk(
+  walks: readonly number[],
+  startedAt: number,
+  nowMs: number,
+): { readonly walks: readonly number[]; readonly forgetBefore: number | undefined } {
+  const last = walks.at(-1);
+  if (last !== undefined && startedAt < last + dayMs) return { walks, forgetBefore: undefined };
+  const missed = walks.filter((at) => at <= nowMs - rememberMs).at(-1);
+  const kept = walks.filter((at) => missed === undefined || at >= missed);
+  return { walks: [...kept, startedAt], forgetBefore: missed === undefined ? undefined : missed - dayMs };
 }

@@ -10,45 +10,44 @@ import {
   writeStandingPoll,
 } from "@svc/db/standing/polls";
 import type { LoadedVersion } from "../versions.ts";
-import type { FoundRow, SeenRow } from "./scanned-rows.ts";
-import { type PollState, parsePollState } from "./state.ts";
+import type { FoundRow, RememberedRow } from "./scanned-rows.ts";
+import { dayMs, type PollState, parsePollState } from "./state.ts";
 
-/** What one poll came to, to be decided about and written in one transaction. */
-export type Polled = {
+/** The result of a poll, which one transaction decides and writes. */
+export type FinishedPoll = {
   readonly task: ClaimedDueTask;
   readonly programId: StandingProgramId;
-  /** The version that was polled for: with another one by then, nothing of it counts. */
+  /** The version that was polled for. The poll is ignored if the program has another version by now. */
   readonly loaded: LoadedVersion;
   readonly per: "poll" | "row";
-  /** When it was polled. */
+  /** When the poll began, epoch milliseconds. */
   readonly atMs: number;
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
-  readonly remembered: readonly SeenRow[];
-  /** How many of these were unknown. */
+  readonly remembered: readonly RememberedRow[];
+  /** Number of unknown ids among them. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
-  /** Whether the ids that were not met for the longest time may be forgotten when there are many. */
+  /** True if the least recently scanned ids may be forgotten when there are many. */
   readonly isTrimmed: boolean;
-  /** What is written, but for how many ids are remembered then. */
+  /** The row to write, without the new count of remembered ids. */
   readonly record: StandingPollRecord;
-  /** Failed polls in a row before it, and with it. */
+  /** Failed polls in a row before this poll and after it. */
   readonly failures: { readonly before: number; readonly now: number };
-  /** Why the program pauses: its key is gone, or its tools have changed. Nothing was read then, so that nothing is lost to it. */
+  /** Why the program pauses: its key was revoked, or its tools have changed. Such a poll reads nothing, so no row is lost. */
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/** Ids that one poll forgets, or that are removed of an earlier generation, at most. */
+/** Maximum ids that one poll forgets, and that it removes of an earlier generation. */
 const goneMax = 10_000;
-/** Of a list that is not walked whole: as many ids are left, and from so many more on some are forgotten. */
+/** Remembered ids of a list that is not walked as a whole. Ids are forgotten when there are `goneMax` more. */
 const trimmedTo = 50_000;
-const dayMs = 86_400_000;
-/** Longer than a poll looks back for late rows. */
+/** Minimum age of forgotten ids, in milliseconds: longer than the overlap in which polls find late rows. */
 const trimmedAfterMs = 8 * dayMs;
 
-/** Writes what a poll came to, beside the runs that it makes. */
-export async function storePoll(tx: Executor, polled: Polled): Promise<void> {
+/** Writes the state and the ids of a poll, in the transaction that writes its runs. */
+export async function storePoll(tx: Executor, polled: FinishedPoll): Promise<void> {
   const { record, remembered, refreshed, atMs, programId } = polled;
   const of = { programId, generation: record.generation, seenAt: atMs };
   const added = await rememberIds(tx, of, remembered);
@@ -59,7 +58,7 @@ export async function storePoll(tx: Executor, polled: Polled): Promise<void> {
   await writeStandingPoll(tx, { ...record, seen: seen - gone, hasStale: record.hasStale && stale === goneMax });
 }
 
-function forget(tx: Executor, polled: Polled, seen: number): Promise<number> {
+function forget(tx: Executor, polled: FinishedPoll, seen: number): Promise<number> {
   const { record, forgetBefore, isTrimmed, atMs, programId } = polled;
   const of = { programId, generation: record.generation, limit: goneMax };
   if (forgetBefore !== undefined) return forgetKnownIds(tx, { ...of, beforeMs: forgetBefore });
@@ -67,18 +66,18 @@ function forget(tx: Executor, polled: Polled, seen: number): Promise<number> {
   return forgetKnownIds(tx, { ...of, beforeMs: atMs - trimmedAfterMs });
 }
 
-type Place = Pick<StandingPollRecord, "projectId" | "programId">;
+type PollName = Pick<StandingPollRecord, "projectId" | "programId">;
 
-function placeOf({ projectId, programId }: Place): string {
+function contextOf({ projectId, programId }: PollName): string {
   return `${projectId}/standing_polls/${programId}`;
 }
 
-/** Seals where polls stand, for their row. */
-export function sealPollState(sealer: Sealer, place: Place, state: PollState): Buffer {
-  return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), placeOf(place));
+/** Seals the state of polls for its row. */
+export function sealPollState(sealer: Sealer, name: PollName, state: PollState): Buffer {
+  return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), contextOf(name));
 }
 
-/** Opens where polls stand. */
+/** Opens the state of polls. */
 export function openPollState(sealer: Sealer, poll: StandingPollRecord): PollState {
-  return parsePollState(sealer.open(poll.state, placeOf(poll)).toString("utf8"));
+  return parsePollState(sealer.open(poll.state, contextOf(poll)).toString("utf8"));
 }

@@ -196,7 +196,7 @@ test.each(Object.entries(specs))(
   },
 );
 
-/** What happens between polls. */
+/** Changes between polls. */
 const event = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("add" as const), count: fc.integer({ min: 1, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("lost" as const) }) },

@@ -4,43 +4,41 @@ import { isoTime } from "@svc/core";
 import { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "@svc/jobs";
 import { type JsonObject, type JsonValue, type Path, typesOf, valueAt } from "@svc/program";
 import type { PollCursor, WalkSpec } from "./definition.ts";
-import { type FoundRow, type KnownReader, MetRows, type SeenRow } from "./scanned-rows.ts";
-import type { RowsFault } from "./rows.ts";
-import type { OpenPage, OpenWalk, PollState } from "./state.ts";
-import { afterWholeWalk } from "./whole-walks.ts";
+import { type FoundRow, type KnownReader, type RememberedRow, type RowsFault, ScannedRows } from "./scanned-rows.ts";
+import { afterWholeWalk, type OpenPage, type OpenWalk, type PollState } from "./state.ts";
 
 type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
 
 const pageRowsMax = 500;
 
-/** A read that failed. `code` is the outcome of the call, or says what its answer lacks. */
+/** A failed read. `code` is the outcome of the call, or names the problem of its answer. */
 export type ReadFault = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** A limit of the project let it not go: nothing failed. */
+  /** True if a limit of the project delayed the call, which does not count as a failure. */
   readonly isLimited?: boolean;
-  /** The app refused it, and would again. */
+  /** True if a retry would fail as well. */
   readonly isFinal?: boolean;
 };
 
-/** What a walk does to the world outside. */
+/** External operations of a walk. */
 export type WalkPort = {
   read(args: JsonObject): Promise<{ readonly answer: JsonValue } | { readonly fault: ReadFault }>;
   readonly known: KnownReader;
 };
 
-/** How far one poll goes. */
+/** Limits of one poll; the next poll continues after a limit. */
 export type WalkBounds = {
   readonly pagesMax: number;
   readonly rowsMax: number;
-  /** New rows after which it goes on with the next poll. */
+  /** Maximum new rows. */
   readonly foundMax: number;
-  /** Characters of new rows after which it does. */
+  /** Maximum characters of new rows. */
   readonly charactersMax: number;
 };
 
-/** What one poll sets out with. */
+/** Parameters of one poll. */
 export type Walk = {
   readonly spec: WalkSpec;
   readonly action: Action;
@@ -49,35 +47,35 @@ export type Walk = {
   readonly bounds: WalkBounds;
 };
 
-/** What one poll came to. */
+/** Result of one poll. */
 export type PollResult =
   | {
       readonly kind: "read";
       readonly found: readonly FoundRow[];
-      /** Ids that were unknown, and those whose kept fields differ. */
-      readonly remembered: readonly SeenRow[];
-      /** How many of these were unknown. */
+      /** Unknown ids, and known ids whose kept fields differ. */
+      readonly remembered: readonly RememberedRow[];
+      /** Number of unknown ids among them. */
       readonly unknown: number;
-      /** Known ids whose last sight is to be written. */
+      /** Known ids whose last scan is to be written. */
       readonly refreshed: readonly string[];
       readonly state: PollState;
-      /** It came to its cap: the next poll goes on at once. */
+      /** True if a limit was reached: the next poll continues at once. */
       readonly hasMore: boolean;
       readonly pages: number;
       readonly rows: number;
-      /** Ids last seen before are forgotten; undefined for none. */
+      /** Ids that were last scanned before this time are forgotten; undefined for none. */
       readonly forgetBefore: number | undefined;
     }
   | { readonly kind: "failed"; readonly fault: ReadFault };
 
-/** Walks a list from where the polls of a program stand. Nothing is written: what it answers is for one transaction. */
+/** Walks a list from the state of a program's polls. Nothing is written: one transaction writes the result. */
 export async function walk(asked: Walk, port: WalkPort): Promise<PollResult> {
   const walker = new Walker(asked, port);
   const walked = await walker.go();
   const { walk: open } = asked.state;
   const isStale = walked.kind === "failed" && walker.isAtSavedPage && walked.fault.isFinal === true;
   if (!isStale || open === null) return walked;
-  // The app may know the page of an earlier poll no more. The walk begins anew, and what it met by then is remembered.
+  // The app may no longer know the page of an earlier poll. The walk starts again, and the ids that it scanned remain known.
   return new Walker({ ...asked, state: { ...asked.state, walk: { ...open, page: null } } }, port).go();
 }
 
@@ -88,7 +86,7 @@ class Walker {
   readonly #port: WalkPort;
   readonly #takesNumbers: boolean;
   readonly #startedAt: number;
-  readonly #met: MetRows;
+  readonly #scanned: ScannedRows;
   #page: OpenPage | null;
   #bound: JsonValue;
   #isRepeated = false;
@@ -103,13 +101,13 @@ class Walker {
     this.#page = state.walk?.page ?? null;
     this.#takesNumbers = spec.cursor.kind === "after" && takesNumbers(action, spec.cursor.arg);
     const rowsOf = { spec, state, nowMs, startedAt: this.#startedAt, takesNumbers: this.#takesNumbers };
-    this.#met = new MetRows(rowsOf, port.known);
-    // What was there before is of no interest: the list is asked for from now on.
+    this.#scanned = new ScannedRows(rowsOf, port.known);
+    // Earlier rows are not wanted: the list is requested from now on.
     const isFromNow = !state.isPrimed && state.first === "skip" && spec.cursor.kind === "after" && !this.#takesNumbers;
     this.#bound = state.bound === null && isFromNow ? this.#startedAt : state.bound;
   }
 
-  /** Whether what it reads is the page that an earlier poll left off before. */
+  /** True if the next page is the one at which an earlier poll stopped. */
   get isAtSavedPage(): boolean {
     return this.#pages === 0 && (this.#asked.state.walk?.page ?? null) !== null;
   }
@@ -125,15 +123,15 @@ class Walker {
       const isAtCap =
         this.#pages >= bounds.pagesMax ||
         this.#rows >= bounds.rowsMax ||
-        this.#met.found.length >= bounds.foundMax ||
-        this.#met.characters >= bounds.charactersMax;
+        this.#scanned.found.length >= bounds.foundMax ||
+        this.#scanned.characters >= bounds.charactersMax;
       if (isAtCap && this.#needsNoMore()) return this.#finish(false);
       if (isAtCap) return this.#cut();
       await setImmediate();
     }
   }
 
-  /** The newest rows up to a cap are enough to know from: what is behind them is not walked to any more. */
+  /** True if the newest rows up to a limit are enough: later pages are not read. */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";
@@ -149,19 +147,19 @@ class Walker {
     if ("fault" in read) return read;
     const list = listOf(read.answer, spec.rows);
     if (!isList(list)) return { fault: list };
-    const met = await this.#met.take(list);
-    if ("code" in met) return { fault: met };
-    const { unknown, old } = met;
+    const scanned = await this.#scanned.take(list);
+    if ("code" in scanned) return { fault: scanned };
+    const { unknown, old } = scanned;
     this.#rows += list.length;
     const { state } = this.#asked;
-    // Rows that this walk met before say nothing: others that came meanwhile moved them on.
+    // Rows that this walk scanned before do not count: new rows may have moved them to this page.
     if (spec.cursor.kind === "newest" && state.isPrimed && unknown === 0 && old > 0) return { kind: "end" };
     if (spec.cursor.kind === "token") return this.#afterToken(read.answer, list.length);
     if (spec.paging === undefined) return this.#afterOnlyPage(fixed, list.length, unknown);
     return this.#turn({ paging: spec.paging, action, args: fixed, page, answer: read.answer, list });
   }
 
-  /** Rows that come meanwhile can move a page on by as many as it has, so that it is the one before once more; twice, it is the app. */
+  /** Requests the next page. New rows may move a whole page, which then repeats once; a second repetition is a fault of the app. */
   async #turn(fetched: FetchedPage): Promise<PageEnd | { readonly fault: ReadFault }> {
     const { seen: _seen, ...unseen } = fetched.page ?? { token: null, pages: 0 };
     let turned = await turnPage(fetched, Infinity);
@@ -186,19 +184,19 @@ class Walker {
     return isSame || !isMore ? { kind: "end" } : { kind: "next", page: null };
   }
 
-  /** A list of one page that is full may have more behind it. */
+  /** Ends a list of one page: a full page may hide further rows. */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
     const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
-    // The bound moves on, and the next poll finds what is behind.
+    // The bound has moved, so the next poll finds the further rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
     const message = `${count} rows fill the one page that the list has: what is behind them is not to be seen`;
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
-  /** The walk goes on with the next poll. */
+  /** Ends the poll at a limit: the next one continues the walk. */
   #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };
@@ -206,20 +204,20 @@ class Walker {
   }
 
   #open(page: OpenPage | null): OpenWalk {
-    const { highest, candidates } = this.#met;
+    const { highest, candidates } = this.#scanned;
     return { startedAt: this.#startedAt, page, highest, candidates };
   }
 
-  /** The walk is over. `goesOn`: the list does not end here, and the bound leads the next walk to what is behind. */
+  /** Ends the walk. `goesOn`: the list has further rows, which the next walk finds by the new bound. */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
     const bound = nextBound(spec.cursor, {
       bound: this.#bound,
-      highest: this.#met.highest,
+      highest: this.#scanned.highest,
       startedAt: this.#startedAt,
     });
     const isPrimed = state.isPrimed || !goesOn;
-    if (!state.isPrimed && isPrimed) this.#met.findCandidates();
+    if (!state.isPrimed && isPrimed) this.#scanned.findCandidates();
     const whole = spec.cursor.kind === "seen" ? afterWholeWalk(state.wholeWalks, this.#startedAt, nowMs) : undefined;
     const wholeWalks = whole?.walks ?? state.wholeWalks;
     const walk = isPrimed ? null : this.#open(null);
@@ -231,8 +229,8 @@ class Walker {
     state: PollState,
     { hasMore, forgetBefore }: { readonly hasMore: boolean; readonly forgetBefore: number | undefined },
   ): PollResult {
-    const { found, unknown, refreshed } = this.#met;
-    const remembered = [...this.#met.remembered.values()];
+    const { found, unknown, refreshed } = this.#scanned;
+    const remembered = [...this.#scanned.remembered.values()];
     const counts = { pages: this.#pages, rows: this.#rows };
     return { kind: "read", found, remembered, unknown, refreshed, state, hasMore, ...counts, forgetBefore };
   }
@@ -242,7 +240,7 @@ function isList(list: readonly JsonValue[] | RowsFault): list is readonly JsonVa
   return Array.isArray(list);
 }
 
-/** A page has as many rows as it may, where the tool says how many that is and the call does not say how many it wants. */
+/** Sets the page size to its maximum, if the tool declares one and the poll sets none. */
 function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObject): JsonObject {
   const name = size ?? (paging === undefined || paging.kind === "token" ? undefined : paging.size);
   if (name === undefined || Object.hasOwn(args, name)) return args;
@@ -250,7 +248,7 @@ function withPageSize({ paging, size }: WalkSpec, action: Action, args: JsonObje
   return typeof most === "number" ? { ...args, [name]: Math.min(most, pageRowsMax) } : args;
 }
 
-/** The list of an answer; an app that leaves an empty list out has none. */
+/** Returns the list of an answer; a missing list is empty. */
 function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault {
   const list = valueAt(answer, path);
   if (list === undefined || list === null) return [];
@@ -258,7 +256,7 @@ function listOf(answer: JsonValue, path: Path): readonly JsonValue[] | RowsFault
   return { code: "POLL_ROWS_INVALID", message: `what the app answered at ${path.join(".") || "the top"} is no list` };
 }
 
-/** The arguments of the pages of a walk, but for what asks for one page among them. */
+/** Returns the arguments that all pages of a walk share. */
 function argumentsOfWalk(
   { args, cursor }: Pick<WalkSpec, "args" | "cursor">,
   { bound, takesNumbers }: Bound,
@@ -278,13 +276,13 @@ function argumentsOfWalk(
   }
 }
 
-/** Whether an argument that lists are asked for from on is a number, and not a time. */
+/** True if the argument for the bound is a number and not a time. */
 function takesNumbers(action: Action, name: string): boolean {
   const types = typesOf(argumentSchema(action, name));
   return types?.has("number") === true && !types.has("string");
 }
 
-/** The bound of the next walk, after one whose rows have `highest` at most. Without `from` it is when the walk began. */
+/** Returns the bound of the next walk. `highest`: the greatest bound of the rows; without `from` the bound is when the walk began. */
 function nextBound(
   cursor: PollCursor,
   {

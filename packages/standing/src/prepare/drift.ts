@@ -1,42 +1,68 @@
+import type { StandingProgramId } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { loadStandingVersions, lockStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import type { Drift } from "@svc/jobs";
+import type { StandingContext } from "../context.ts";
 import { checkDefinition } from "../definition/check.ts";
 import { makeNextVersion } from "../programs/next-version.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
-import type { StandingContext } from "../context.ts";
 
-/** What keeps a program from starting, since tools that it uses have changed; told at length. */
-export type Drifted = { readonly version: number; readonly detail: string };
+/** A version that cannot start because tools that it uses have changed, with a text for people. */
+export type DriftHold = { readonly version: number; readonly detail: string };
 
-/** Characters of what is told of a drift. */
+/** Maximum characters of a text about drift. */
 const detailMax = 8_000;
 
 /**
- * Looks whether tools that a version uses have changed since it was pinned to them. A program that follows them, and has no faults by
- * that, is of another version from then on: `moved`. Anything else keeps it from starting.
+ * Checks programs for changed tools: adds those that cannot start to `drifts`, and returns those that follow their tools and have another
+ * version now.
  */
-export async function lookAtDrift(
+export async function findDrifts(
+  context: StandingContext,
+  programs: readonly StandingProgramRecord[],
+  drifts: Map<StandingProgramId, DriftHold>,
+): Promise<StandingProgramId[]> {
+  const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
+  const versionOf = await context.versions.get(context.db, names);
+  await context.starter.lookForDrift(
+    names.map((name) => ({ projectId: name.projectId, digest: versionOf(name).record.programDigest })),
+  );
+  const moved: StandingProgramId[] = [];
+  for (const [index, program] of programs.entries()) {
+    const name = names[index];
+    if (name === undefined || (program.state !== "active" && program.state !== "ended")) continue;
+    const found = await findDrift(context, program, versionOf(name));
+    if (found === "moved") moved.push(program.id);
+    else if (found !== "none") drifts.set(program.id, found);
+  }
+  return moved;
+}
+
+/**
+ * Checks whether tools that a version uses have changed since it was pinned to them. Returns "moved" if the program follows its tools and
+ * has another version now. Any other change keeps the program from starting.
+ */
+export async function findDrift(
   context: StandingContext,
   program: StandingProgramRecord,
   version: LoadedVersion,
-): Promise<"none" | "moved" | Drifted> {
+): Promise<"none" | "moved" | DriftHold> {
   const { projectId } = program;
   const { record, definition } = version;
   const drift = await context.starter.driftOf(projectId, record.programDigest);
   if (drift.length === 0) return "none";
   const policy = definition.drift ?? (record.needsApproval ? "pause" : "follow");
-  const told = driftText(drift);
-  if (policy === "pause" || record.needsApproval) return { version: record.version, detail: told };
-  const faults = await follow(context, program, { record, told });
-  return faults === undefined ? "moved" : { version: record.version, detail: `${told}; ${faults}`.slice(0, detailMax) };
+  const text = driftText(drift);
+  if (policy === "pause" || record.needsApproval) return { version: record.version, detail: text };
+  const faults = await follow(context, program, { record, text });
+  return faults === undefined ? "moved" : { version: record.version, detail: `${text}; ${faults}`.slice(0, detailMax) };
 }
 
-/** Makes a version that is pinned to what there is today; answers what is wrong with that, and makes none then. */
+/** Makes a version that is pinned to the current tools. Returns the faults of the program by these tools, and then makes none. */
 async function follow(
   context: StandingContext,
   { id, projectId, binding }: StandingProgramRecord,
-  { record, told }: { readonly record: LoadedVersion["record"]; readonly told: string },
+  { record, text }: { readonly record: LoadedVersion["record"]; readonly text: string },
 ): Promise<string | undefined> {
   const { db, sealer, clock } = context;
   const { version, keyId, keyRole: role } = record;
@@ -55,7 +81,7 @@ async function follow(
   if (checked.start.needsApproval) return "by what they are now, its plan needs approval";
   await withTransaction(db, async (tx) => {
     const [program] = await lockStandingPrograms(tx, [id]);
-    // Somebody else was before.
+    // Another transaction changed the program first.
     if (program?.version !== version || program.deletedAt !== null || program.state === "paused") return;
     const next = {
       program,
@@ -63,14 +89,14 @@ async function follow(
       checked,
       simulates: false,
       goesOn: true,
-      note: `follows ${told}`.slice(0, detailMax),
+      note: `follows ${text}`.slice(0, detailMax),
     };
     await makeNextVersion(context, tx, { projectId, keyId, role }, next);
   });
   return undefined;
 }
 
-/** What has changed, such as `desk.get_item: inputSchema`. */
+/** Describes the changes of tools, such as `desk.get_item: inputSchema`. */
 export function driftText(drift: readonly Drift[]): string {
   const byTool = Map.groupBy(drift, ({ toolSlug }) => toolSlug);
   return [...byTool]

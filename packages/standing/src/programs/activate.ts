@@ -2,7 +2,13 @@ import type { ProjectId, StandingProgramId } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { StandingPauseReason, StandingSourceKind, SubscriptionEndReason } from "@svc/db/schema/words";
 import { armBackfill } from "@svc/db/standing/backfills";
-import { clearDueTasks, type StandingProgramRecord, standingProgramsForProject } from "@svc/db/standing/programs";
+import {
+  clearDueTasks,
+  decideStandingVersion,
+  loadStandingVersions,
+  type StandingProgramRecord,
+  standingProgramsForProject,
+} from "@svc/db/standing/programs";
 import { type NewDueTask, putDueTasks } from "@svc/db/standing/task";
 import {
   closeTriggerSubscription,
@@ -13,54 +19,54 @@ import type { Definition, ProgramSource } from "../definition/definition.ts";
 import { standingFaults } from "../errors.ts";
 import { fireTimeOf, isOver } from "../schedule/due.ts";
 
-/** A program that may listen. */
-type Listening = { readonly id: StandingProgramId; readonly projectId: ProjectId };
+/** Names a program that may be subscribed to a trigger. */
+type SubscriberName = { readonly id: StandingProgramId; readonly projectId: ProjectId };
 
-/** Programs of a project that may listen to one trigger: each event is looked at for every one of them. */
-const listenersMax = 200;
+/** Maximum programs of a project that subscribe to one trigger: each event is checked for every one of them. */
+const subscribersMax = 200;
 
-/** Lets an active program hear the events that a version of it is for; nothing for any other source. Throws STANDING_PROGRAMS_TOO_MANY. */
-async function listen(
+/** Subscribes an active program to the trigger of a version, if that has one. Throws STANDING_PROGRAMS_TOO_MANY. */
+async function subscribe(
   tx: Executor,
-  { id: programId, projectId, version }: Listening & { readonly version: number },
+  { id: programId, projectId, version }: SubscriberName & { readonly version: number },
   source: ProgramSource,
 ): Promise<void> {
   if (source.kind !== "trigger") return;
   const { slug: triggerSlug } = source;
-  if ((await countTriggerSubscriptions(tx, projectId, triggerSlug)) >= listenersMax) {
-    throw standingFaults.STANDING_PROGRAMS_TOO_MANY(listenersMax, triggerSlug);
+  if ((await countTriggerSubscriptions(tx, projectId, triggerSlug)) >= subscribersMax) {
+    throw standingFaults.STANDING_PROGRAMS_TOO_MANY(subscribersMax, triggerSlug);
   }
   await openTriggerSubscription(tx, { programId, projectId, version, triggerSlug });
 }
 
-/** Lets a program hear nothing any more. What was received before, and not decided about, meets the reason. */
-export async function stopListening(
+/** Ends the subscription of a program. Undecided events that were received before are handled by the reason. */
+export async function unsubscribe(
   tx: Executor,
-  { id: programId, projectId, sourceKind }: Listening & { readonly sourceKind: StandingSourceKind },
+  { id: programId, projectId, sourceKind }: SubscriberName & { readonly sourceKind: StandingSourceKind },
   { reason, nowMs }: { readonly reason: SubscriptionEndReason; readonly nowMs: number },
 ): Promise<void> {
   if (sourceKind === "trigger") await closeTriggerSubscription(tx, { programId, projectId, reason, nowMs });
 }
 
-/** Whether a program hears events: one that is paused, or that people are yet to approve, does not. */
-export function isListening({ state }: Pick<StandingProgramRecord, "state">): boolean {
+/** True if a program is subscribed to events: a program that is paused or waits for approval is not. */
+export function isSubscribed({ state }: Pick<StandingProgramRecord, "state">): boolean {
   return state !== "paused" && state !== "pending";
 }
 
-/** A version that is to run from now on. */
+/** A version that runs from now on. */
 type Activation = {
   readonly version: number;
   readonly title: string;
   readonly definition: Definition;
-  /** When it is due first. */
+  /** When it is due first, epoch milliseconds; null if that is not known. */
   readonly firstAt: number | null;
   readonly nowMs: number;
 };
 
-/** Pauses that another version ends. */
+/** Pause reasons that end with another version. */
 const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "approval", "drift"]);
 
-/** Lets a locked program run a version from now on. One that somebody paused, or that failed, stays paused. */
+/** Lets a locked program run a version from now on. A program that a caller or failures paused stays paused. */
 export async function activate(
   tx: Executor,
   program: StandingProgramRecord,
@@ -78,22 +84,22 @@ export async function activate(
     ...(isAdopted && { pauseReason: "", pauseDetail: "", failuresInRow: 0 }),
   });
   await clearDueTasks(tx, id, ["fire", "poll"]);
-  if (isListening(program)) await stopListening(tx, program, { reason: "updated", nowMs });
+  if (isSubscribed(program)) await unsubscribe(tx, program, { reason: "updated", nowMs });
   if (!isPaused) await arm(tx, { ...program, version }, { nextAt, source, nowMs, admits: isAdopted });
 }
 
-/** Lets an active program, locked, run a version of the same source where the one before stands: what is due is due still. */
+/** Lets an active, locked program run a version of the same source. Due occurrences remain due. */
 export async function takeOver(
   tx: Executor,
   program: StandingProgramRecord,
   { version, title, definition, nowMs }: Omit<Activation, "firstAt">,
 ): Promise<void> {
   await standingProgramsForProject(tx, program.projectId).change(program.id, { version, title, updatedAt: nowMs });
-  await stopListening(tx, program, { reason: "updated", nowMs });
-  await listen(tx, { ...program, version }, definition.source);
+  await unsubscribe(tx, program, { reason: "updated", nowMs });
+  await subscribe(tx, { ...program, version }, definition.source);
 }
 
-/** Makes a program due: its schedule at its next time, its trigger from now on and, with `admits`, what waits at once. */
+/** Makes a program due: its schedule at its next time, its trigger from now on and, with `admits`, its waiting runs now. */
 export async function arm(
   tx: Executor,
   program: Pick<StandingProgramRecord, "id" | "projectId" | "version">,
@@ -106,7 +112,7 @@ export async function arm(
 ): Promise<void> {
   const { id: ownerId, projectId } = program;
   const { nextAt, source, nowMs, admits } = parts;
-  await listen(tx, program, source);
+  await subscribe(tx, program, source);
   const task = { ownerId, projectId, subject: "" };
   const dueAt = fireTimeOf(ownerId, nextAt, source);
   const tasks: NewDueTask[] = [
@@ -118,7 +124,22 @@ export async function arm(
   if (admits) await armBackfill(tx, ownerId, nowMs);
 }
 
-/** The kind of work that is due of a source. */
+/** Returns the kind of task of a source. */
 function taskKindOf(source: ProgramSource): "fire" | "poll" {
   return source.kind === "poll" ? "poll" : "fire";
+}
+
+/** Ends the pending version of a locked program, because another version or none replaces it. */
+export async function supersede(
+  tx: Executor,
+  { id: programId, projectId, pendingVersion: version }: StandingProgramRecord,
+  nowMs: number,
+): Promise<void> {
+  if (version === 0) return;
+  const [pending] = await loadStandingVersions(tx, [{ programId, version }]);
+  await decideStandingVersion(tx, { programId, version }, { approval: "superseded" });
+  // Do not lock the rehearsal's row after the program's: an answer to it holds that row and waits for the program's.
+  if (pending?.rehearsalJobId === null || pending === undefined) return;
+  const subject = pending.rehearsalJobId;
+  await putDueTasks(tx, [{ ownerId: programId, kind: "cancel", subject, projectId, dueAt: nowMs }]);
 }

@@ -3,9 +3,9 @@ import { type Executor, withTransaction } from "@svc/db/connect";
 import { isUniqueViolation } from "@svc/db/driver";
 import { loadStandingVersions, standingProgramsForProject } from "@svc/db/standing/programs";
 import { canonicalHash, type ProgramNote } from "@svc/program";
+import type { StandingContext } from "../context.ts";
 import { type CheckedDefinition, checkDefinition } from "../definition/check.ts";
 import { readDefinition } from "../definition/read.ts";
-import type { StandingContext } from "../context.ts";
 import { standingFaults } from "../errors.ts";
 import { isOver } from "../schedule/due.ts";
 import { titleOf } from "../versions.ts";
@@ -14,19 +14,19 @@ import { addVersion } from "./next-version.ts";
 
 const slugPattern = /^[a-z][a-z0-9_-]{0,62}$/;
 
-/** What a program is made of. */
+/** Parts of a new program. */
 export type NewProgram = {
   readonly slug: string;
   readonly definitionJson: string;
   readonly isPaused: boolean;
-  /** Whether its program is simulated before people are asked about it. */
+  /** True if the program is simulated before people are asked to approve it. */
   readonly simulates: boolean;
 };
 
-/** A program that was made or changed, and what its definition may not mean. */
+/** A created or updated program, with notes about its definition. */
 export type DefinedProgram = { readonly id: StandingProgramId; readonly notes: readonly ProgramNote[] };
 
-/** Makes a program stand, or finds the one of the same slug and definition. Throws the refusals of CreateStandingProgram. */
+/** Creates a program, or returns the one with the same slug and definition. Throws the faults of CreateStandingProgram. */
 export async function createProgram(
   context: StandingContext,
   principal: ProjectPrincipal,
@@ -37,7 +37,7 @@ export async function createProgram(
   if (!slugPattern.test(slug)) throw standingFaults.STANDING_SLUG_INVALID(slug);
   const hash = await hashOfDefinition(definitionJson);
   const earlier = await findSame(db, principal, slug, hash);
-  // Before anything is checked: it is answered, whatever became of tools, accounts and contacts since.
+  // Before any check: an existing program is returned even if its tools, accounts or contacts have changed.
   if (earlier !== undefined) return { id: earlier, notes: [] };
   const checked = await checkDefinition(context, { projectId, role, binding, definitionJson, nowMs: clock.now() });
   if ("refusal" in checked) throw checked.refusal;
@@ -94,7 +94,7 @@ async function addProgram(
   return id;
 }
 
-/** The program of a slug where its definition is the same. Throws STANDING_SLUG_TAKEN where it is another. */
+/** Returns the program of a slug if its definition is the same. Throws STANDING_SLUG_TAKEN if it differs. */
 async function findSame(
   db: Executor,
   { projectId, binding }: ProjectPrincipal,
@@ -109,7 +109,7 @@ async function findSame(
   return found.id;
 }
 
-/** SHA-256 of the canonical JSON of a definition, in hex; undefined for a text that is none. */
+/** Returns the SHA-256 of the canonical JSON of a definition, in hex; undefined if the text is not a definition. */
 async function hashOfDefinition(definitionJson: string): Promise<string | undefined> {
   const { document } = await readDefinition(definitionJson, undefined);
   return document && canonicalHash(document);

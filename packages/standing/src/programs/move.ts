@@ -12,17 +12,16 @@ import {
 } from "@svc/db/standing/programs";
 import { standingRunsForProject } from "@svc/db/standing/runs";
 import { putDueTasks } from "@svc/db/standing/task";
-import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../context.ts";
-import { driftText } from "../prepare/drift.ts";
+import { checkDefinition } from "../definition/check.ts";
 import { standingFaults } from "../errors.ts";
+import { driftText } from "../prepare/drift.ts";
 import { firstOfSource, isOver } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
-import { arm, isListening, stopListening } from "./activate.ts";
+import { arm, isSubscribed, supersede, unsubscribe } from "./activate.ts";
 import { makeNextVersion } from "./next-version.ts";
-import { supersede } from "./rehearse.ts";
 
-/** Lets a program start nothing until it is resumed. */
+/** Pauses a program: no run starts until a caller resumes it. */
 export function pauseProgram(
   { db, clock }: StandingContext,
   { id }: StandingProgramRecord,
@@ -34,20 +33,20 @@ export function pauseProgram(
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     if (program.state === "paused") return;
     await standingProgramsForProject(tx, program.projectId).change(id, {
-      // One that people are yet to approve goes on waiting for that, and stands paused then.
+      // A pending program still waits for approval, and is paused after it.
       ...(program.state !== "pending" && { state: "paused" }),
       pauseReason: "requested",
       pauseDetail: "",
       updatedAt: nowMs,
     });
     await clearDueTasks(tx, id, ["fire", "poll", "admit", "close", "backfill"]);
-    if (isListening(program)) await stopListening(tx, program, { reason: "paused", nowMs });
+    if (isSubscribed(program)) await unsubscribe(tx, program, { reason: "paused", nowMs });
   });
 }
 
 /**
- * Lets a paused program go on from now, with `adopts` on the definitions that its tools have today. Throws PAUSE_CAUSE_STANDS,
- * APPROVER_ROLE_REQUIRED and, where it adopts, the faults that it has by them.
+ * Resumes a paused program, with `adopts` on the current definitions of its tools. Throws PAUSE_CAUSE_STANDS, APPROVER_ROLE_REQUIRED and, with
+ * `adopts`, the faults of the program by these definitions.
  */
 export async function resumeProgram(
   context: StandingContext,
@@ -61,7 +60,7 @@ export async function resumeProgram(
   await resume(context, principal, program);
 }
 
-/** Makes a version that is pinned to what the tools of a program are today; it runs once it is approved, where it has to be. */
+/** Makes a version that is pinned to the current tools of a program. It runs at once, or after its approval if its plan needs one. */
 async function adopt(context: StandingContext, principal: ProjectPrincipal, program: StandingProgramRecord) {
   const { db, clock, sealer } = context;
   const { id: programId, projectId, version, binding } = program;
@@ -83,7 +82,7 @@ async function adopt(context: StandingContext, principal: ProjectPrincipal, prog
   });
 }
 
-/** Throws PAUSE_CAUSE_STANDS while tools of a program are others than it is pinned to. */
+/** Throws PAUSE_CAUSE_STANDS if tools of a program differ from those that it is pinned to. */
 async function assertNoDrift({ db, versions, starter }: StandingContext, program: StandingProgramRecord) {
   const { id: programId, projectId, version } = program;
   const name = { programId, projectId, version };
@@ -108,7 +107,7 @@ function resume(
     const name = { programId: id, projectId: program.projectId, version: program.version };
     const version = (await versions.get(tx, [name]))(name);
     if (version.record.needsApproval && role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
-    // It waits for its approval, and runs with that.
+    // The program still waits for its approval, and runs after it.
     if (isAsked) return programs.change(id, { pauseReason: "", updatedAt: nowMs });
     const cause = await causeOf(context, tx, program, version);
     if (cause !== undefined) throw standingFaults.PAUSE_CAUSE_STANDS(cause);
@@ -124,10 +123,10 @@ function resume(
   });
 }
 
-/** Pauses that say nothing against the version that runs, while another waits for approval. */
+/** Pause reasons that do not concern the current version while another one waits for approval. */
 const ofRunningVersion: ReadonlySet<StandingPauseReason> = new Set(["requested", "failures", "fail_step"]);
 
-/** Why a paused program cannot go on; undefined where it can. */
+/** Returns why a paused program cannot be resumed; undefined if it can. */
 async function causeOf(
   { starter, clock }: StandingContext,
   tx: Executor,
@@ -143,7 +142,7 @@ async function causeOf(
   return isHeld ? "the project's policy has the plan wait for approval" : undefined;
 }
 
-/** Ends a program for good. */
+/** Deletes a program. */
 export function deleteProgram(
   { db, clock }: StandingContext,
   { id }: StandingProgramRecord,
@@ -158,7 +157,7 @@ export function deleteProgram(
     await supersede(tx, program, nowMs);
     const backfill = await findRunningBackfill(tx, id);
     if (backfill !== undefined) await cancelBackfill(tx, backfill, { reason: "deleted", nowMs });
-    if (isListening(program)) await stopListening(tx, program, { reason: "deleted", nowMs });
+    if (isSubscribed(program)) await unsubscribe(tx, program, { reason: "deleted", nowMs });
     await standingProgramsForProject(tx, program.projectId).change(id, {
       pendingVersion: 0,
       deletedAt: nowMs,
@@ -167,14 +166,14 @@ export function deleteProgram(
   });
 }
 
-/** Throws STANDING_PROGRAM_NOT_FOUND for one that was deleted meanwhile. */
+/** Locks a program. Throws STANDING_PROGRAM_NOT_FOUND if it was deleted meanwhile. */
 async function locked(tx: Executor, id: StandingProgramRecord["id"]): Promise<StandingProgramRecord> {
   const [program] = await lockStandingPrograms(tx, [id]);
   if (program === undefined || program.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", id);
   return program;
 }
 
-/** Makes it due that the jobs of a program end: each is asked in a transaction of its own. */
+/** Adds tasks that cancel the jobs of a program, each in its own transaction. */
 async function cancelJobs(
   tx: Executor,
   { id: ownerId, projectId }: StandingProgramRecord,

@@ -19,21 +19,23 @@ import {
   type StandingVersionRecord,
   standingProgramsForProject,
 } from "@svc/db/standing/programs";
+import type { StandingContext } from "../context.ts";
 import { eventOf, inputOf, occurrenceOfEvent } from "../decide/event.ts";
 import { type Fire, givenOf } from "../decide/given.ts";
 import type { CheckedDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
-import type { StandingContext } from "../context.ts";
 import { dailyMax } from "../schedule/catch-up.ts";
 import { type LoadedVersion, sealDefinition, titleOf } from "../versions.ts";
-import { activate, takeOver } from "./activate.ts";
-import { supersede } from "./rehearse.ts";
+import { activate, supersede, takeOver } from "./activate.ts";
 
-/** Events that are looked through for one of the account that a source names. */
+/** Maximum events that are searched for one of the entity that a source names. */
 const eventsMax = 20;
 
-/** A version that people are to be asked about. */
-type Rehearsed = Pick<StandingVersionRecord, "programId" | "programHash" | "programDigest" | "estimate" | "keyId"> &
+/** A version that people are asked to approve. */
+type PendingVersion = Pick<
+  StandingVersionRecord,
+  "programId" | "programHash" | "programDigest" | "estimate" | "keyId"
+> &
   Pick<
     Parameters<StandingContext["starter"]["rehearse"]>[1],
     "projectId" | "binding" | "program" | "input" | "simulateFirst"
@@ -41,33 +43,33 @@ type Rehearsed = Pick<StandingVersionRecord, "programId" | "programHash" | "prog
     readonly nowMs: number;
   };
 
-/** A version that people were asked about. What they approve is for all its runs, and for versions that do nothing else and no more. */
-type Approved = {
+/** An approved version. The approval covers all its runs, and versions that do the same and not more. */
+type ApprovedVersion = {
   readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
   readonly definition: Definition;
 };
 
 const bounds = ["callsMax", "writesMax", "destructiveMax", "rowsMax", "asksMax"] as const;
 
-/** What a locked program is changed to. */
+/** The next version of a locked program. */
 export type NextVersion = {
   readonly program: StandingProgramRecord;
   readonly definitionJson: string;
   readonly checked: CheckedDefinition;
-  /** Whether its program is simulated before people are asked about it. */
+  /** True if the program is simulated before people are asked to approve it. */
   readonly simulates: boolean;
-  /** Why the service makes it; empty for one that somebody defined. */
+  /** Why svc makes the version; empty if a caller defined it. */
   readonly note: string;
-  /** Whether it goes on where the version before stands: what is due is due still. */
+  /** True if due occurrences remain due. Default false. */
   readonly goesOn?: boolean;
 };
 
-/** Whoever makes a version: its runs are jobs of the key. */
+/** The key that makes a version: its runs are jobs of the key. */
 export type VersionMaker = Pick<ProjectPrincipal, "projectId" | "keyId" | "role">;
 
 /**
- * Makes the next version of a locked program. It runs from now on, unless people have to approve it first. Where the same runs already,
- * or waits for approval, nothing new is made.
+ * Makes the next version of a locked program. It runs from now on, unless people have to approve it first. Makes nothing if the same version
+ * already runs or waits for approval.
  */
 export async function makeNextVersion(
   context: StandingContext,
@@ -121,7 +123,7 @@ export async function makeNextVersion(
   await programs.change(id, {
     pendingVersion: version,
     updatedAt: nowMs,
-    // Nothing of it ever ran: the program is what is asked about.
+    // No version of the program has run: the program itself waits for approval.
     ...(today === undefined && {
       ...{ version, title, state: "pending", nextAt: null, pauseDetail: "" },
       pauseReason: isRequested ? "requested" : "",
@@ -129,12 +131,12 @@ export async function makeNextVersion(
   });
 }
 
-/** Whether a version may run: its plan needs no approval, or has it. */
+/** True if a version may run: its plan needs no approval, or has it. */
 function mayRun(approval: StandingVersionRecord["approval"]): boolean {
   return approval === "" || approval === "granted";
 }
 
-/** The version whose approval covers the next one. */
+/** Returns the version whose approval covers the next one. */
 async function findGrant(
   { versions }: StandingContext,
   tx: Executor,
@@ -148,7 +150,7 @@ async function findGrant(
   return record;
 }
 
-/** How a version comes to run: without approval, by one that was given before, or by one that people are asked for. */
+/** How a version may run: without approval, by an earlier approval, or by one that people are asked for. */
 export type VersionApproval =
   | { readonly kind: "none" }
   | { readonly kind: "granted"; readonly by: Pick<StandingVersionRecord, "version" | "approvalId"> }
@@ -162,7 +164,7 @@ type VersionParts = Pick<NextVersion, "definitionJson" | "checked" | "note"> & {
   readonly binding: Binding | null;
 };
 
-/** Stores a version, its program and, where people are asked about it, the job by which they are. */
+/** Stores a version, its program and, if people are asked to approve it, the job that asks them. */
 export async function addVersion(
   context: StandingContext,
   tx: Executor,
@@ -201,8 +203,8 @@ export async function addVersion(
   if (rehearsal.length > 0) await storeRehearsal(tx, rehearsal, nowMs);
 }
 
-/** Whether what was approved of a version covers another definition. */
-function isCovered(approved: Approved, { definition, start, planHash }: CheckedDefinition): boolean {
+/** True if the approval of a version covers another definition. */
+function isCovered(approved: ApprovedVersion, { definition, start, planHash }: CheckedDefinition): boolean {
   const { record } = approved;
   if (record.approval !== "granted" || record.planHash !== planHash) return false;
   return isNoLarger(start.estimate, record.estimate) && isDayNoLarger(definition, approved.definition);
@@ -212,10 +214,10 @@ function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boo
   return bounds.every((name) => estimate[name] <= approved[name]);
 }
 
-/** What a definition allows on a day. */
+/** Returns the maximum runs, tool calls and writes of a definition on a day. */
 function dayOf({ source, budget }: Definition): readonly number[] {
   const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
-  // How often something happens elsewhere is not known: that is bounded by the budget.
+  // The number of events and rows is not known: only the budget limits it.
   const due = source.kind === "schedule" ? dailyMax(source.schedule) : Infinity;
   return [Math.min(runs, due), toolCalls, writes];
 }
@@ -225,8 +227,8 @@ function isDayNoLarger(definition: Definition, approved: Definition): boolean {
   return dayOf(definition).every((value, index) => value <= (most[index] ?? 0));
 }
 
-/** Makes the job by which people are asked about a version whose program is kept, and its simulation; nothing is stored. */
-function makeRehearsal({ starter }: StandingContext, tx: Executor, version: Rehearsed): Promise<NewJob[]> {
+/** Makes the job that asks people about a version with a stored program, and its simulation run. Stores nothing. */
+function makeRehearsal({ starter }: StandingContext, tx: Executor, version: PendingVersion): Promise<NewJob[]> {
   const { programId, keyId, programDigest, nowMs, ...facts } = version;
   return starter.rehearse(tx, {
     ...facts,
@@ -237,7 +239,7 @@ function makeRehearsal({ starter }: StandingContext, tx: Executor, version: Rehe
   });
 }
 
-/** Stores a rehearsal. Throws QUOTA_JOBS where its project has no room for it. */
+/** Stores an approval dry run. Throws QUOTA_JOBS if it exceeds the quota of its project. */
 async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: number): Promise<void> {
   const without = await insertJobsWithinQuota(tx, jobs, nowMs);
   const projectId = jobs[0]?.job.projectId;
@@ -250,8 +252,8 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
 }
 
 /**
- * An example of the input that a definition makes: of its next time, or of the newest event that it listens to. Undefined for the
- * program's own, also where none can be made. `firstAt`: its next time, where it has one.
+ * Returns an example of the input that a definition makes, of its next time or of the newest event of its trigger. Undefined for the program's
+ * own input, and if no example can be made. `firstAt`: its next time, if it has one.
  */
 async function sampleInput(
   db: Executor,

@@ -3,37 +3,37 @@ import type { EstimateDocument } from "@svc/db/documents/programs";
 import { eventsForProject } from "@svc/db/events/repo";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { ProgramNote } from "@svc/program";
+import type { StandingContext } from "../context.ts";
 import { eventOf, occurrenceOfEvent } from "../decide/event.ts";
 import { checkDefinition } from "../definition/check.ts";
 import type { Definition } from "../definition/definition.ts";
-import type { StandingContext } from "../context.ts";
-import { filter } from "../prepare/prepare.ts";
+import { testWhen } from "../prepare/when.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** What is previewed: a definition, else that of a program that stands; or a definition as the program's next. */
+/** A preview of a definition, of a program, or of a definition as the program's next. */
 export type PreviewRequest = {
   readonly program: StandingProgramRecord | undefined;
   readonly definitionJson: string;
   readonly count: number;
 };
 
-/** What would come of a definition. */
+/** Runs that a definition would start. */
 export type Preview = {
   readonly times: readonly { readonly atMs: number; readonly effectiveMs: number }[];
   readonly timeZone: string;
   readonly estimate: EstimateDocument;
   readonly needsApproval: boolean;
-  /** Of the last events of a trigger: how many were looked at, and let pass. */
+  /** How many of the trigger's last events were scanned, and how many matched the definition. */
   readonly seen: number;
   readonly matched: number;
-  /** How many of them are not about the entity that the definition names. */
+  /** How many of these events are not about the entity that the definition names. */
   readonly passedOver: number;
-  /** What the definition may not mean; empty for a program that stands. */
+  /** Notes about the definition; empty for a stored program. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** Tells when a definition would start next, and what a run can do. Throws the faults of CreateStandingProgram. */
+/** Returns when a definition would start next, and what a run can do. Throws the faults of CreateStandingProgram. */
 export async function preview(
   context: StandingContext,
   { projectId, role, binding: own }: ProjectPrincipal,
@@ -62,10 +62,10 @@ export async function preview(
 
 const eventsMax = 1_000;
 const pageSize = 50;
-/** Bytes of events, and milliseconds, after which no more of them are looked at. */
+/** Maximum bytes of scanned events, and maximum milliseconds. */
 const bounds = { bytes: 33_554_432, ms: 2_000 };
 
-/** Which of the last events of its trigger a definition would have been started by. */
+/** Counts the trigger's last events that would have started a definition. */
 async function matchEvents(
   context: StandingContext,
   projectId: ProjectId,
@@ -90,8 +90,8 @@ async function matchEvents(
         continue;
       }
       seen++;
-      const filtered = await filter(context, version, occurrenceOfEvent(event, eventOf(event)), work);
-      if ("isDue" in filtered && filtered.isDue) matched++;
+      const when = await testWhen(context, version, occurrenceOfEvent(event, eventOf(event)), work);
+      if ("isDue" in when && when.isDue) matched++;
       if (work.isSliceOver()) await work.turn();
     }
     if (page.length < pageSize) break;

@@ -1,31 +1,31 @@
 import type { CatchUp, Schedule } from "./schedule.ts";
 
-/** Up to so much an occurrence is on time. */
+/** Maximum delay of an occurrence that counts as on time, in milliseconds. */
 const onTimeMs = 60_000;
 
-/** Occurrences that are started at once, where all that were missed are: 10 a second. */
+/** Maximum occurrences that start at once while all missed ones are caught up: 10 a second. */
 const pace = 10;
-/** How many of those that were missed are started at most; the newest of them. */
+/** Maximum missed occurrences that are caught up; the newest ones. */
 const caughtUpMax = 1_000;
 
-/** An occurrence that starts, and how many before it were left out for it. */
+/** An occurrence that starts, and how many missed ones it replaces. */
 type Firing = { readonly atMs: number; readonly missed: number };
 
-/** What is done about occurrences that are due, in their order. */
-export type CaughtUp = {
+/** Decision about due occurrences, in their order. */
+export type CatchUpDecision = {
   readonly fire: readonly Firing[];
-  /** Those that are left out: how many, from the first to the last. */
+  /** Skipped occurrences: their number, the first and the last. */
   readonly missed: { readonly count: number; readonly firstMs: number; readonly lastMs: number } | undefined;
-  /** Those that are not decided about yet: they are next, after a pause. */
+  /** Occurrences that are decided next, after a pause. */
   readonly later: readonly number[];
 };
 
-/** Decides about occurrences that are due: `due` in their order, each with the time at which it was to fire. */
+/** Decides about due occurrences: `due` in their order, each with the time at which it was to start. */
 export function catchUp(
   due: readonly { readonly atMs: number; readonly effectiveMs: number }[],
   { windowMs, runs }: CatchUp,
   nowMs: number,
-): CaughtUp {
+): CatchUpDecision {
   const isOnTime = (effectiveMs: number) => nowMs - effectiveMs <= onTimeMs;
   const isWithin = (effectiveMs: number) => nowMs - effectiveMs <= Math.max(windowMs, onTimeMs);
   const onTime = due.filter(({ effectiveMs }) => isOnTime(effectiveMs)).map(({ atMs }) => atMs);
@@ -61,7 +61,7 @@ function alone(atMs: number): Firing {
   return { atMs, missed: 0 };
 }
 
-function missedOf(times: readonly number[]): CaughtUp["missed"] {
+function missedOf(times: readonly number[]): CatchUpDecision["missed"] {
   const [firstMs] = times;
   const lastMs = times.at(-1);
   return firstMs === undefined || lastMs === undefined ? undefined : { count: times.length, firstMs, lastMs };
@@ -69,7 +69,7 @@ function missedOf(times: readonly number[]): CaughtUp["missed"] {
 
 const dayMs = 86_400_000;
 
-/** How often a schedule is due on a day at most, as its fields say; days on which it is not due are not looked for. */
+/** Returns the maximum occurrences of a schedule on a day, by its fields; days without occurrences are not searched. */
 export function dailyMax({ timing }: Pick<Schedule, "timing">): number {
   switch (timing.kind) {
     case "cron":
@@ -83,12 +83,12 @@ export function dailyMax({ timing }: Pick<Schedule, "timing">): number {
 
 function cronDailyMax(expression: string): number {
   const [minutes = "*", hours = "*"] = expression.trim().split(/\s+/);
-  // What follows real time runs in both hours where clocks are set back.
+  // An expression that follows real time is due in both hours when clocks are set back.
   const repeated = /[*?/]/.test(minutes + hours) ? 1 : 0;
   return countOf(minutes, 60) * (countOf(hours, 24) + repeated);
 }
 
-/** The values that a field names, no less than there are. */
+/** Returns the number of values of a field, or more. */
 function countOf(field: string, values: number): number {
   const count = field.split(",").reduce((sum, part) => sum + countOfPart(part, values), 0);
   return Math.min(count, values);
@@ -100,7 +100,7 @@ function countOfPart(part: string, values: number): number {
   const [, from, to, step] = found;
   if (from !== undefined && to === undefined && step === undefined) return 1;
   const [first, last] = [Number(from ?? 0), Number(to ?? values - 1)];
-  // A range may go over the end of the field.
+  // A range may wrap around the end of the field.
   const length = last >= first ? last - first + 1 : values;
   return Math.ceil(length / Number(step ?? 1));
 }
@@ -126,7 +126,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** A point in time as clocks of a zone show it: `2026-03-14` and `09:00:00`. */
+/** Returns the local date and time in a zone: `2026-03-14` and `09:00:00`. */
 export function localTimeOf(ms: number, timeZone: string): { readonly date: string; readonly time: string } {
   const parts = new Map(
     formatOf(timeZone)
@@ -140,7 +140,7 @@ export function localTimeOf(ms: number, timeZone: string): { readonly date: stri
   };
 }
 
-/** The day of a time in a zone: `2026-03-14`. */
+/** Returns the local date in a zone: `2026-03-14`. */
 export function dayOf(ms: number, timeZone: string): string {
   return localTimeOf(ms, timeZone).date;
 }

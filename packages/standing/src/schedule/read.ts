@@ -4,22 +4,22 @@ import type { StandingFaults } from "../definition/faults.ts";
 import { bounds, catchUpForm, expressionsMax, scheduleForm, timesMax } from "../definition/forms.ts";
 import { assertCron, occurrencesOf, type Schedule } from "./schedule.ts";
 
-/** What reading a schedule works with. */
+/** Parts that read a schedule. */
 export type ScheduleReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
   readonly timeZone: string;
-  /** Undefined for one that is stored: it was checked when it was made, and a search for times takes long. */
-  readonly search: Search | undefined;
+  /** Undefined for a stored schedule, which was checked before: a search for times takes long. */
+  readonly search: TimeSearch | undefined;
 };
 
-/** From when on a schedule is to have times, and the work that searching them is part of. */
-export type Search = { readonly nowMs: number; readonly work: Work };
+/** The time after which a schedule must have times (epoch milliseconds), and the work that meters the search. */
+export type TimeSearch = { readonly nowMs: number; readonly work: Work };
 
-/** Occurrences that are looked at for the shortest gap. */
+/** Maximum occurrences that are searched for the shortest gap. */
 const gapsMax = 50;
 
-/** Reads a schedule; undefined where it has faults. */
+/** Reads a schedule; returns undefined if it has faults. */
 export async function readSchedule(node: ShapeNode, reading: ScheduleReading): Promise<Schedule | undefined> {
   const { reader, faults, timeZone, search } = reading;
   const before = faults.count;
@@ -94,7 +94,7 @@ function readInstant(node: ShapeNode, { reader, faults }: ScheduleReading): numb
 const storedForm =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
-/** A time that version 0.1 took: without seconds, at 24:00, or on a day that its month does not have, which it counted on from. */
+/** Reads a time that version 0.1 accepted: without seconds, at 24:00, or on a day after the end of its month, which it added. */
 function storedTime(text: string): number | undefined {
   const found = storedForm.exec(text);
   if (found === null) return undefined;
@@ -122,11 +122,11 @@ function readCatchUp(node: ShapeNode, reader: ShapeReader): Schedule["catchUp"] 
   };
 }
 
-/** That something is ever due, and that no occurrence waits for the next one. */
+/** Checks that a schedule is ever due, and that no jitter reaches the next occurrence. */
 async function checkOccurrences(
   schedule: Schedule,
   { path }: ShapeNode,
-  { faults, nowMs, work }: Search & { readonly faults: StandingFaults },
+  { faults, nowMs, work }: TimeSearch & { readonly faults: StandingFaults },
 ): Promise<void> {
   const { jitterMs } = schedule;
   const next = occurrencesOf(schedule);

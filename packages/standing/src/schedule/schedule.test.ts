@@ -194,7 +194,7 @@ test("expressions that are never due cost an occurrence of the others nothing", 
 
 const everyNearest = Array.from({ length: 31 }, (_, index) => `${index + 1}W`).join(",");
 
-/** Never due, and slow to tell so: the weekday that is nearest to a day is never a Sunday. */
+/** Never due, which takes a long search: the weekday that is nearest to a day is never a Sunday. */
 const slowest = [
   `0 0 ${everyNearest} * +SUN`,
   "0 0 29W,30W,31W * +SUN",

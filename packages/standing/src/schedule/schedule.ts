@@ -1,21 +1,21 @@
 import { dateOf, LeastRecentlyUsed, type Work } from "@svc/core";
 import { Cron } from "croner";
 
-/** What of the past is caught up with after the service was away. */
+/** How svc catches up on missed occurrences after it was unavailable. */
 export type CatchUp = {
-  /** Occurrences that are later than this are left out. */
+  /** Maximum delay of an occurrence that is caught up, in milliseconds. */
   readonly windowMs: number;
-  /** Of the others: none, the newest alone, or all of them. */
+  /** Occurrences that are caught up: none, the newest, or all. */
   readonly runs: "none" | "last" | "all";
 };
 
-/** When something is due; times are epoch milliseconds. */
+/** Times at which a program is due; epoch milliseconds. */
 export type Schedule = {
   readonly timing:
     | { readonly kind: "cron"; readonly expressions: readonly string[] }
     | { readonly kind: "every"; readonly everyMs: number }
     | { readonly kind: "at"; readonly times: readonly number[] };
-  /** Cron expressions are of this zone. */
+  /** Time zone of the cron expressions. */
   readonly timeZone: string;
   readonly startAt: number | undefined;
   readonly endAt: number | undefined;
@@ -23,19 +23,16 @@ export type Schedule = {
   readonly catchUp: CatchUp;
 };
 
-/**
- * The first occurrence after a time; undefined where there is none within 80 years. The search is part of the work of whoever asks, and
- * takes its turns.
- */
+/** Returns the first occurrence after a time; undefined if there is none within 80 years. The search yields to other work. */
 export type NextOccurrence = (afterMs: number, work: Work) => Promise<number | undefined>;
 
-/** Makes what finds the occurrences of a schedule, whose cron expressions are ones. */
+/** Makes the search for the next occurrence of a schedule with valid cron expressions. */
 export function occurrencesOf({ timing, timeZone, startAt, endAt }: Schedule): NextOccurrence {
   const next = nextOf(timing, timeZone, startAt);
   return async (afterMs, work) => {
     // An occurrence at the start itself counts.
     const found = await next(startAt === undefined ? afterMs : Math.max(afterMs, startAt - 1), work);
-    // Whoever goes through many occurrences gives way by that.
+    // A caller that searches many occurrences yields to other work here.
     if (work.isSliceOver()) await work.turn();
     return found === undefined || (endAt !== undefined && found >= endAt) ? undefined : found;
   };
@@ -63,25 +60,22 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
   }
 }
 
-/** How cron expressions are read: five fields, and years in front of which stands what seconds there are. */
+/** Options of the cron parser: expressions of five fields, to which a search adds seconds and years. */
 const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
 
-/** Throws an Error, whose message says why, for a text that is no expression of five fields. */
+/** Throws an Error with the reason if a text is not an expression of five fields. */
 export function assertCron(expression: string): void {
   if (expression.trim().startsWith("@")) throw new Error("names are not taken; write the five fields");
   new Cron(expression, { ...reading, mode: "5-part" });
 }
 
-/**
- * Years that are searched at once: a search looks at each day of them, for some expressions at all days of its month, and takes 2 ms a year
- * at worst.
- */
+/** Years of one search step: it checks each day, for some expressions all days of the month, and takes up to 2 ms a year. */
 const yearsAtOnce = 2;
-/** Years that are searched: of each kind of year, by its length and its first weekday, there is one in any 40. */
+/** Maximum years that are searched: any 40 years contain each combination of length and first weekday. */
 const yearsMax = 80;
-/** Years that are searched at all: others can be written, and nothing is due in them. */
+/** First and last year of all searches: an expression has no occurrence in other years. */
 const years = { first: 2, last: 2_999 };
-/** What expressions come to, by text, zone and years. One takes 80 kB, and many programs have the same. */
+/** Parsed expressions by text, zone and years. One takes 80 kB, and many programs share it. */
 const crons = new LeastRecentlyUsed<string, Cron>(256);
 
 function cronOf(expression: string, timeZone: string, year: number): Cron {
@@ -99,13 +93,13 @@ function cronOf(expression: string, timeZone: string, year: number): Cron {
 
 const dayMs = 86_400_000;
 
-/** The first year to search for what comes after a time: by the clock of its zone it may be the year before. */
+/** Returns the first year to search after a time: in the time zone it may still be the year before. */
 function yearBefore(afterMs: number): number {
   const year = dateOf(afterMs - 2 * dayMs).getUTCFullYear();
   return year - (year % yearsAtOnce);
 }
 
-/** When the next day begins in a zone: so near that its search takes no turns. */
+/** Returns when the next day begins in a zone. The time is near, so the search does not yield. */
 export function nextDayOf(timeZone: string, nowMs: number): number {
   const next = (year: number) => cronOf("0 0 * * *", timeZone, year).nextRun(dateOf(nowMs))?.getTime();
   const year = yearBefore(nowMs);
@@ -113,8 +107,8 @@ export function nextDayOf(timeZone: string, nowMs: number): number {
 }
 
 /**
- * What finds the times of one cron expression in a zone. One that names minutes and hours without `*`, `?` or step runs once where
- * the clock skips its time, at the first instant after the gap, and the first time where it comes twice; any other follows real time.
+ * Makes the search for the next time of a cron expression in a zone. If minutes and hours have no `*`, `?` or
+ * step, a skipped time is due at the first instant after the gap, and a repeated time only the first time. Any other expression follows real time.
  */
 export function nextOfCron(expression: string, timeZone: string): NextOccurrence {
   const search: NextOccurrence = async (afterMs, work) => {
@@ -129,8 +123,8 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
     return undefined;
   };
   const key = `${timeZone} ${expression}`;
-  // To find nothing, or something years away, takes long: of several expressions each is searched when its own time has passed.
-  let found: Found | undefined;
+  // A search without a near result takes long: each of several expressions is searched again only after its own time has passed.
+  let found: FoundTime | undefined;
   return async (afterMs, work) => {
     found = [found, lastFound.get(key)].find((one) => one !== undefined && isBetween(one, afterMs)) ?? {
       afterMs,
@@ -141,12 +135,12 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
   };
 }
 
-/** After this time the next one is that; undefined where there is none. */
-type Found = { readonly afterMs: number; readonly nextMs: number | undefined };
+/** A found time: `nextMs` is the first after `afterMs`; undefined if there is none. */
+type FoundTime = { readonly afterMs: number; readonly nextMs: number | undefined };
 
-/** What was found last, by zone and expression: many programs have the same, and are due together. */
-const lastFound = new LeastRecentlyUsed<string, Found>(1_024);
+/** Last found times by zone and expression: many programs share an expression, and are due together. */
+const lastFound = new LeastRecentlyUsed<string, FoundTime>(1_024);
 
-function isBetween({ afterMs, nextMs = Number.POSITIVE_INFINITY }: Found, ms: number): boolean {
+function isBetween({ afterMs, nextMs = Number.POSITIVE_INFINITY }: FoundTime, ms: number): boolean {
   return ms >= afterMs && ms < nextMs;
 }

@@ -1,12 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { EventId } from "@svc/core";
-import type { StandingRunState, StandingState } from "@svc/db/schema/words";
+import type { BackfillState, StandingRunState, StandingState } from "@svc/db/schema/words";
+import type { BackfillRecord } from "@svc/db/standing/backfills";
 import type { StandingUsage } from "@svc/db/standing/bounds";
 import type { StandingPollRecord } from "@svc/db/standing/polls";
 import type { StandingProgramRecord, StandingVersionRecord } from "@svc/db/standing/programs";
 import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import {
+  type Backfill,
+  BackfillSchema,
+  BackfillState as BackfillStateMessage,
   type PollState,
   PollStateSchema,
   type StandingProgram,
@@ -35,12 +39,12 @@ const runStates: Readonly<Record<StandingRunState, StandingRunStateMessage>> = {
   refused: StandingRunStateMessage.REFUSED,
 };
 
-/** The state of a list's filter; undefined for UNSPECIFIED. */
+/** Returns the program state of a list's filter; undefined for UNSPECIFIED. */
 export function stateOfFilter(state: StandingStateMessage): StandingState | undefined {
   return keyOf(states, state);
 }
 
-/** The state of a list's filter of runs; undefined for UNSPECIFIED. */
+/** Returns the run state of a list's filter; undefined for UNSPECIFIED. */
 export function runStateOfFilter(state: StandingRunStateMessage): StandingRunState | undefined {
   return keyOf(runStates, state);
 }
@@ -49,23 +53,23 @@ function keyOf<Name extends string, Value>(table: Readonly<Record<Name, Value>>,
   return (Object.keys(table) as Name[]).find((name) => table[name] === value);
 }
 
-/** A program with what is read beside its row. */
+/** A program with the rows that its message needs. */
 export type ProgramParts = {
   readonly program: StandingProgramRecord;
   readonly version: Omit<StandingVersionRecord, "definition">;
-  /** The definition as it is shown; empty in a list. */
+  /** The definition without sensitive values; empty in a list. */
   readonly definitionJson: string;
-  /** Epoch milliseconds. */
+  /** Next start times, epoch milliseconds. */
   readonly nextTimes: readonly number[];
   readonly lastRun: StandingRunRecord | undefined;
-  /** Undefined before its first poll. */
+  /** Undefined before the first poll. */
   readonly poll: StandingPollRecord | undefined;
-  /** Runs that wait, and those under way. */
+  /** Numbers of waiting and started runs. */
   readonly open: { readonly queued: number; readonly started: number };
   readonly usedToday: Pick<StandingUsage, "day" | "runs" | "toolCalls" | "writes">;
 };
 
-/** A standing program as callers read it. */
+/** Returns the message of a standing program. */
 export function toProgram(parts: ProgramParts): StandingProgram {
   const { program, version, definitionJson, nextTimes, lastRun, open, usedToday, poll } = parts;
   return create(StandingProgramSchema, {
@@ -121,7 +125,7 @@ function toPollState(poll: StandingPollRecord | undefined): PollState {
   });
 }
 
-/** A run as callers read it. */
+/** Returns the message of a run. */
 export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonly EventId[] = []): StandingRun {
   const time = (ms: number | null | undefined) => (ms === null || ms === undefined ? undefined : timestampFromMs(ms));
   const times = {
@@ -153,7 +157,34 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
   });
 }
 
-/** The event that a run is of, by the name of its occurrence: also where a backfill made it another time. */
+/** Returns the event of a run by its source key, which a backfill may have prefixed. */
 function eventIdsOf({ sourceKey }: Pick<StandingRunRecord, "sourceKey">): string[] {
   return [sourceKey.slice(sourceKey.lastIndexOf("e:") + "e:".length)];
+}
+
+const backfillStates: Readonly<Record<BackfillState, BackfillStateMessage>> = {
+  running: BackfillStateMessage.RUNNING,
+  done: BackfillStateMessage.DONE,
+  cancelled: BackfillStateMessage.CANCELLED,
+};
+
+/** Returns the message of a backfill. */
+export function toBackfill(
+  record: BackfillRecord,
+  program: Pick<StandingProgramRecord, "state" | "sourceKind"> | undefined,
+  { isStored }: { readonly isStored: boolean },
+): Backfill {
+  const { id, programId, state, reason, since, until, again, perMinute, policy, createdAt, endedAt } = record;
+  const isPaused = state === "running" && program?.state === "paused";
+  return create(BackfillSchema, {
+    id: isStored ? id : "",
+    standingProgramId: programId,
+    state: isStored ? backfillStates[state] : BackfillStateMessage.UNSPECIFIED,
+    reason: isPaused ? "paused" : reason,
+    ...(program?.sourceKind !== "poll" && { since: timestampFromMs(since), until: timestampFromMs(until) }),
+    ...{ again, perMinute, policy },
+    ...{ total: record.total, started: record.started, skipped: record.skipped, passed: record.passed },
+    createdAt: timestampFromMs(createdAt),
+    ...(isStored && endedAt !== null && { endedAt: timestampFromMs(endedAt) }),
+  });
 }

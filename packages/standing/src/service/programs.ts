@@ -18,26 +18,24 @@ import {
   StandingVersionSchema,
 } from "@svc/gen/standing";
 import { toEstimate, toNotes } from "@svc/jobs";
-import { checkDefinition } from "../definition/check.ts";
 import type { StandingContext } from "../context.ts";
+import { checkDefinition } from "../definition/check.ts";
 import { standingFaults } from "../errors.ts";
 import { createProgram, type DefinedProgram } from "../programs/define.ts";
 import { deleteProgram, pauseProgram, resumeProgram } from "../programs/move.ts";
 import { makeNextVersion } from "../programs/next-version.ts";
 import { preview } from "../programs/preview.ts";
 import { localTimeOf } from "../schedule/catch-up.ts";
-import type { StandingServiceContext } from "./context.ts";
-import { stateOfFilter } from "./convert.ts";
-import { toBackfill } from "./convert-backfill.ts";
-import { findProgram, readPrograms } from "./read.ts";
+import { stateOfFilter, toBackfill } from "./convert.ts";
+import { findProgram, readPrograms, type StandingServiceContext } from "./read.ts";
 
-/** What a program is changed to. */
+/** A change of a program. */
 type ProgramUpdate = {
   readonly program: StandingProgramRecord;
   readonly definitionJson: string;
-  /** 0: whichever is there. */
+  /** The version that the caller has read; 0 for any. */
   readonly expectedVersion: number;
-  /** Whether its program is simulated before people are asked about it. */
+  /** True if the program is simulated before people are asked to approve it. */
   readonly simulates: boolean;
 };
 
@@ -55,12 +53,12 @@ const versionsShown = 50;
 const previewDefault = 10;
 const previewMax = 100;
 
-/** The methods about programs. */
+/** Returns the methods for programs. */
 export function programMethods(context: StandingServiceContext): Methods {
   const { db, sealer, engine, starter } = context;
   const wake = () => {
     engine.wake();
-    // People may be asked by a job.
+    // A job may ask people for approval.
     starter.wake();
   };
   const shown = async (caller: Parameters<typeof findProgram>[1], id: string): Promise<StandingProgram> => {
@@ -164,7 +162,7 @@ export function programMethods(context: StandingServiceContext): Methods {
   };
 }
 
-/** One definition of a program as callers read it. */
+/** Returns the message of a version. */
 function toVersion(record: Omit<StandingVersionRecord, "definition">): StandingVersion {
   const { version, definitionHash, programHash, keyId, approval, approvalId, note, rehearsalJobId, createdAt } = record;
   return create(StandingVersionSchema, {
@@ -185,7 +183,7 @@ async function passedOverOf(
   return countOtherEntityEvents(db, { projectId, triggerSlug: source.slug, entityId: source.entity, sinceMs });
 }
 
-/** Makes the next version of a program. Throws the refusals of UpdateStandingProgram. */
+/** Makes the next version of a program. Throws the faults of UpdateStandingProgram. */
 async function updateProgram(
   context: StandingContext,
   principal: ProjectPrincipal,

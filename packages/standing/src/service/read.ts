@@ -22,6 +22,7 @@ import {
 import { readLastStandingRuns } from "@svc/db/standing/runs";
 import type { StandingProgram } from "@svc/gen/standing";
 import { shownProgram } from "@svc/jobs";
+import type { StandingEngine } from "../claim/engine.ts";
 import type { StandingContext } from "../context.ts";
 import { standingFaults } from "../errors.ts";
 import { dayOf } from "../schedule/catch-up.ts";
@@ -29,15 +30,21 @@ import { fireTimeOf } from "../schedule/due.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { toProgram } from "./convert.ts";
 
-/** Times that a program tells of itself. */
+/** Parts that the methods of StandingService share. */
+export type StandingServiceContext = StandingContext & {
+  /** The engine of this node: it decides calls, and is woken when something becomes due. */
+  readonly engine: Pick<StandingEngine, "wake" | "call">;
+};
+
+/** Maximum next times of a program message. */
 const nextTimesMax = 5;
 
-/** Whose request it is. */
+/** The caller of a request. */
 type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
 
 /**
- * The program that an id or a slug of a request names. Throws STANDING_PROGRAM_NOT_FOUND, also for one that reaches more than its
- * caller is bound to.
+ * Returns the program with an id or a slug. Throws STANDING_PROGRAM_NOT_FOUND, also if the access scope of the program exceeds that of the
+ * caller.
  */
 export async function findProgram(
   db: Executor,
@@ -54,7 +61,7 @@ export async function findProgram(
   return found;
 }
 
-/** Throws what `missing` makes where a caller does not reach the program of what it names, such as a run. */
+/** Throws the fault of `missing` if the program, such as one of a run, is outside the caller's access scope. */
 export async function assertReached(
   db: Executor,
   { binding }: Caller,
@@ -66,7 +73,7 @@ export async function assertReached(
   if (program === undefined || !isWithin(program, binding)) throw missing();
 }
 
-/** Programs as callers read them, in their order; with their definitions where `isWhole`. */
+/** Returns the messages of programs in their order; with definitions if `isWhole`. */
 export async function readPrograms(
   { versions, clock, sealer, db, meter }: Pick<StandingContext, "versions" | "clock" | "sealer" | "db" | "meter">,
   programs: readonly StandingProgramRecord[],
@@ -109,7 +116,7 @@ export async function readPrograms(
   return shown;
 }
 
-/** When a program starts next, jitter included. */
+/** Returns the next start times of a program, including jitter. */
 async function nextTimesOf(
   { id, state, nextAt }: StandingProgramRecord,
   { definition, next }: LoadedVersion,
@@ -124,7 +131,7 @@ async function nextTimesOf(
   return times;
 }
 
-/** The definition as it was given, with `***` for what its program marks as sensitive in what it takes. */
+/** Returns the definition as it was given, with `***` for inputs that its program marks as sensitive. */
 async function shownDefinition(
   db: Executor,
   sealer: Sealer,
@@ -136,7 +143,7 @@ async function shownDefinition(
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);
   const shown = shownProgram(programText);
-  // The input that the definition makes is masked as the program's own would be.
+  // Mask the input that the definition makes as the program's own.
   const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
   const shownMade = shownProgram(made);
   if (shown === programText && shownMade === made) return text;

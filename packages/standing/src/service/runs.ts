@@ -25,9 +25,8 @@ import { eventOf, givenOfEvents, inputOf } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { standingFaults } from "../errors.ts";
 import type { LoadedVersion } from "../versions.ts";
-import type { StandingServiceContext } from "./context.ts";
 import { runStateOfFilter, toRun } from "./convert.ts";
-import { assertReached, findProgram } from "./read.ts";
+import { assertReached, findProgram, type StandingServiceContext } from "./read.ts";
 
 const reasons: Readonly<Record<StandingRunReason, true>> = {
   "": true,
@@ -56,10 +55,10 @@ const reasons: Readonly<Record<StandingRunReason, true>> = {
 type Methods = Pick<ServiceImpl<typeof StandingService>, "runStandingProgram" | "listStandingRuns" | "getStandingRun">;
 
 const keyCharactersMax = 255;
-/** Events that a run names. */
+/** Maximum event ids of a run message. */
 const eventIdsShown = 100;
 
-/** The methods about runs. */
+/** Returns the methods for runs. */
 export function runMethods(context: StandingServiceContext): Methods {
   const { db, sealer, clock, engine, versions } = context;
   const findEvent = async (
@@ -139,7 +138,7 @@ export function runMethods(context: StandingServiceContext): Methods {
   };
 }
 
-/** A key of any text stands in the store by its digest. */
+/** Returns the source key of a call; an idempotency key is stored as its digest. */
 function sourceKeyOf(idempotencyKey: string, nowMs: number): string {
   if (idempotencyKey === "") return `m:${createId("srn", nowMs)}`;
   return `m:${createHash("sha256").update(idempotencyKey).digest("hex")}`;
@@ -156,7 +155,7 @@ function readInput(text: string): JsonObject {
   return value;
 }
 
-/** A reason of a list's filter; undefined for a text that is none. */
+/** Returns the reason of a list's filter; undefined if the text is not a reason. */
 function reasonOfFilter(text: string): StandingRunReason | undefined {
   return (Object.keys(reasons) as StandingRunReason[]).find((reason) => reason === text && reason !== "");
 }

@@ -7,10 +7,9 @@ import { lockStandingPrograms, readStandingPrograms } from "@svc/db/standing/pro
 import type { Backfill, StandingService } from "@svc/gen/standing";
 import { beginBackfill } from "../backfill/start.ts";
 import { standingFaults } from "../errors.ts";
-import type { StandingServiceContext } from "./context.ts";
-import { toBackfill } from "./convert-backfill.ts";
+import { toBackfill } from "./convert.ts";
 import { programMethods } from "./programs.ts";
-import { assertReached, findProgram } from "./read.ts";
+import { assertReached, findProgram, type StandingServiceContext } from "./read.ts";
 import { runMethods } from "./runs.ts";
 
 type Methods = Pick<ServiceImpl<typeof StandingService>, "backfillStandingProgram" | "getBackfill" | "cancelBackfill">;
@@ -18,7 +17,7 @@ type Methods = Pick<ServiceImpl<typeof StandingService>, "backfillStandingProgra
 const perMinuteDefault = 60;
 const perMinuteMax = 600;
 
-/** The methods about backfills. */
+/** Returns the methods for backfills. */
 function backfillMethods(context: StandingServiceContext): Methods {
   const { db, clock, engine } = context;
   return {
@@ -56,7 +55,7 @@ function policyOf(policy: string): OverlapPolicy | undefined {
   return known;
 }
 
-/** Throws BACKFILL_NOT_FOUND. */
+/** Returns a backfill of the caller's access scope. Throws BACKFILL_NOT_FOUND. */
 async function find(
   { db }: { readonly db: Parameters<typeof findBackfill>[0] },
   caller: Parameters<typeof assertReached>[1],
@@ -79,7 +78,7 @@ async function shown(
   return toBackfill(record, program, { isStored: true });
 }
 
-/** StandingService over one store; every method takes its project from the calling key. */
+/** Makes StandingService; every method takes its project from the calling key. */
 export function createStandingService(context: StandingServiceContext): ServiceImpl<typeof StandingService> {
   return { ...programMethods(context), ...runMethods(context), ...backfillMethods(context) };
 }

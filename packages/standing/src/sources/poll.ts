@@ -1,53 +1,79 @@
-import type { JsonObject, StandingProgramId } from "@svc/core";
-import type { Occurrence } from "../decide/occurrence.ts";
-import type { DecisionBatch, DueCandidate, Filtered, PreparedPoll } from "../prepare/due.ts";
+import type { StandingContext } from "../context.ts";
+import type { DecisionContext, ProgramHold } from "../decide/decision-context.ts";
+import type { DueCandidate, Occurrence, WhenResult } from "../decide/occurrence.ts";
 import type { FoundRow } from "../poll/scanned-rows.ts";
-import type { Polled } from "../poll/store.ts";
+import { type FinishedPoll, storePoll } from "../poll/store.ts";
+import { testWhenOfRows } from "../prepare/when.ts";
+import { dueCandidates, type Preparation, type Source, type SourceOutcome } from "./source.ts";
 
-/** Asks `when` about rows; an outcome for each, in their order. */
-type AskWhen = (polled: Polled, rows: readonly JsonObject[]) => Promise<readonly Filtered[]>;
+/** Maximum row ids that a program remembers. */
+const rememberedMax = 100_000;
 
-/** Finds out which runs polls make: rows that `when` turns away are in none. */
-export async function preparePolls(
-  { polls }: Pick<DecisionBatch, "polls">,
-  ask: AskWhen,
-): Promise<Map<StandingProgramId, PreparedPoll>> {
-  const prepared = new Map<StandingProgramId, PreparedPoll>();
-  for (const polled of polls) prepared.set(polled.programId, await preparePoll(polled, ask));
-  return prepared;
-}
+/** A poll with the runs that its rows make. */
+type PreparedPoll = {
+  readonly polled: FinishedPoll;
+  readonly candidates: readonly DueCandidate[];
+  /** Rows for which `when` is false: they are in no run. */
+  readonly filtered: number;
+};
 
-async function preparePoll(polled: Polled, ask: AskWhen): Promise<PreparedPoll> {
-  const { found, per, loaded } = polled;
-  const due: FoundRow[] = [];
-  let faulty: { readonly filtered: Filtered; rows: number } | undefined;
-  const rowsFound = found.map(({ row }) => row);
-  const outcomes = loaded.definition.when === undefined ? [] : await ask(polled, rowsFound);
+/** Polls that this node has finished. */
+export const polls: Source = async (context, batch, preparation) => {
+  const prepared = new Map<string, PreparedPoll>();
+  for (const polled of batch.polls) prepared.set(polled.programId, await preparePoll(context, polled, preparation));
+  return {
+    // A poll counts only if the program is still what it was polled for.
+    due: async (_tx, { programs, isHeld }) =>
+      new Map(
+        programs.flatMap(({ id, state, deletedAt, version }) => {
+          const poll = prepared.get(id);
+          if (poll === undefined || !isHeld("poll", id) || state !== "active" || deletedAt !== null) return [];
+          if (poll.polled.loaded.record.version !== version) return [];
+          return [
+            [id, dueCandidates(poll.candidates, (decisions, hold) => decidePoll(decisions, poll, hold))] as const,
+          ];
+        }),
+      ),
+  };
+};
+
+async function preparePoll(
+  context: StandingContext,
+  polled: FinishedPoll,
+  { workOf }: Preparation,
+): Promise<PreparedPoll> {
+  const { found, per, loaded, atMs, task } = polled;
+  const matched: FoundRow[] = [];
+  let faulty: { readonly when: WhenResult; rows: number } | undefined;
+  const rows = found.map(({ row }) => row);
+  const results = await testWhenOfRows(context, loaded, { atMs, rows }, workOf(task.projectId));
   for (const [index, row] of found.entries()) {
-    const filtered = outcomes[index] ?? { isDue: true };
-    if ("error" in filtered) faulty = { filtered, rows: (faulty?.rows ?? 0) + 1 };
-    else if (filtered.isDue) due.push(row);
+    const when = results[index] ?? { isDue: true };
+    if ("error" in when) faulty = { when, rows: (faulty?.rows ?? 0) + 1 };
+    else if (when.isDue) matched.push(row);
   }
-  const groups = per === "row" ? due.map((row) => [row]) : due.length > 0 ? [due] : [];
+  const groups = per === "row" ? matched.map((row) => [row]) : matched.length > 0 ? [matched] : [];
   const candidates: DueCandidate[] = groups.map((rows) => {
     const name = per === "row" ? (rows[0]?.digest ?? "") : "";
-    return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, filtered: { isDue: true } };
+    return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, when: { isDue: true } };
   });
   if (faulty !== undefined) {
     // One run for all of them: they fail alike, and each would count towards a pause.
     const occurrence = { ...occurrenceOf(polled, "when", [], per), rowCount: faulty.rows };
-    candidates.push({ occurrence, version: loaded, filtered: faulty.filtered });
+    candidates.push({ occurrence, version: loaded, when: faulty.when });
   }
-  return { polled, candidates, seen: found.length, filtered: found.length - due.length - (faulty?.rows ?? 0) };
+  return { polled, candidates, filtered: found.length - matched.length - (faulty?.rows ?? 0) };
 }
 
-/** Rows as something that is due. A poll that is made again, since it was not written, has the same name. */
+/** Returns rows as an occurrence. A poll that was not written and is repeated makes the same source key. */
 function occurrenceOf(
-  { record, atMs }: Polled,
+  { record, atMs }: FinishedPoll,
   name: string,
   rows: readonly FoundRow[],
   per: "poll" | "row",
 ): Occurrence {
+  const [row] = rows;
+  const values = rows.map((one) => one.row);
   return {
     kind: "poll",
     sourceKey: `p:${record.polls}${name === "" ? "" : `/${name}`}`,
@@ -57,15 +83,32 @@ function occurrenceOf(
     callerKeyId: null,
     input: undefined,
     rowCount: rows.length,
-    given: givenOfRows(
-      rows.map(({ row }) => row),
-      per,
-    ),
+    given: per === "row" && row !== undefined ? { row: row.row, rows: values } : { rows: values },
   };
 }
 
-/** A row as runs are given it. */
-function givenOfRows(rows: readonly JsonObject[], per: "poll" | "row"): JsonObject {
-  const [row] = rows;
-  return per === "row" && row !== undefined ? { row, rows } : { rows };
+/** Decides what a poll found, or what its failure means. */
+function decidePoll(
+  decisions: DecisionContext,
+  { polled, candidates, filtered }: PreparedPoll,
+  hold: ProgramHold | undefined,
+): SourceOutcome {
+  const { failures, nextAt, found, record, unknown } = polled;
+  const outcome: SourceOutcome = { task: "poll", dueAt: nextAt, afterRuns: (tx) => storePoll(tx, polled) };
+  decisions.nextAt = nextAt;
+  if (polled.hold !== undefined) {
+    if (decisions.state === "active") decisions.pause(polled.hold.reason, polled.hold.detail);
+    return outcome;
+  }
+  decisions.seen += found.length - candidates.length;
+  decisions.filtered += filtered;
+  // Failed polls in a row count together with failed jobs, until a poll succeeds.
+  decisions.failuresInRow = Math.max(0, decisions.failuresInRow + failures.now - failures.before);
+  for (const candidate of candidates) decisions.decide(candidate, hold);
+  decisions.pauseAfterFailures();
+  // Ids that are forgotten together with this poll still count.
+  const ids = record.seen + unknown;
+  if (ids >= rememberedMax && decisions.state === "active")
+    decisions.pause("source_gone", `the ids of ${ids} rows are remembered, and no more than ${rememberedMax} can be`);
+  return outcome;
 }

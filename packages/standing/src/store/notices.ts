@@ -4,29 +4,29 @@ import { type NewEvent, recordEvents } from "@svc/db/events/record";
 import type { StandingNoticeKind } from "@svc/db/schema/words";
 import { noteStandingNotices } from "@svc/db/standing/notices";
 import { findNoticeEndpoints } from "@svc/db/subscriptions/health";
-import type { Decided } from "../decide/decide-batch.ts";
 import type { StandingContext } from "../context.ts";
+import type { DecidedProgram } from "../decide/decide.ts";
 
-/** Something that people are told of. */
+/** A notice for people about a program. */
 type Notice = {
-  readonly of: Decided;
+  readonly of: DecidedProgram;
   readonly kind: StandingNoticeKind;
-  /** In the words of the program's pauseReason; else empty. */
+  /** A value of the program's pauseReason, or `start_failed`; otherwise empty. */
   readonly reason: string;
-  /** For people. */
+  /** Text for people. */
   readonly detail: string;
-  /** Runs, or times, that it is about. */
+  /** Number of runs or times that the notice is about. */
   readonly count: number;
 };
 
 /**
- * Posts to the ask endpoints that ask for it what programs of a batch tell: event and deliveries are part of the transaction, and the
- * delivery engine does the rest. Answers whether there is something to deliver.
+ * Stores the notices of a batch for the ask endpoints that subscribe to them. Events and deliveries are part of the transaction; the delivery
+ * engine sends them. Returns true if there is something to deliver.
  */
 export async function storeNotices(
   context: Pick<StandingContext, "clock" | "nodeId">,
   tx: Executor,
-  decided: readonly Decided[],
+  decided: readonly DecidedProgram[],
 ): Promise<boolean> {
   const notices = decided.flatMap(noticesOf);
   if (notices.length === 0) return false;
@@ -37,7 +37,7 @@ export async function storeNotices(
   return true;
 }
 
-/** In two statements, however many projects a herd is of. */
+/** Returns the events of notices, with two statements for any number of projects. */
 async function eventsOf(tx: Executor, notices: readonly Notice[], nowMs: number): Promise<NewEvent[]> {
   const endpoints = await findNoticeEndpoints(
     tx,
@@ -51,8 +51,8 @@ async function eventsOf(tx: Executor, notices: readonly Notice[], nowMs: number)
   });
   const asked = wanted.map(({ notice: { of, kind } }) => ({ programId: of.program.id, kind }));
   const noted = await noteStandingNotices(tx, asked, nowMs);
-  const told = new Set(noted.map(({ programId, kind }) => `${programId} ${kind}`));
-  const due = wanted.filter(({ notice: { of, kind } }) => told.has(`${of.program.id} ${kind}`));
+  const isNoted = new Set(noted.map(({ programId, kind }) => `${programId} ${kind}`));
+  const due = wanted.filter(({ notice: { of, kind } }) => isNoted.has(`${of.program.id} ${kind}`));
   return due.map(({ notice, wanting }) => ({
     ...{ id: createId("evt", nowMs), projectId: notice.of.program.projectId, kind: "notice" },
     ...{ toolkitSlug: "", triggerSlug: "", entityId: "", dedupeKey: "" },
@@ -61,35 +61,35 @@ async function eventsOf(tx: Executor, notices: readonly Notice[], nowMs: number)
   }));
 }
 
-/** What is posted, behind the event's id. */
+/** Returns the payload that is posted together with the event's id. */
 function payloadOf({ of, kind, reason, detail, count }: Notice, nowMs: number): string {
   const { id: standingProgramId, slug, title, version } = of.program;
   const at = isoTime(nowMs);
   return JSON.stringify({ type: kind, standingProgramId, slug, title, version, at, reason, detail, count });
 }
 
-function noticesOf(of: Decided): Notice[] {
-  const { program, version, book } = of;
+function noticesOf(of: DecidedProgram): Notice[] {
+  const { program, version, decisions } = of;
   const notices: Notice[] = [];
-  if (book.state === "paused" && program.state !== "paused") {
-    const count = book.pauseReason === "failures" ? book.failuresInRow : 0;
-    notices.push({ of, kind: "standing_paused", reason: book.pauseReason, detail: book.pauseDetail, count });
+  if (decisions.state === "paused" && program.state !== "paused") {
+    const count = decisions.pauseReason === "failures" ? decisions.failuresInRow : 0;
+    notices.push({ of, kind: "standing_paused", reason: decisions.pauseReason, detail: decisions.pauseDetail, count });
   }
-  if (book.missed > 0) {
-    const detail = `${book.missed} times of its schedule passed while nothing was started`;
-    notices.push({ of, kind: "standing_missed", reason: "", detail, count: book.missed });
+  if (decisions.missed > 0) {
+    const detail = `${decisions.missed} times of its schedule passed while nothing was started`;
+    notices.push({ of, kind: "standing_missed", reason: "", detail, count: decisions.missed });
   }
-  if (book.failedStarts.length > 0) {
-    const [detail = ""] = book.failedStarts;
+  if (decisions.failedStarts.length > 0) {
+    const [detail = ""] = decisions.failedStarts;
     notices.push({
       of,
       kind: "standing_start_failed",
       reason: "start_failed",
       detail,
-      count: book.failedStarts.length,
+      count: decisions.failedStarts.length,
     });
   }
-  const heldBack = book.runs.decided.filter(({ reason }) => reason === "budget");
+  const heldBack = decisions.runs.decided.filter(({ reason }) => reason === "budget");
   if (heldBack.length > 0) {
     const isLeftOut = version.definition.budget?.whenOver === "skip";
     const detail = `the day's budget is used up: runs ${isLeftOut ? "are left out" : "wait for the next day"}`;

@@ -5,10 +5,8 @@ import { isUnavailable } from "@svc/db/driver";
 import { insertJobsWithinQuota } from "@svc/db/jobs/insert-batch";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import type { Restore } from "@svc/db/restores/repo";
-import { moveBackfill, renameSourceRuns } from "@svc/db/standing/backfills";
 import { addStandingUsage, writeStandingRates } from "@svc/db/standing/bounds";
 import { readStandingWakes } from "@svc/db/standing/concurrency-keys";
-import { deleteFromInbox } from "@svc/db/standing/inbox";
 import { changeStandingPrograms } from "@svc/db/standing/programs";
 import {
   changeStandingRuns,
@@ -31,48 +29,52 @@ import {
   nextStandingCloses,
   writeKnownKeys,
 } from "@svc/db/standing/windows";
+import type { StandingContext } from "../context.ts";
+import type { DecidedBatch, DecidedProgram } from "../decide/decide.ts";
+import { StartsError } from "../decide/errors.ts";
 import type { StartedRun } from "../decide/occurrence.ts";
 import { windowChangeOf } from "../decide/windows.ts";
-import { storePoll } from "../poll/store.ts";
-import { stopListening } from "../programs/activate.ts";
+import { unsubscribe } from "../programs/activate.ts";
 import { dayOf } from "../schedule/catch-up.ts";
-import type { Decided, DecidedBatch } from "../decide/decide-batch.ts";
-import type { StandingContext } from "../context.ts";
-import type { DecisionBatch } from "../prepare/due.ts";
+import type { DecisionBatch, PreparedDecision } from "../sources/source.ts";
 import { storeNotices } from "./notices.ts";
-import { StartsError } from "../decide/errors.ts";
 
-/** When a run whose job found no room in the project's quota is tried again. */
+/** Pause until a run whose job exceeded the project's quota is tried again, in milliseconds. */
 const quotaRetryMs = 10_000;
-/** Between two looks at runs that could have started by their time, and that others keep from it. */
-const lookAgainMs = 5_000;
-/** Between two looks at a window whose time is over while its events are not decided about. */
-const heldAgainMs = 500;
+/** Pause until runs that others keep from starting are checked again, in milliseconds. */
+const recheckMs = 5_000;
+/** Pause until an expired window whose events are undecided is checked again, in milliseconds. */
+const windowRecheckMs = 500;
 
-/** Writes what was decided in a batch: runs, their jobs, what programs count, when what is due again, and what people are told of. */
+/**
+ * Writes the decisions of a batch: runs, their jobs, the counts of programs, next due times, and notices. Returns whether there are notices to
+ * deliver.
+ */
 export async function storeBatch(
   context: StandingContext,
   tx: Executor,
-  { decided, held, heard, behindMs }: DecidedBatch & Pick<DecisionBatch, "behindMs">,
+  {
+    decided,
+    held,
+    sources,
+    delayMs,
+  }: DecidedBatch & Pick<PreparedDecision, "sources"> & Pick<DecisionBatch, "delayMs">,
 ): Promise<{ readonly hasNotices: boolean }> {
   const nowMs = context.clock.now();
-  await storeStarts(context, tx, decided, behindMs);
+  await storeStarts(context, tx, decided, delayMs);
   const newRuns = await withoutMerged(tx, decided);
   await storeWindows(tx, decided);
-  const stepped = decided.flatMap(({ backfill }) => backfill ?? []);
-  await renameSourceRuns(
-    tx,
-    stepped.flatMap(({ renamed }) => renamed),
-  );
+  const outcomes = decided.flatMap((program) => program.outcomes);
+  for (const outcome of outcomes) await outcome.beforeRuns?.(tx);
   await insertStandingRuns(tx, newRuns);
   await changeStandingRuns(
     tx,
-    decided.flatMap(({ book }) => book.runs.changes),
+    decided.flatMap(({ decisions }) => decisions.runs.changes),
   );
   await writeStandingRates(
     tx,
-    decided.flatMap(({ program: { id: programId }, book }) =>
-      [...book.rates].map(([key, at]) => ({ programId, key, at })),
+    decided.flatMap(({ program: { id: programId }, decisions }) =>
+      [...decisions.rates].map(([key, at]) => ({ programId, key, at })),
     ),
   );
   await addStandingUsage(
@@ -81,82 +83,84 @@ export async function storeBatch(
   );
   await changeStandingPrograms(
     tx,
-    decided.map(({ program, book }) => ({
+    decided.map(({ program, decisions }) => ({
       id: program.id,
-      state: book.state,
-      pauseReason: book.pauseReason,
-      pauseDetail: book.pauseDetail,
-      nextAt: book.nextAt,
-      previousAt: book.previousAt,
-      started: program.started + book.started,
-      skipped: program.skipped + book.skipped,
-      missed: program.missed + book.missed,
-      seen: program.seen + book.seen,
-      filtered: program.filtered + book.filtered,
-      failuresInRow: book.failuresInRow,
+      state: decisions.state,
+      pauseReason: decisions.pauseReason,
+      pauseDetail: decisions.pauseDetail,
+      nextAt: decisions.nextAt,
+      previousAt: decisions.previousAt,
+      started: program.started + decisions.started,
+      skipped: program.skipped + decisions.skipped,
+      missed: program.missed + decisions.missed,
+      seen: program.seen + decisions.seen,
+      filtered: program.filtered + decisions.filtered,
+      failuresInRow: decisions.failuresInRow,
       updatedAt: nowMs,
     })),
   );
-  for (const { program, book } of decided) {
-    const isPausedNow = book.state === "paused" && program.state !== "paused";
-    if (isPausedNow) await stopListening(tx, program, { reason: "paused", nowMs });
+  for (const { program, decisions } of decided) {
+    const isPausedNow = decisions.state === "paused" && program.state !== "paused";
+    if (isPausedNow) await unsubscribe(tx, program, { reason: "paused", nowMs });
   }
-  await deleteFromInbox(tx, heard);
-  for (const { move } of stepped) await moveBackfill(tx, move);
-  for (const { polled } of decided) if (polled !== undefined) await storePoll(tx, polled);
+  for (const source of sources) await source.end?.(tx);
+  for (const outcome of outcomes) await outcome.afterRuns?.(tx);
   await settleTasks(tx, { decided, held }, nowMs);
   return { hasNotices: await storeNotices(context, tx, decided) };
 }
 
-/** Windows that end make place for those that begin with the same key. */
-async function storeWindows(tx: Executor, decided: readonly Decided[]): Promise<void> {
+/** Writes windows: those that close first, because a key has one open window. */
+async function storeWindows(tx: Executor, decided: readonly DecidedProgram[]): Promise<void> {
   await changeStandingWindows(
     tx,
-    decided.flatMap(({ book }) => [...book.windows.changes(), ...[...book.runs.closed.values()].map(windowChangeOf)]),
+    decided.flatMap(({ decisions }) => [
+      ...decisions.windows.changes(),
+      ...[...decisions.runs.closed.values()].map(windowChangeOf),
+    ]),
   );
   await insertStandingRuns(
     tx,
-    decided.flatMap(({ book }) => book.windows.begun()),
+    decided.flatMap(({ decisions }) => decisions.windows.begun()),
   );
   await insertStandingRunEvents(
     tx,
-    decided.flatMap(({ book }) => book.windows.events),
+    decided.flatMap(({ decisions }) => decisions.windows.events),
   );
   await writeKnownKeys(
     tx,
-    decided.flatMap(({ program: { id: programId }, book }) =>
-      [...book.seenKeys].map(([key, until]) => ({ programId, key, until })),
+    decided.flatMap(({ program: { id: programId }, decisions }) =>
+      [...decisions.knownKeys].map(([key, until]) => ({ programId, key, until })),
     ),
   );
 }
 
-/** Stores the jobs of what starts. Throws StartsError where that fails. */
+/** Stores the jobs of runs that start. Throws StartsError if that fails. */
 async function storeStarts(
   context: StandingContext,
   tx: Executor,
-  decided: readonly Decided[],
-  behindMs: DecisionBatch["behindMs"],
+  decided: readonly DecidedProgram[],
+  delayMs: DecisionBatch["delayMs"],
 ): Promise<void> {
   try {
-    await storeJobs(context, tx, decided, behindMs);
+    await storeJobs(context, tx, decided, delayMs);
   } catch (error) {
-    const runs = decided.flatMap(({ book }) => book.starts.map(({ run }) => run));
+    const runs = decided.flatMap(({ decisions }) => decisions.starts.map(({ run }) => run));
     throw isUnavailable(error) || runs.length === 0 ? error : new StartsError(runs, error);
   }
 }
 
-/** Makes the jobs of what starts, and stores them as far as their projects' quotas go. */
+/** Makes the jobs of runs that start, and stores those that fit into their projects' quotas. The other runs wait. */
 async function storeJobs(
   context: StandingContext,
   tx: Executor,
-  decided: readonly Decided[],
-  behindMs: DecisionBatch["behindMs"],
+  decided: readonly DecidedProgram[],
+  delayMs: DecisionBatch["delayMs"],
 ): Promise<void> {
   const nowMs = context.clock.now();
-  const made: { readonly job: NewJob; readonly start: StartedRun; readonly of: Decided }[] = [];
+  const made: { readonly job: NewJob; readonly start: StartedRun; readonly of: DecidedProgram }[] = [];
   for (const of of decided) {
-    for (const start of of.book.starts) {
-      const waitMs = behindMs?.get(of.program.projectId) ?? 0;
+    for (const start of of.decisions.starts) {
+      const waitMs = delayMs?.get(of.program.projectId) ?? 0;
       made.push({ job: await makeJob(context, tx, of, { ...start, waitMs }), start, of });
     }
   }
@@ -166,7 +170,7 @@ async function storeJobs(
     nowMs,
   );
   for (const { job, start, of } of made) {
-    if (without.has(job.job.id)) of.book.putBack(start, nowMs + quotaRetryMs);
+    if (without.has(job.job.id)) of.decisions.putBack(start, nowMs + quotaRetryMs);
     else await job.also?.(tx);
   }
 }
@@ -174,7 +178,7 @@ async function storeJobs(
 function makeJob(
   { clock, starter, restored }: StandingContext,
   tx: Executor,
-  { program: { id: programId, projectId, binding } }: Decided,
+  { program: { id: programId, projectId, binding } }: DecidedProgram,
   { run, jobId, version, input, waitMs }: StartedRun & { readonly waitMs: number },
 ): Promise<NewJob> {
   const { keyId, programHash, programDigest, estimate, approvalId } = version.record;
@@ -201,22 +205,24 @@ function makeJob(
   });
 }
 
-/** The store that a backup was taken of may have started what was due before this one was resumed. */
+/** Returns the end of the restored backup if the original database may have started the run as well. */
 function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]): number | null {
   if (restore === undefined || restore.isNothingSince || restore.resumedAt === null) return null;
   return fireAt < restore.resumedAt ? restore.backupEndsAt : null;
 }
 
-/** The same for every job of one occurrence, also where a restored backup has forgotten that it was started. */
+/** Returns the same seed for every job of an occurrence, even if a restored backup does not have its run. */
 function callSeedOf(programId: StandingProgramId, { version, sourceKey }: StartedRun["run"]): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([programId, version, sourceKey]))
     .digest();
 }
 
-/** The new runs of a batch, but for one that is left out like the program's newest: that one stands for it too. */
-async function withoutMerged(tx: Executor, decided: readonly Decided[]): Promise<NewStandingRun[]> {
-  const firsts = decided.flatMap(({ book }) => book.runs.added.slice(0, 1)).filter(({ state }) => state === "skipped");
+/** Returns the new runs of a batch, without skipped runs that were merged into a like run that is the program's newest. */
+async function withoutMerged(tx: Executor, decided: readonly DecidedProgram[]): Promise<NewStandingRun[]> {
+  const firsts = decided
+    .flatMap(({ decisions }) => decisions.runs.added.slice(0, 1))
+    .filter(({ state }) => state === "skipped");
   const merged = await mergeSkippedStandingRuns(
     tx,
     firsts.map(({ programId, reason, lane, fireAt, lastAt, count }) => {
@@ -224,10 +230,10 @@ async function withoutMerged(tx: Executor, decided: readonly Decided[]): Promise
     }),
   );
   const gone = new Set(firsts.filter((_, place) => merged.has(place)).map(({ id }) => id));
-  return decided.flatMap(({ book }) => book.runs.added.filter(({ id }) => !gone.has(id)));
+  return decided.flatMap(({ decisions }) => decisions.runs.added.filter(({ id }) => !gone.has(id)));
 }
 
-function usageOf({ program: { id: programId }, version, book, counted }: Decided, nowMs: number) {
+function usageOf({ program: { id: programId }, version, decisions, counted }: DecidedProgram, nowMs: number) {
   const { timeZone } = version.definition;
   const days = new Map<string, { runs: number; toolCalls: number; writes: number }>();
   const at = (day: string) => {
@@ -235,7 +241,7 @@ function usageOf({ program: { id: programId }, version, book, counted }: Decided
     days.set(day, known);
     return known;
   };
-  if (book.started > 0) at(dayOf(nowMs, timeZone)).runs += book.started;
+  if (decisions.started > 0) at(dayOf(nowMs, timeZone)).runs += decisions.started;
   for (const { endedAt, toolCalls, writes } of counted) {
     const day = at(dayOf(endedAt, timeZone));
     day.toolCalls += toolCalls;
@@ -244,7 +250,7 @@ function usageOf({ program: { id: programId }, version, book, counted }: Decided
   return [...days].map(([day, used]) => ({ programId, day, ...used }));
 }
 
-/** Tasks of programs that are gone or stand still end; the others are moved to when they are due again. */
+/** Deletes tasks of deleted and paused programs; moves the others to their next due times. */
 async function settleTasks(
   tx: Executor,
   { decided, held }: Pick<DecidedBatch, "decided" | "held">,
@@ -261,16 +267,14 @@ async function settleTasks(
   for (const task of held) {
     if (task.kind === "cancel" || task.kind === "replay") continue;
     const of = byId.get(task.ownerId);
-    const isStill = of === undefined || of.book.state === "paused";
-    const times = {
-      fire: of?.fired?.dueAt,
-      poll: of?.polled?.nextAt,
-      close: closeTimeOf(closes.get(task.ownerId), nowMs),
-      admit: wakes.get(task.ownerId),
-      backfill: of?.backfill?.dueAt,
-    };
-    const dueAt = times[task.kind];
-    if (isStill || dueAt === null || dueAt === undefined) ended.push(task);
+    const isInactive = of === undefined || of.decisions.state === "paused";
+    const dueAt =
+      task.kind === "close"
+        ? closeTimeOf(closes.get(task.ownerId), nowMs)
+        : task.kind === "admit"
+          ? wakes.get(task.ownerId)
+          : of?.outcomes.find((outcome) => outcome.task === task.kind)?.dueAt;
+    if (isInactive || dueAt === null || dueAt === undefined) ended.push(task);
     else moved.push({ ...task, dueAt });
   }
   await deleteDueTasks(tx, ended);
@@ -282,14 +286,18 @@ async function settleTasks(
   );
 }
 
-/** A window that waits for events is looked at again soon: nobody tells when they are decided about. */
+/** A window that waits for undecided events is checked again soon, because deciding them does not wake it. */
 function closeTimeOf(next: NextClose | undefined, nowMs: number): number | undefined {
-  return next?.isHeld === true ? Math.max(next.at, nowMs + heldAgainMs) : next?.at;
+  return next?.isHeld === true ? Math.max(next.at, nowMs + windowRecheckMs) : next?.at;
 }
 
-/** When waiting runs of programs whose `admit` was due are to be looked at again. */
-async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: number): Promise<Map<string, number>> {
-  const admitted = decided.filter(({ isAdmitted, book }) => isAdmitted && book.state !== "paused");
+/** Returns when the waiting runs of programs whose `admit` task was due are to be checked again. */
+async function wakeTimesOf(
+  tx: Executor,
+  decided: readonly DecidedProgram[],
+  nowMs: number,
+): Promise<Map<string, number>> {
+  const admitted = decided.filter(({ isAdmitted, decisions }) => isAdmitted && decisions.state !== "paused");
   const times = new Map<string, number>();
   if (admitted.length === 0) return times;
   const ids = admitted.map(({ program }) => program.id);
@@ -299,8 +307,8 @@ async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: num
     const { nextNotBefore = null, hasReady = false, oldestDecidedAt = null } = wakes.get(program.id) ?? {};
     const all = [
       ...(nextNotBefore === null ? [] : [nextNotBefore]),
-      ...(hasReady ? [nowMs + lookAgainMs] : []),
-      ...(oldestDecidedAt === null ? [] : [Math.max(oldestDecidedAt + queueForMs + 1, nowMs + lookAgainMs)]),
+      ...(hasReady ? [nowMs + recheckMs] : []),
+      ...(oldestDecidedAt === null ? [] : [Math.max(oldestDecidedAt + queueForMs + 1, nowMs + recheckMs)]),
     ];
     if (hasMore) all.push(nowMs);
     if (all.length > 0) times.set(program.id, Math.min(...all));
@@ -309,18 +317,18 @@ async function wakeTimesOf(tx: Executor, decided: readonly Decided[], nowMs: num
 }
 
 function tasksOf(
-  { program: { id: ownerId, projectId }, version, book }: Decided,
+  { program: { id: ownerId, projectId }, version, decisions }: DecidedProgram,
   isAdmitHeld: boolean,
   nowMs: number,
 ): NewDueTask[] {
   const task = { ownerId, projectId, subject: "" };
-  const queued = book.runs.queued;
+  const queued = decisions.runs.queued;
   const lateAt = nowMs + version.definition.overlap.queueForMs + 1;
-  const closeAt = book.windows.lookAt(nowMs, heldAgainMs);
-  const admitAt = queued.length === 0 ? undefined : Math.min(book.wakeAt ?? lateAt, lateAt);
+  const closeAt = decisions.windows.checkAt(nowMs, windowRecheckMs);
+  const admitAt = queued.length === 0 ? undefined : Math.min(decisions.wakeAt ?? lateAt, lateAt);
   return [
     ...(admitAt === undefined || isAdmitHeld ? [] : [{ ...task, kind: "admit" as const, dueAt: admitAt }]),
     ...(closeAt === undefined ? [] : [{ ...task, kind: "close" as const, dueAt: closeAt }]),
-    ...book.cancels.map((jobId) => ({ ...task, kind: "cancel" as const, subject: jobId, dueAt: nowMs })),
+    ...decisions.cancels.map((jobId) => ({ ...task, kind: "cancel" as const, subject: jobId, dueAt: nowMs })),
   ];
 }

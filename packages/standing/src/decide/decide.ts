@@ -1,0 +1,148 @@
+import { type JsonObject, type KeyId, readJsonObject, type Sealer } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
+import type { DueTaskLease } from "@svc/db/standing/task";
+import type { StandingContext } from "../context.ts";
+import type { DecisionBatch, PreparedDecision, SourceOutcome } from "../sources/source.ts";
+import type { LoadedVersion } from "../versions.ts";
+import type { DecisionContext, ProgramHold } from "./decision-context.ts";
+import { StartsError } from "./errors.ts";
+import { loadBatch } from "./load.ts";
+import { inputContext, type Permits, readFacts } from "./read-facts.ts";
+import { isAnythingDue, type ProgramDue, withWaiting } from "./waiting.ts";
+
+/** A program of a batch with its decisions. */
+export type DecidedProgram = Pick<ProgramDue, "program" | "version" | "counted" | "isAdmitted" | "hasMore"> &
+  Pick<ProgramOutcome, "called" | "outcomes"> & { readonly decisions: DecisionContext };
+
+/** All decisions of a batch. */
+export type DecidedBatch = {
+  readonly decided: readonly DecidedProgram[];
+  /** Tasks of the batch that this node still holds. */
+  readonly held: readonly DueTaskLease[];
+};
+
+/** Locks the programs of a batch and decides everything that is due of them. Writes nothing. */
+export async function decideBatch(
+  context: StandingContext,
+  tx: Executor,
+  batch: DecisionBatch,
+  prepared: PreparedDecision,
+): Promise<DecidedBatch> {
+  const nowMs = context.clock.now();
+  const { loaded, held } = await loadBatch(context, tx, { batch, prepared, nowMs });
+  const dues = await withWaiting(context, tx, loaded, nowMs);
+  const facts = await readFacts(context, tx, dues, { ...batch, nowMs });
+  const { startsMax = Number.POSITIVE_INFINITY } = batch;
+  const decided = dues.map((due): DecidedProgram => {
+    const decisions = facts.open(due);
+    const { called, outcomes, isCut } = decideProgram(context, decisions, due, { ...facts, startsMax });
+    const { program, version, counted, isAdmitted } = due;
+    const hasMore = due.hasMore || isCut;
+    return { program, version, counted, isAdmitted, hasMore, decisions, called, outcomes };
+  });
+  return { decided, held };
+}
+
+/** Texts for people about a pause. */
+const detailOf = {
+  key_revoked: (keyId: KeyId) => `${keyId}, whose jobs its runs are, was revoked or has expired`,
+  approval: () => "the project's policy has its plan wait for approval since it was made to stand",
+} as const;
+
+/** The results of a program's decisions. */
+type ProgramOutcome = {
+  /** Runs that calls made, in the order of the calls. */
+  readonly called: readonly NewStandingRun[];
+  readonly outcomes: readonly SourceOutcome[];
+  /** True if waiting runs that may start were left. */
+  readonly isCut: boolean;
+};
+
+/** Permits, and the maximum number of waiting runs that start. */
+type Rules = Permits & { readonly startsMax: number };
+
+/** Decides about a program, in this order: ended runs, closing windows, waiting runs, its sources, calls. */
+function decideProgram(
+  context: Pick<StandingContext, "sealer">,
+  decisions: DecisionContext,
+  due: ProgramDue,
+  rules: Rules,
+): ProgramOutcome {
+  decisions.skipped += due.late;
+  countEnds(decisions, due);
+  const hold = holdOf(due, rules);
+  if (hold !== undefined && decisions.state !== "paused" && isAnythingDue(due))
+    decisions.pause(hold, hold === "drift" ? (due.drifted ?? "") : detailOf[hold](due.version.record.keyId));
+  let isCut = false;
+  if (decisions.state !== "paused") {
+    for (const window of due.closing) naming(window.run, () => decisions.close(window));
+    isCut = decideWaiting(context, decisions, due, rules);
+  }
+  const outcomes = due.sources.flatMap((source) => {
+    const outcome = source.decide(decisions, hold);
+    decisions.pauseAfterFailures();
+    return outcome ?? [];
+  });
+  const mayCall = hold === undefined && decisions.state === "active";
+  const called = mayCall ? due.calls.map(({ occurrence }) => decisions.add(occurrence)) : [];
+  decisions.pauseAfterFailures();
+  return { called, outcomes, isCut };
+}
+
+/** Adds the run to an error: the run then waits, and the others are decided without it. */
+function naming(run: StandingRunRecord, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    throw new StartsError([run], error);
+  }
+}
+
+function countEnds(decisions: DecisionContext, { counted }: ProgramDue): void {
+  for (const { jobStatus, pauseText } of counted) {
+    if (pauseText !== "" && decisions.state === "active") decisions.pause("fail_step", pauseText);
+    if (jobStatus === "succeeded") decisions.failuresInRow = 0;
+    else if (jobStatus === "failed" || jobStatus === "expired") decisions.failuresInRow++;
+  }
+  decisions.pauseAfterFailures();
+}
+
+function holdOf({ program, version, drifted }: ProgramDue, permits: Permits): ProgramHold | undefined {
+  if (!permits.isKeyUsable(version.record.keyId)) return "key_revoked";
+  if (mayNotRun(version, { program }, permits)) return "approval";
+  return drifted === undefined ? undefined : "drift";
+}
+
+/** True if a version was not approved, and the project's current policy requires it. */
+function mayNotRun(version: LoadedVersion, { program }: Pick<ProgramDue, "program">, permits: Permits): boolean {
+  return !version.record.needsApproval && permits.isHeldByPolicy(program, version);
+}
+
+/** Decides the waiting runs, each by its own version. Returns true if some were left that may start. */
+function decideWaiting(
+  { sealer }: Pick<StandingContext, "sealer">,
+  decisions: DecisionContext,
+  due: ProgramDue,
+  rules: Rules,
+): boolean {
+  for (const { run, version } of due.waiting) {
+    const { keyId } = version.record;
+    if (decisions.isHeldBack(run)) continue;
+    if (decisions.starts.length >= rules.startsMax) return true;
+    if (!rules.isKeyUsable(keyId)) decisions.decline(run, "key_revoked", detailOf.key_revoked(keyId));
+    else if (mayNotRun(version, due, rules)) decisions.decline(run, "approval", detailOf.approval());
+    else naming(run, () => decisions.admit(run, version, openInput(sealer, run)));
+  }
+  // Runs queued after a refused one were not read, and no end of a job makes them due.
+  return decisions.declined.length > 0;
+}
+
+/** Returns the input that a caller gave; undefined if the definition makes the input. */
+function openInput(
+  sealer: Sealer,
+  { id, projectId, input }: Pick<StandingRunRecord, "id" | "projectId" | "input">,
+): JsonObject | undefined {
+  if (input === null) return undefined;
+  return readJsonObject(sealer.open(input, inputContext(projectId, id)).toString("utf8"), "the input of a run");
+}

@@ -1,0 +1,51 @@
+import type { JsonObject, Work } from "@svc/core";
+import type { StandingContext } from "../context.ts";
+import { givenOf } from "../decide/given.ts";
+import type { Occurrence, WhenResult } from "../decide/occurrence.ts";
+import type { LoadedVersion } from "../versions.ts";
+
+type WhenContext = Pick<StandingContext, "evaluator">;
+type WhenVersion = Pick<LoadedVersion, "definition" | "program">;
+
+/** The result for an occurrence that could not be decided after several attempts. */
+export const couldNotBeDecided: WhenResult = {
+  error: "what was due could not be decided about",
+  reason: "start_failed",
+};
+
+/** Evaluates `when` of a version for an occurrence, metered as every expression. */
+export async function testWhen(
+  { evaluator }: WhenContext,
+  { definition: { when, timeZone }, program: { params } }: WhenVersion,
+  occurrence: Occurrence,
+  work: Work,
+): Promise<WhenResult> {
+  if (when === undefined) return { isDue: true };
+  const { fire, event } = givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, timeZone);
+  const bindings = { fire, event, params } as Parameters<typeof evaluator.test>[1];
+  return resultOf(await evaluator.test(when, bindings, work));
+}
+
+/** Evaluates `when` of a version for rows that were polled; returns a result for each, or none if the version has no condition. */
+export async function testWhenOfRows(
+  { evaluator }: WhenContext,
+  { definition: { when, timeZone }, program: { params } }: WhenVersion,
+  { atMs, rows }: { readonly atMs: number; readonly rows: readonly JsonObject[] },
+  work: Work,
+): Promise<readonly WhenResult[]> {
+  if (when === undefined) return [];
+  const { fire } = givenOf({ kind: "poll", fireAt: atMs, missed: 0, previousAt: null }, timeZone);
+  const bindings = { fire, params } as Parameters<typeof evaluator.test>[1];
+  const results: WhenResult[] = [];
+  while (results.length < rows.length) {
+    // The evaluator stops at a row whose condition fails: continue with the next row.
+    const left = rows.slice(results.length);
+    for (const outcome of await evaluator.testRows(when, left, bindings, { work, isDue: () => false }))
+      results.push(resultOf(outcome));
+  }
+  return results;
+}
+
+function resultOf(outcome: { readonly value: boolean } | { readonly error: string }): WhenResult {
+  return "error" in outcome ? { error: `when ${outcome.error}`, reason: "filter_error" } : { isDue: outcome.value };
+}

@@ -3,9 +3,8 @@ import { isObject, isRawJson } from "@svc/core";
 import canonicalize from "canonicalize";
 
 /**
- * The canonical JSON of a value (RFC 8785): two texts of the same value have one. A number beyond 2^53 - 1, which that rule would
- * round, stands as it was written, and half a surrogate pair, which it has no form for, as its escape. Throws an Error for what is no
- * JSON value.
+ * Returns the canonical JSON of a value (RFC 8785): equal values have equal texts. A number beyond 2^53 - 1, which that rule would round,
+ * keeps its written form, and a lone surrogate is escaped. Throws an Error if the value is not JSON.
  */
 export function canonicalJson(value: unknown): string {
   const text = canonicalOf(value);
@@ -13,7 +12,7 @@ export function canonicalJson(value: unknown): string {
   return text;
 }
 
-/** SHA-256 of a value's canonical JSON, in hexadecimal: a program's programHash, a receipt's receiptHash, a pin's digest. */
+/** Returns the SHA-256 of a value's canonical JSON, in hexadecimal: a program's programHash, a receipt's receiptHash, a pin's digest. */
 export function canonicalHash(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

@@ -14,29 +14,29 @@ import {
 import type { Measure } from "./steps/language.ts";
 import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
-/** The bounds of a program, as svc.v1.Estimate has them. */
+/** The limits of a program, in the form of svc.v1.Estimate. */
 export type ProgramEstimate = {
-  /** Of a run that every judge lets proceed: calls that no row, branch or `skip` decides about. */
+  /** Calls of a run in which every judge is answered with proceed and that depend on no row, branch or `skip`. */
   readonly callsMin: number;
-  /** Never above the limit: the job fails there (LIMIT_REACHED). Repetitions count, undo calls do not. */
+  /** Never above the limit, where the job fails (LIMIT_REACHED). Repetitions count, undo calls do not. */
   readonly callsMax: number;
   readonly writesMax: number;
   readonly destructiveMax: number;
   readonly rowsMax: number;
   readonly asksMax: number;
-  /** Classes of all calls, undo calls and those of skills included. */
+  /** Classes of all calls, including undo calls and those of skills. */
   readonly accessClasses: readonly AccessClass[];
   readonly toolkits: readonly string[];
   readonly entities: readonly string[];
   readonly notCompensable: readonly string[];
 };
 
-/** The access class of a call; `read` for one of a tool that is not known. */
+/** Returns the access class of a call, `read` for an unknown tool. */
 export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
-/** A skill that a program runs, as far as it is counted. */
+/** A skill that a program runs, with its counts. */
 export type CountedSkill = {
   readonly accepted: {
     readonly program: Pick<Program, "sagaOn">;
@@ -45,15 +45,15 @@ export type CountedSkill = {
   };
 };
 
-/** What is known of the tools and skills that a program names. */
+/** The known tools and skills that a program names. */
 export type Known = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
 
-/** Computes the bounds of a program whose tools and skills are known. */
+/** Computes the limits of a program whose tools and skills are known. */
 export function estimateOf(program: Program, known: Known): ProgramEstimate {
   const { limits, steps } = program;
   const { classOf } = known;
   const counting = { classOf, useOfSkill: (name: string) => wholeUse(known, name), isRepeating: true };
-  // How many rows there are says how often maps call, so rows are counted first.
+  // The number of rows decides how often maps call, so rows are counted first.
   const setRows = Math.min(useOf(program, { ...counting, rows: 0 }).rowsMax, limits.rows);
   const use = useOf(program, { ...counting, rows: setRows });
   const inner = runsOf(steps).flatMap((name) => known.skills.get(name)?.accepted.estimate ?? []);
@@ -79,8 +79,8 @@ export function estimateOf(program: Program, known: Known): ProgramEstimate {
 }
 
 /**
- * The most writes of a run that goes on at a step, or in a block at it: those from there on and, of what may do its rows twice, as it
- * stood and then those that failed, once more.
+ * Returns the most writes of a run that continues at a step, or in a block: those from there on. A step that may run its rows again counts
+ * twice, for the rows as they were and for the failed ones.
  */
 export function writesFrom(
   program: Program,
@@ -102,13 +102,13 @@ export function writesFrom(
   return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
 }
 
-/** What a program uses where no row and no repetition decides: what its limits must allow. */
+/** Returns the use that depends on no row and no repetition, which the limits must allow. */
 export function fixedUseOf(program: Program, { classOf, skills }: Known): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;
   return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
 }
 
-/** What a skill uses at most: as a job of its own, no more than its own limits. */
+/** Returns the most that a skill uses: as its own job no more than its own limits. */
 function wholeUse({ skills }: Known, name: string): Use {
   return useOfEstimate(skills.get(name)?.accepted.estimate);
 }
@@ -151,7 +151,7 @@ function useOfAsks(step: Step): Use {
   return { ...noUse, asksMin: certain.length, asksMax: asks.length };
 }
 
-/** How often steps may be run: once, and once more for each question that may be answered with retry-with. */
+/** Returns how often steps may run: once, and once more for each question that allows retry-with. */
 function rerunsOf({ points, limits }: Program): number {
   return [...points.values()].some(({ continuations }) => continuations.includes("retry-with")) ? 1 + limits.asks : 1;
 }
@@ -163,7 +163,7 @@ function notCompensable(steps: readonly Step[], { classOf, skills }: Known): str
   return [...stepsOf(steps)].filter(isLasting).map(({ id }) => id);
 }
 
-/** What a skill did is undone with the job that runs it where its own program declares a saga. */
+/** A skill's writes are undone with its parent if the skill's own program declares a saga. */
 function leavesWrites(skill: CountedSkill | undefined): boolean {
   if (skill === undefined) return false;
   const { program, estimate } = skill.accepted;
@@ -174,7 +174,7 @@ function sorted(names: readonly string[]): string[] {
   return [...new Set(names)].sort();
 }
 
-/** Whether a plan needs approval under the program's own rule and the least that the project's policy demands. */
+/** True if a plan needs approval by the program's own rule or the project's policy. */
 export function needsPlanApproval(
   program: Program,
   estimate: ProgramEstimate,

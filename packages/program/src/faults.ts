@@ -1,7 +1,7 @@
 import { count, type FaultText, type PartedText, text } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
 
-/** Most faults that are listed; the rest is counted. */
+/** Faults that are listed at most. The others are counted. */
 const programFaultsMax = 500;
 
 /** A kind of fault: exactly the PROGRAM_* reasons of SubmitJob. */
@@ -35,7 +35,7 @@ export type NoteCode =
   | "ZONE_DEFAULT"
   | "ENTITY_UNHEARD";
 
-/** One thing wrong with a document. `pointer` is a JSON Pointer that resolves in it; `hint` says what would be right. */
+/** One fault of a document. `pointer` is a JSON Pointer into it; `hint` says what would be right. */
 export type DocumentFault<Code extends string> = {
   readonly code: Code;
   readonly pointer: string;
@@ -43,47 +43,50 @@ export type DocumentFault<Code extends string> = {
   readonly hint: FaultText;
 };
 
-/** One thing wrong with a program. */
+/** One fault of a program. */
 export type ProgramFault = DocumentFault<ProgramFaultCode>;
 
-/** One thing that a document may not mean, for which it is not refused. `hint` says what would be right if it does not. */
+/** One part of a document that may not do what the author means. It is accepted anyway. `hint` says what would be right. */
 export type ProgramNote = DocumentFault<NoteCode>;
 
-/** Most notes of one document. */
+/** Notes of one document at most. */
 const notesMax = 100;
 
 /**
- * Collects the faults of one document, the first 500 of them; more are counted. A pointer is cut to its longest part that exists
- * there and has not more than 1,000 characters.
+ * Collects the faults of one document: the first 500 are listed, the others counted. A pointer is cut to its longest existing part of at
+ * most 1,000 characters.
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
   add(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Gives a fault that was added another hint: what would be right may depend on what was not looked at by then. */
+  /** Replaces the hint of a recorded fault, because later findings may change what would be right. */
   rehint(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Notes a fault of a rule that is younger than programs in the store: it is none before `takeYounger`, which stored ones never meet. */
+  /**
+   * Records a fault of a rule that is newer than stored programs. It counts only after `takeYounger`, which is never called for stored
+   * ones.
+   */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Makes faults of those that were noted, and of those to come. */
+  /** Makes the recorded newer faults, and later ones, count. */
   takeYounger(): void;
-  /** Adds a note, up to 100 of them. A note is no fault. */
+  /** Adds a note, up to 100 of them. A note is not a fault. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
   /** Returns every note, once, in the order of the document. */
   notes(): ProgramNote[];
-  /** Counts faults that are not looked at one by one. */
+  /** Counts faults that are not examined one by one. */
   omit(count: number): void;
   readonly count: number;
-  /** Whether a fault stands at a pointer or below it. */
+  /** True if there is a fault at a pointer or below it. */
   has(pointer: string): boolean;
-  /** Every fault that was collected, once, in the order of the document. */
+  /** Returns every recorded fault, once, in the order of the document. */
   list(): DocumentFault<Code>[];
 };
 
-/** A list of faults of a parsed document. */
+/** Creates the list of faults of a parsed document. */
 export function createFaultList<Code extends string = ProgramFaultCode>(document: unknown): FaultList<Code> {
   const found = new Map<string, { readonly position: readonly number[]; fault: DocumentFault<Code> }>();
   const noted = new Map<string, { readonly position: readonly number[]; readonly note: ProgramNote }>();
   const pointers = new Set<string>();
   let omitted = 0;
-  /** Undefined once they are faults like all others. */
+  /** Undefined after they count like all others. */
   let younger: Parameters<FaultList<Code>["add"]>[] | undefined = [];
   const list: FaultList<Code> = {
     add(code, path, message, hint) {
@@ -139,7 +142,7 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
 
 const pointerCharactersMax = 1_000;
 
-/** The part of a path that exists, and where each of its steps stands among its siblings. */
+/** Returns the existing part of a path, and the index of each of its members among its siblings. */
 function locate(document: unknown, path: Path): { existing: (string | number)[]; position: number[] } {
   const existing: (string | number)[] = [];
   const position: number[] = [];
@@ -162,7 +165,7 @@ function locate(document: unknown, path: Path): { existing: (string | number)[];
 
 const orders = new WeakMap<object, ReadonlyMap<string, number>>();
 
-/** Where each name of an object stands; kept, because a faulty document asks again and again. */
+/** Returns the index of each name of an object, cached because a faulty document needs it repeatedly. */
 function orderOf(object: object): ReadonlyMap<string, number> {
   const known = orders.get(object);
   if (known !== undefined) return known;
@@ -171,7 +174,7 @@ function orderOf(object: object): ReadonlyMap<string, number> {
   return made;
 }
 
-/** Document order: what stands before, then what contains. */
+/** Compares by document order: earlier members first, then containers. */
 function compare(a: readonly number[], b: readonly number[]): number {
   for (const [index, step] of a.entries()) {
     const other = b[index];
@@ -185,7 +188,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 
-/** What is wrong with a document, by the first of its faults. `of` is the field it came in, `whole` stands for its empty pointer. */
+/** Returns a sentence about the first faults of a document. `of`: its field in the request; `whole`: the text for an empty pointer. */
 export function faultsText({
   of,
   whole,

@@ -1,6 +1,6 @@
 import type { Program } from "./program.ts";
 
-/** Where a program asks for an approval in mid-run, such as `points/sure`; undefined where it never does. */
+/** Returns the place where a program asks for an approval during the run, for example `points/sure`, or undefined. */
 export function gateOf({ points }: Pick<Program, "points">): string | undefined {
   return [...points.values()].find(({ isApproval }) => isApproval)?.pointer.slice(1);
 }

@@ -1,14 +1,14 @@
 export type { JsonObject, JsonValue } from "@svc/core";
 
-/** Steps into a value: names of fields and indexes of lists. */
+/** Members of a path into a value: names of fields and indexes of lists. */
 export type Path = readonly (string | number)[];
 
-/** Writes a path as a JSON Pointer (RFC 6901). */
+/** Returns a path as a JSON Pointer (RFC 6901). */
 export function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Reads a JSON Pointer as a path; indexes stay texts. */
+/** Reads a JSON Pointer as a path. Indexes stay texts. */
 export function pathOf(pointer: string): string[] {
   return pointer
     .split("/")

@@ -1,6 +1,6 @@
 import { formatDuration } from "@svc/core";
 
-/** What a job may use. */
+/** Limits of a job. */
 export type Limits = {
   readonly deadlineMs: number;
   readonly toolCalls: number;
@@ -13,10 +13,10 @@ export type Limits = {
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Bounds of a number or of a duration in milliseconds, both inclusive. */
+/** Inclusive bounds of a number, or of a duration in milliseconds. */
 export type Bounds = { readonly min: number; readonly max: number };
 
-/** The limits of a program that names none. */
+/** The limits of a program that declares none. */
 export const defaultLimits: Limits = {
   deadlineMs: dayMs,
   toolCalls: 10_000,
@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   concurrency: 8,
 };
 
-/** What each limit may be set to. */
+/** The values that each limit may have. */
 export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   deadlineMs: { min: 1000, max: 30 * dayMs },
   toolCalls: { min: 1, max: 1_000_000 },
@@ -36,7 +36,7 @@ export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   concurrency: { min: 1, max: 32 },
 };
 
-/** What the durations of a program may be. */
+/** The values that the durations of a program may have. */
 export const durationBounds = {
   hop: { min: minuteMs, max: 30 * dayMs },
   wait: { min: 1000, max: 30 * dayMs },
@@ -44,20 +44,20 @@ export const durationBounds = {
   retry: { min: 100, max: 60 * minuteMs },
 } as const satisfies Readonly<Record<string, Bounds>>;
 
-/** How a call is tried again when nothing is said: not at all; and what a `retry` that says less is filled up with. */
+/** The default for retrying calls: none; and the defaults for the fields that a `retry` omits. */
 export const defaultRetry = { max: 0, initialMs: 1000, factor: 2, capMs: minuteMs };
 
-/** How long a call may take when nothing is said. */
+/** Default timeout of a call, in milliseconds. */
 export const defaultTimeoutMs = 30_000;
 
-/** Says that a wait ends after the deadline in force, and a deadline that it would end before, with a day to spare where there may be one. */
+/** Returns the message for a wait that ends after the deadline, and a deadline that is late enough, with a day to spare if possible. */
 export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [message: string, hint: string] {
   const wanted = formatDuration(Math.min(waitMs + dayMs, limitBounds.deadlineMs.max));
   const hint = `shorten it, or write "limits": {"deadline": "${wanted}"}`;
   return [`is longer than the deadline of the job, which is ${formatDuration(deadlineMs)}`, hint];
 }
 
-/** Names as a sentence lists them: `a, b or c`. */
+/** Returns names as a sentence lists them: `a, b or c`. */
 export function listed(names: readonly string[], word: "and" | "or"): string {
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} ${word} ${last}`;

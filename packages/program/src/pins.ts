@@ -3,13 +3,13 @@ import { LeastRecentlyUsed, readJsonObject } from "@svc/core";
 import { canonicalHash } from "./canonical.ts";
 import type { ProgramEstimate } from "./estimate.ts";
 
-/** The definitions that a program runs on, by toolkit slug. Plain JSON; `digest` is the hash of the definition's canonical JSON. */
+/** The definitions that a program runs on, by toolkit slug, as plain JSON. `digest`: the hash of the definition's canonical JSON. */
 export type Pins = Readonly<Record<string, Pin>>;
 
-/** One toolkit with the tools of it that the program calls. */
+/** A toolkit with those of its tools that the program calls. */
 export type Pin = { readonly digest: string; readonly definition: ToolkitPin };
 
-/** A version of a skill that a program runs; `digest`: what its program is stored under, with the definitions it runs on, in hex. */
+/** A version of a skill that a program runs. `digest`: the key, in hex, that its program and definitions are stored under. */
 export type PinnedSkill = {
   readonly slug: string;
   readonly version: number;
@@ -17,10 +17,10 @@ export type PinnedSkill = {
   readonly estimate: ProgramEstimate;
 };
 
-/** The skills that a program runs, by the names that it has for them. */
+/** The skills that a program runs, by its names for them. */
 export type PinnedSkills = Readonly<Record<string, PinnedSkill>>;
 
-/** The pins that a program was stored with, from their JSON text. No toolkit has the name that the skills stand under. */
+/** Reads the stored pins of a program from their JSON text. No toolkit has the name under which the skills are. */
 export function readPins(text: string): { readonly pins: Pins; readonly skills: PinnedSkills } {
   const { skills = {}, ...pins } = readJsonObject(text, "the pins of a program");
   return { pins: pins as unknown as Pins, skills: skills as unknown as PinnedSkills };
@@ -28,7 +28,7 @@ export function readPins(text: string): { readonly pins: Pins; readonly skills: 
 
 const texts = new WeakMap<Pins, string>();
 
-/** The JSON text of pins, as they are stored; made once for each of these objects. */
+/** Returns the stored JSON text of pins, computed once for each object. */
 export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly skillPins: PinnedSkills }): string {
   let text = texts.get(pins);
   if (text === undefined) {
@@ -39,7 +39,7 @@ export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly sk
   return text;
 }
 
-/** Pins what a program uses, with toolkits in the order of their slugs. */
+/** Pins the tools that a program uses, with toolkits in the order of their slugs. */
 export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "toolkits">): Pins {
   const names = Map.groupBy(actions, ({ toolkitSlug }) => toolkitSlug);
   const slugs = [...names.keys()].sort();
@@ -59,13 +59,10 @@ export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
 /** The tools of one job's pins by slug. */
 export type PinnedTools = ReadonlyMap<string, PinnedTool>;
 
-/** Toolkits made of pins that a node keeps; the one unused for longest goes first. */
+/** Toolkits from pins that a node caches. The least recently used one is removed first. */
 const keptMax = 500;
 
-/**
- * Makes tools of pins. Equal pins share one toolkit, so that its validators are compiled once however many jobs run on it.
- * One for each node.
- */
+/** Creates the reader of pins. Equal pins share one toolkit, so that its validators are compiled once for all jobs. One for each node. */
 export function createPinReader(): { tools(pins: Pins): PinnedTools } {
   const kept = new LeastRecentlyUsed<string, Toolkit>(keptMax);
   const toolkitOf = ({ digest, definition }: Pin): Toolkit => {

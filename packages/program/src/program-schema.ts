@@ -39,7 +39,7 @@ const expressionDefinition: JsonSchema = {
   examples: ["size(row.attendees) > params.minGuests"],
 };
 
-/** The JSON Schema of a program, as it is served at /schemas/program.v1.json: the parts that its readers have, put together. */
+/** The JSON Schema of a program, served at /schemas/program.v1.json, combined from the parts of its readers. */
 export const programSchema: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Program of a job, version 1",
@@ -69,7 +69,7 @@ function oneOf(kinds: readonly Step["kind"][]): JsonSchema {
   return { type: "object", oneOf: kinds.map((kind) => ({ allOf: [{ required: [kind] }, ref(kind)] })) };
 }
 
-/** What stands among the calls of a map. */
+/** Returns the JSON Schema of the calls of a map. */
 function schemaInMap(): JsonSchema {
   const [first, ...others] = stepKinds.flatMap((kind) => {
     return languageOf(kind).formInMap === undefined ? [] : [schemaOf(formOf(kind, "map"))];

@@ -5,33 +5,33 @@ import type { Point } from "./point.ts";
 import type { Step } from "./steps/index.ts";
 import type { DeclaredResult } from "./template.ts";
 
-/** A program of version 1 that has its shape: every default applied, durations in milliseconds, references parsed. */
+/** A program of version 1 with a valid shape: every default applied, durations in milliseconds, references parsed. */
 export type Program = {
   readonly version: 1;
   readonly title: string;
-  /** Undefined when the program takes no input of its own; such a program cannot be promoted. */
+  /** Undefined if the program has no input. Such a program cannot be promoted. */
   readonly inputSchema: JsonSchema | undefined;
-  /** The input with the inputSchema's defaults applied. */
+  /** The input with the defaults of inputSchema. */
   readonly input: JsonObject;
   readonly params: JsonObject;
   readonly limits: Limits;
   readonly approval: Approval;
   readonly steps: readonly Step[];
   readonly points: ReadonlyMap<string, Point>;
-  /** The ends that the saga runs for; empty when none is declared. */
+  /** The ends that the saga runs for. Empty if none is declared. */
   readonly sagaOn: readonly SagaEnd[];
-  /** The declared result by name, in the order declared. */
+  /** The declared result by name, in the declared order. */
   readonly result: DeclaredResult;
 };
 
-/** When the plan needs approval, and whom approvals are addressed to: contacts, or all approvers when empty. */
+/** When the plan needs approval, and the contacts who are asked. Empty means all approvers. */
 export type Approval = {
   readonly plan: PlanApproval;
   readonly escalation: readonly string[];
 };
 
-/** When a plan needs approval: never, when a destructive call stands in it, or always. */
+/** When a plan needs approval: never, if it has a destructive call, or always. */
 export type PlanApproval = "never" | "destructive" | "always";
 
-/** An end of a job that undoes what was done. */
+/** An end of a job that starts the undo. */
 export type SagaEnd = "failed" | "aborted" | "cancelled";

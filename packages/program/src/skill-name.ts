@@ -1,10 +1,10 @@
 /** A skill as a program or a caller names it. `version` 0: the newest. */
 export type SkillName = { readonly slug: string; readonly version: number };
 
-/** What names a skill: `skills.announce`, or a version of it, `skills.announce@3`. */
+/** The name of a skill: `skills.announce`, or a version of it, `skills.announce@3`. */
 export const skillNamePattern = /^skills\.([a-z][a-z0-9_]{0,62})(?:@([1-9][0-9]{0,8}))?$/;
 
-/** The skill that a text names; undefined for one that names none. */
+/** Returns the skill that a text names, or undefined if it names none. */
 export function readSkillName(text: string): SkillName | undefined {
   const [, slug, version] = skillNamePattern.exec(text) ?? [];
   return slug === undefined ? undefined : { slug, version: Number(version ?? 0) };

@@ -7,40 +7,40 @@ import type { Use } from "../steps/use.ts";
 import type { AccountQuestion } from "./context.ts";
 import type { SkillText } from "./known-skill.ts";
 
-/** A program that can be run as it is. */
+/** A program that can run as it is. */
 export type AcceptedProgram = {
   readonly program: Program;
   readonly programHash: string;
   readonly estimate: ProgramEstimate;
   readonly pins: Pins;
   readonly skillPins: PinnedSkills;
-  /** The skills that it runs, by the names that it has for them. */
+  /** The skills that it runs, by its names for them. */
   readonly skills: ReadonlyMap<string, CheckedSkill>;
-  /** How deep skills stand in it; 0 where it runs none. */
+  /** Depth of its nested skills. 0 if it runs none. */
   readonly depth: number;
-  /** Whether a skill in it makes its plan need approval. */
+  /** True if one of its skills makes its plan need approval. */
   readonly demandsApproval: boolean;
-  /** The skill in it that asks for an approval in mid-run, such as `skills/tidy`. */
+  /** The skill that asks for an approval during the run, for example `skills/tidy`. */
   readonly skillGate: string | undefined;
-  /** What it uses where no row and no repetition decides. */
+  /** Its use of limits that depends on no row and no repetition. */
   readonly fixedUse: Use;
-  /** The type of its declared result, as who runs it as a skill sees it. */
+  /** The type of its declared result for a program that runs it as a skill. */
   readonly resultType: JsonSchema;
-  /** The tools by which it, and what it runs, may be undone. */
+  /** The tools that may undo its calls and those of its skills. */
   readonly undoTools: readonly Action[];
-  /** What has to be asked each time that it is accepted, of the skills in it too. */
+  /** Questions to ask each time it is accepted, including those of its skills. */
   readonly questions: readonly AccountQuestion[];
   readonly principals: readonly string[];
   readonly secrets: readonly string[];
   readonly hosts: readonly string[];
-  /** What it may not mean, though it can be run. Those of the skills in it are not among them. */
+  /** Notes on parts that may not do what the author means. Notes on its skills are not included. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** A skill that a program may run, as it was checked against what the project sees now. */
+/** A skill that a program may run, checked against the project's present state. */
 export type CheckedSkill = SkillText & { readonly accepted: AcceptedProgram };
 
-/** What a check answers: a program that can be run as it is, or everything that is wrong with it, in the order of the text. */
+/** Result of a check: a program that can run, or all its faults, in the order of the text. */
 export type CheckedProgram =
   | AcceptedProgram
   /** `omitted` counts faults beyond the 500 that are listed. */

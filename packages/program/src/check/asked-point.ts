@@ -15,10 +15,10 @@ import { mayWrite } from "./notes.ts";
 import { checkTexts } from "./references.ts";
 import type { PointUse } from "./steps.ts";
 
-/** Kinds that hold all that is to be skipped. */
+/** Kinds that contain everything to be skipped. */
 const blocks: ReadonlySet<Step["kind"]> = new Set(["if", "until", "parallel"]);
 
-/** A point where a step asks it. `leftOut`: ids of steps that had to be left out of the program. */
+/** A point at the step that asks it. `leftOut`: ids of steps that had to be left out of the program. */
 export type AskedPoint = {
   readonly program: Program;
   readonly point: Point;
@@ -26,17 +26,17 @@ export type AskedPoint = {
   readonly leftOut: ReadonlySet<string>;
 };
 
-/** Where a step names the point that it asks. */
+/** Returns the place where a step names its point. */
 export function placeOf({ step, field }: PointUse): Path {
   return [...pathOf(step.pointer), ...field];
 }
 
-/** Whether the document has a field that was left out because it is faulty: its absence is no second fault. */
+/** True if the document has a field that was left out because it is faulty. Its absence is not a second fault. */
 export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
   return faults.has(`${pointer}/${field}`);
 }
 
-/** Checks a point where it is asked: what it names, and that its continuations can be done there. Records every fault. */
+/** Checks a point at its step: the names it uses, and that its continuations are possible there. Records every fault. */
 export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   const { point, use } = asked;
   checkQuestion(asked, check);
@@ -56,12 +56,12 @@ export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   checkRowTarget(asked, check);
 }
 
-/** The path of one continuation in a point, or of the point when it is not there. */
+/** Returns the path of a continuation in a point, or of the point if it has none. */
 function continuationPath(point: Point, continuation: Continuation): Path {
   return [...pathOf(point.pointer), "continuations", point.continuations.indexOf(continuation)];
 }
 
-/** Branches at work at the same time would read params that change under them. */
+/** Branches that run at the same time would read params that change under them. */
 function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   if (point.overrides?.target.kind !== "params") return;
   const parallel = [...stepsOf(program.steps)].find((block) => {
@@ -74,7 +74,7 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
   faults.add("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-/** Steps that only prepare what is done later. Filters and reductions are let be: version 0.1 had them, and had them skipped. */
+/** Steps that only prepare later ones. Filters and reductions are not included, because version 0.1 had them and allowed to skip them. */
 const preparing: ReadonlySet<string> = new Set([
   "sort",
   "limit",
@@ -86,7 +86,7 @@ const preparing: ReadonlySet<string> = new Set([
   "take",
 ]);
 
-/** Whoever skips a step that only prepares what is done later would have that done, with less to go by. */
+/** Skipping a step that only prepares a later one would run the later one with less data. */
 function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint, check: Check): void {
   const { faults } = check;
   if (!point.continuations.includes("skip")) return;
@@ -97,7 +97,7 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
     return;
   }
   const next = list[list.indexOf(step) + 1];
-  // Where a step had to be left out it may have been the next one.
+  // A step that was left out may have been the next one.
   if (next === undefined || leftOut.size > 0) return;
   if (!preparing.has(next.kind)) {
     noteSkip(point, next, writesAfterSkip(program, step, next, check), { step, faults });
@@ -108,7 +108,7 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
   faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-/** Notes writes that an answer skip leaves in place. */
+/** Notes writes that the answer skip leaves in place. */
 function noteSkip(
   point: Point,
   next: Step,
@@ -177,13 +177,13 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     const hint = "go back to a step after it: what was written is not written again";
     fault(`would cross ${running.id}, which runs a skill that writes`, hint);
   }
-  // Of a call that is nowhere, checkOverrideTarget tells.
+  // checkOverrideTarget reports a call that does not exist.
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const hint = `go back to ${target.step} or before it`;
   fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
 }
 
-/** What is done again of rows whose outcome is unknown may have been done before. */
+/** Rows with an unknown outcome may have been done already when they run again. */
 function checkResending({ point, use }: AskedPoint, check: Check): void {
   const unkeyed = ownCallsOf(use.step).find((call) => {
     const effect = effectOf(call, check.actions);
@@ -198,7 +198,7 @@ function checkResending({ point, use }: AskedPoint, check: Check): void {
 function checkRowTarget({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   const target = point.overrides?.target;
   const calls = ownCallsOf(step);
-  // Of a call that is nowhere, checkOverrideTarget tells.
+  // checkOverrideTarget reports a call that does not exist.
   if (target?.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const path = [...pathOf(point.pointer), "overrides", "target"];
   const hint = `name one of ${calls.map(({ id }) => id).join(", ")}`;
@@ -210,8 +210,8 @@ function isStep({ step }: { readonly step: string }): (call: { readonly id: stri
 }
 
 /**
- * Returns the steps that write although a judge step is answered with skip, which leaves out the step after it alone; none if that holds
- * steps. What is done with rows of the skipped step, or asks for it, writes nothing then.
+ * Returns the steps that write although a judge step is answered with skip, which leaves out only the step after it. Empty if that step
+ * contains others. Steps that use rows of the skipped step, or depend on it, write nothing then.
  */
 function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check): readonly Step[] {
   if (blocks.has(next.kind)) return [];
@@ -227,7 +227,7 @@ function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check
     });
 }
 
-/** Steps that are done after a step: those behind it in its list, then those behind each block that it stands in. */
+/** Returns the steps that run after a step: those after it in its list, then those after each enclosing block. */
 function followersOf(list: readonly Step[], sought: Step): readonly Step[] {
   for (const [index, step] of list.entries()) {
     if (step === sought) return list.slice(index + 1);
@@ -243,7 +243,7 @@ function asksFor(ids: ReadonlySet<string>, source: string): boolean {
 
 type AskedQuestion = { readonly program: Program; readonly point: Point; readonly use: PointUse };
 
-/** Checks that a question can be filled in where it is asked: nothing stands in for what is absent from one. Records every fault. */
+/** Checks that a question can be filled in at its place: it has no replacement for an absent value. Records every fault. */
 function checkQuestion(asked: AskedQuestion, check: Check): void {
   const { point, use } = asked;
   const { faults } = check;
@@ -269,7 +269,7 @@ function checkQuestion(asked: AskedQuestion, check: Check): void {
   }
 }
 
-/** Whether an input may be absent: the program itself gives none, its schema neither requires it nor has a default, and no condition asks for it. */
+/** True if an input may be absent: the program gives none, its schema neither requires it nor has a default, and no condition checks it. */
 function mayLack(reference: Reference, { program }: AskedQuestion, { isInputMade }: Check): boolean {
   const { root, path, text } = reference;
   const { inputSchema, input } = program;

@@ -7,13 +7,13 @@ import type { ToolCall } from "../steps/parts/tool-call.ts";
 import type { AcceptedProgram } from "./accepted-program.ts";
 import { secretUsesOf } from "./secrets.ts";
 
-/** The slug that requests of a program's own, and the skills that it runs, are granted by. */
+/** The slug for grants of a program's own HTTP requests and of the skills that it runs. */
 const httpSlug = "http";
 const skillsSlug = "skills";
 
 /**
- * What an accepted program reaches beyond what whoever is to run it is bound to: other entities, tools that were not granted, and
- * secrets, which are no entity's. A skill in it is looked at as deep as it goes. `document` is the program as it was read.
+ * Returns the faults of an accepted program outside the caller's access scope: other entities, tools that were not granted, and secrets,
+ * which belong to no entity. Its skills are checked at every depth. `document`: the program as read.
  */
 export function boundFaultsOf(accepted: AcceptedProgram, binding: Binding, document: unknown): readonly ProgramFault[] {
   const faults = createFaultList(document);

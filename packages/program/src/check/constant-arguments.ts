@@ -11,14 +11,14 @@ const env = celEnv();
 const hours = plan(meteredEnv, parse("time.getHours(zone)"));
 const time = celTime(0);
 
-/** Those that there are, as far as they were asked for: there are some 600 names and 6,000 offsets. */
+/** Known names and offsets, cached as they are asked for. There are some 600 names and 6,000 offsets. */
 const known = new Set<string>();
 
-/** Whether expressions take a text for a time zone: a name of the IANA database, or an offset. */
+/** True if expressions accept a text as a time zone: a name of the IANA database, or an offset. */
 function isZone(text: string): boolean {
   if (known.has(text)) return true;
   const traces = Error.stackTraceLimit;
-  // Of one that is none the error is a value, whose trace takes longer than all the rest.
+  // The error of a wrong name is used as a value. Its stack trace would take longer than everything else.
   Error.stackTraceLimit = 0;
   try {
     const found = !isCelError(hours({ time, zone: text }));
@@ -31,7 +31,7 @@ function isZone(text: string): boolean {
 
 let places: ReadonlyMap<string, string> | undefined;
 
-/** The zone whose place somebody named alone, such as Europe/Berlin for Berlin; undefined where there is none. */
+/** Returns the zone of a place named alone, for example Europe/Berlin for Berlin, or undefined if there is none. */
 function zoneNamed(place: string): string | undefined {
   places ??= new Map(Intl.supportedValuesOf("timeZone").map((name) => [placeOf(name), name]));
   return places.get(place.trim().toLowerCase().replaceAll(" ", "_"));
@@ -41,18 +41,18 @@ function placeOf(zone: string): string {
   return zone.slice(zone.lastIndexOf("/") + 1).toLowerCase();
 }
 
-// Constants that functions take, looked at once, before they fail for every row.
+// Constants of functions, checked once before they fail for every row.
 
-/** What is wrong with a constant, and what would be right. */
+/** A problem of a constant, and what would be right. */
 export type ConstantFault = { readonly message: string; readonly hint: string };
 
-/** The text that a part of an expression is; undefined for any other part. */
+/** Returns the text of a part of an expression, or undefined if it is not a text. */
 export function textOfNode(node: Expr | undefined): string | undefined {
   const constant = node?.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
   return constant?.case === "stringValue" ? constant.value : undefined;
 }
 
-/** Why a pattern cannot stand in matches(). */
+/** Returns why a pattern is not allowed in matches(), or undefined. */
 export function faultOfMatches(node: Expr | undefined): ConstantFault | undefined {
   const pattern = textOfNode(node);
   if (pattern === undefined) {
@@ -75,14 +75,14 @@ const timeForms = {
   },
 };
 
-/** Days and weeks as hours, as which they are meant; any other, as an example. */
+/** Returns days and weeks as hours. Any other text gives an example. */
 function inHours(text: string): string {
   const [, count, unit] = /^P?\s*(\d{1,5})\s*(d|w|days?|weeks?)$/i.exec(text.trim()) ?? [];
   if (count === undefined || unit === undefined) return "168h";
   return `${Number(count) * (unit.toLowerCase().startsWith("w") ? 168 : 24)}h`;
 }
 
-/** Why a constant is no time of that kind. */
+/** Returns why a constant is not a time of that kind. */
 export function faultOfTime(name: string, node: Expr | undefined): ConstantFault | undefined {
   const text = textOfNode(node);
   if ((name !== "timestamp" && name !== "duration") || text === undefined) return undefined;
@@ -92,12 +92,12 @@ export function faultOfTime(name: string, node: Expr | undefined): ConstantFault
 
 const partOfTime = /^get[A-Z]/;
 
-/** Whether a function gives a part of a time in a zone that it is given. */
+/** True if a function returns a part of a time in a given zone. */
 export function takesZone(name: string, count: number): boolean {
   return count === 1 && partOfTime.test(name);
 }
 
-/** Why a text names no time zone. */
+/** Returns why a text is not a time zone. */
 export function faultOfZone(text: string): ConstantFault | undefined {
   if (isZone(text)) return undefined;
   const meant = zoneNamed(text);
@@ -105,7 +105,7 @@ export function faultOfZone(text: string): ConstantFault | undefined {
   return { message: `names the time zone ${formatValue(text)}, which there is not`, hint };
 }
 
-/** What each clause of a format takes, and what of another kind is written in its place. */
+/** The kinds that each clause of a format accepts, and the clause for another kind. */
 const clauses: Readonly<Record<string, readonly CelKind[]>> = {
   s: [],
   d: ["int", "uint"],
@@ -120,7 +120,7 @@ const clauses: Readonly<Record<string, readonly CelKind[]>> = {
 const clauseForms =
   "write %s for any value, %d for an int, %.2f for a double with two digits, and %% for a percent sign";
 
-/** Why a format cannot be filled in with values of these kinds; undefined kinds where the list is not written out. */
+/** Returns why a format cannot be filled in with values of these kinds. The kinds are undefined if the list is not written out. */
 export function faultOfFormat(text: string, kinds: readonly CelKind[] | undefined): ConstantFault | undefined {
   const found = [...text.matchAll(/%(?:\.\d+)?(.?)/gs)].filter(([whole]) => whole !== "%%");
   for (const [whole, clause = ""] of found) {
@@ -149,8 +149,8 @@ function mendedClause(kind: CelKind): string {
 }
 
 /**
- * Why a pattern cannot stand in matches(); undefined when it can. It is compiled at each evaluation, in time that grows with what
- * its counted repetitions unfold to: a class repeated 900 times took 30 ms, 20 times under 1.
+ * Returns why a pattern is not allowed in matches(), or undefined if it is. A pattern is compiled at each evaluation, in a time that grows
+ * with its counted repetitions: a class repeated 900 times took 30 ms, 20 times under 1.
  */
 function faultOfPattern(pattern: string): string | undefined {
   const { patternCharacters, patternRepeats } = celLimits;

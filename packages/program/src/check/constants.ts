@@ -12,13 +12,13 @@ import { isFunction } from "../types/cel-kinds.ts";
 import type { Constants, Scope } from "../types/scope.ts";
 import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments.ts";
 
-/** Steps (run/meter.ts) of one constant that is evaluated while a program is checked: 1 ms at worst. */
+/** Largest number of steps (run/meter.ts) of a constant that is evaluated in a check: 1 ms at worst. */
 const stepsMax = 100_000;
 
-/** What a part of an expression gives, or why it fails whenever it is evaluated. */
+/** The value of a part of an expression, or why it fails at every evaluation. */
 type Evaluated = { readonly value: JsonValue } | { readonly error: string };
 
-/** What a constant part of an expression gives; undefined where that is not found out. */
+/** Returns the value of a constant part of an expression, or undefined if it is not computed. */
 function evaluateConstant(node: Expr, constants: Constants): Evaluated | undefined {
   const { params, budget } = constants;
   if (budget.evaluations <= 0) return undefined;
@@ -33,7 +33,7 @@ function evaluateConstant(node: Expr, constants: Constants): Evaluated | undefin
   return "isTooExpensive" in outcome ? undefined : outcome;
 }
 
-/** Returns what a part of an expression is whatever the data are; undefined if that depends on them, or takes long to find out. */
+/** Returns the value of a part of an expression that does not depend on data, or undefined if it does, or takes long to compute. */
 export function constantValue(node: Expr, { constants }: Pick<Scope, "constants">): JsonValue | undefined {
   const constant = node.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
   switch (constant?.case) {
@@ -51,7 +51,7 @@ export function constantValue(node: Expr, { constants }: Pick<Scope, "constants"
   return found !== undefined && "value" in found ? found.value : undefined;
 }
 
-/** Whether a part of an expression is made of constants alone; of params only where `takesParams`. */
+/** True if a part of an expression consists of constants only; of params only if `takesParams`. */
 function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string> = new Set()): boolean {
   const { exprKind } = node;
   switch (exprKind.case) {
@@ -78,17 +78,17 @@ function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string
   }
 }
 
-/** A template with what is constant in it filled in, and whether anything was. */
+/** A template with its constants filled in, and whether there were any. */
 export type FilledTemplate = { readonly template: ValueTemplate; readonly isFilled: boolean };
 
-/** Fills in what of a template is known before the program runs: what is made of constants, and of params that no answer changes. */
+/** Fills in the parts of a template that are known before the program runs: constants, and params that no answer changes. */
 export function fillConstants(template: ValueTemplate, { constants }: Pick<Scope, "constants">): FilledTemplate {
   let isFilled = false;
   const fill = (part: ValueTemplate): ValueTemplate => {
     if (part.kind === "object") return objectOf(part.entries.map(([name, item]) => [name, fill(item)] as const));
     if (part.kind === "list") return filledList(part.items.map(fill));
     const found = constants === undefined ? part : filledPart(part, constants);
-    // A null that is filled in may leave an argument out: its type alone is looked at.
+    // A null may leave an argument out, so only its type is checked.
     if (found === part || (found.kind === "literal" && found.value === null)) return part;
     isFilled = true;
     return found;
@@ -106,7 +106,7 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
     case "reference": {
       const value = valueOfReference(part.reference, constants);
       if (value !== undefined && value !== null) return { kind: "literal", value };
-      // Null is what else stands in for; what is not there is another fault.
+      // For null the replacement is used. An absent value is another fault.
       return value === undefined || part.otherwise === undefined ? part : { kind: "literal", ...part.otherwise };
     }
     case "text":
@@ -120,10 +120,10 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
   }
 }
 
-/** The most that one value fills in: what is larger is left to the run, which bounds it. */
+/** Largest value that is filled in. A larger one is left to the run, which limits it. */
 const filledMax = { values: 1_000, characters: 10_000 };
 
-/** What a reference fills in, at the charge of the check; undefined where that is not known before, or is too large. */
+/** Returns the value of a reference, charged to the check. Undefined if it is not known yet, or too large. */
 function valueOfReference({ root, path }: Reference, { params, budget }: Constants): JsonValue | undefined {
   const value = root === "params" ? valueAt(params, path) : undefined;
   if (value === undefined || value === null) return value;
@@ -133,7 +133,7 @@ function valueOfReference({ root, path }: Reference, { params, budget }: Constan
   return value;
 }
 
-/** A text with its constant parts joined: a literal where all are. Left as it is where a constant is none that a text takes. */
+/** Returns a text with its constant parts joined: a literal if all are constant. Unchanged if a constant cannot be part of a text. */
 function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
   const parts: (string | Reference)[] = [];
   let length = 0;
@@ -155,7 +155,7 @@ function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
 
 const computed = new WeakMap<Expression, { readonly found: Evaluated | undefined }>();
 
-/** What a whole expression gives that is made of constants; undefined for any other. */
+/** Returns the value of a whole expression of constants, or undefined for any other. */
 function computedConstant(expression: Expression, constants: Constants): Evaluated | undefined {
   const known = computed.get(expression);
   if (known !== undefined) return known.found;
@@ -166,7 +166,7 @@ function computedConstant(expression: Expression, constants: Constants): Evaluat
   return found;
 }
 
-/** Why an expression fails whenever it is evaluated: of its constant parts that are evaluated in any case, the first that fails. */
+/** Returns why an expression fails at every evaluation: the first failing constant among the parts that are always evaluated. */
 export function constantFault(node: Expr, { constants }: Pick<Scope, "constants">): ConstantFault | undefined {
   if (constants === undefined || node.exprKind.case === "constExpr") return undefined;
   if (isConstant(node, true)) {
@@ -189,7 +189,7 @@ export function constantFault(node: Expr, { constants }: Pick<Scope, "constants"
   return undefined;
 }
 
-/** The parts that are evaluated whenever the whole is: not those of which a condition, or what stands beside them, decides. */
+/** Returns the parts that are always evaluated with the whole: not those that depend on a condition or on their neighbors. */
 function certainParts(node: Expr): readonly Expr[] {
   const { exprKind } = node;
   if (exprKind.case === "comprehensionExpr")
@@ -206,7 +206,7 @@ function textOfParam(node: Expr | undefined, { params }: Constants): string | un
   return typeof value === "string" ? value : undefined;
 }
 
-/** How long after now a time is that is computed as now and a constant; milliseconds. Undefined for any other. */
+/** Returns how far after now a time is that is computed from now and a constant, in milliseconds. Undefined for any other. */
 export function constantSpanMs({ source }: Expression, { constants }: Pick<Scope, "constants">): number | undefined {
   const parsed = parseExpression(source);
   const call = "tree" in parsed && parsed.tree.exprKind.case === "callExpr" ? parsed.tree.exprKind.value : undefined;

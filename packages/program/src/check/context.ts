@@ -3,45 +3,43 @@ import type { FaultList } from "../faults.ts";
 import type { SkillName } from "../skill-name.ts";
 import type { KnownSkills, SkillText } from "./known-skill.ts";
 
-/** Whether an entity has an active account of a toolkit. */
+/** The question whether an entity has an active account of a toolkit. */
 export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
 
-/** What a program is checked against: the project's view of the catalog, its accounts and its contacts. */
+/** The state that a program is checked against: the project's catalog, accounts and contacts. */
 export type CheckContext = {
   readonly view: CatalogView;
-  /** Answers all questions of a program at once, in their order; each is asked once. Not called when there is none. */
+  /** Answers all account questions of a program at once, in order, each one time. Not called if there are none. */
   hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
-  /** Whether each is a contact of the project, in their order; each is asked once. Not called when there is none. */
+  /** Answers for each principal if it is a contact of the project, in order, each one time. Not called if there are none. */
   hasContacts(principals: readonly string[]): Promise<readonly boolean[]>;
-  /** A skill of the project; of version 0 the newest. Without it there is none. */
+  /** Returns a skill of the project; version 0 means the newest. If absent, the project has no skill. */
   findSkill?(name: SkillName): Promise<SkillText | undefined>;
-  /** Of the program of a skill that another runs: the versions that stand around it, as `slug@version`. */
+  /** For the program of a skill: the enclosing versions, as `slug@version`. */
   readonly within?: readonly string[];
-  /** Whether each is a secret of the project, in their order; each is asked once. Not called when there is none. */
+  /** Answers for each name if it is a secret of the project, in order, each one time. Not called if there are none. */
   hasSecrets(names: readonly string[]): Promise<readonly boolean[]>;
-  /** The hosts that http steps of the project may call. Not called for a program without one. */
+  /** Returns the hosts that http steps of the project may call. Not called for a program without one. */
   httpHosts(): Promise<ReadonlySet<string>>;
-  /**
-   * Whether it is the program of a skill, which was accepted before: what has been refused only since is let pass. Default false.
-   */
+  /** True for the program of a skill, which was accepted before: faults of newer rules are ignored. Default false. */
   readonly isStored?: boolean;
-  /** Whether whoever starts it makes what it takes: its own input may leave out what inputSchema requires. Default false. */
+  /** True if the caller that starts it creates its input. Its own input may then lack fields that inputSchema requires. Default false. */
   readonly isInputMade?: boolean;
 };
 
-/** One check under way: what was found, and the questions that are put when everything was looked at. */
+/** A check in progress: its findings, and the questions to ask when everything was read. */
 export type Check = {
   readonly faults: FaultList;
   readonly view: CatalogView;
   /** Actions that the program may call, by slug. */
   readonly actions: Map<string, Action>;
-  /** Whether the program was accepted before: rules that are younger than it do not hold. */
+  /** True if the program was accepted before: newer rules do not apply. */
   readonly isStored: boolean;
-  /** Whether its input is made by what starts it. */
+  /** True if the caller that starts it creates its input. */
   readonly isInputMade: boolean;
   /** The skills that it names. */
   readonly skills: KnownSkills;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
-  /** Of a schema that a project wrote, or of a part of one. */
+  /** Validates a schema that a project wrote, or a part of one. */
   tenantValidator(this: void, schema: JsonSchema): SchemaValidator;
 };

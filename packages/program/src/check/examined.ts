@@ -6,18 +6,18 @@ import { resolveType, type Scope } from "../types/scope.ts";
 import { fillConstants } from "./constants.ts";
 import { computedType } from "./expression.ts";
 
-/** How a template is held to a schema. */
+/** How a template is compared with a schema. */
 export type Examining = {
   readonly examined: (template: ValueTemplate, examiner: Examiner) => readonly TemplateFault[];
   readonly validator: (schema: JsonSchema) => SchemaValidator;
 };
 
-/** What was found of a template, and how it stands with its constants filled in. */
+/** The faults of a template, and its form with constants filled in. */
 export type Examined = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
- * Holds a template to a schema: as it stands by its types, and then with what of it is known before the program runs, as if that were
- * written out. Programs in the store were not asked for the latter.
+ * Compares a template with a schema: first by its types, then with the values that are known before the program runs. Stored programs were
+ * not checked for the latter.
  */
 export function examineWithConstants(
   template: ValueTemplate,
@@ -40,7 +40,7 @@ export function examineWithConstants(
   return { faults: [...faults, ...more.map((fault) => ({ ...fault, isYounger: true as const }))], filled };
 }
 
-/** Whether one of two places stands at the other, or in it. */
+/** True if one of two places equals the other or is inside it. */
 function isAlong(path: Path, other: Path): boolean {
   return path.slice(0, other.length).every((step, index) => step === other[index]);
 }

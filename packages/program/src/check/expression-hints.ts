@@ -18,9 +18,9 @@ import type { Scope } from "../types/scope.ts";
 import type { ConstantFault } from "./constant-arguments.ts";
 import { constantValue } from "./constants.ts";
 
-// What is to be written in the place of what an expression may not name.
+// Texts to write in place of a name that an expression cannot use.
 
-/** Where names of expressions start, beside now. */
+/** The roots of names in expressions, besides now. */
 export const roots: readonly string[] = [
   "row",
   "params",
@@ -31,20 +31,20 @@ export const roots: readonly string[] = [
   "output",
 ] satisfies ReferenceRoot[];
 
-/** How rows are chosen that are in another set. */
+/** Returns how to select rows that are in another set. */
 export function hintOfMember(sought: Expr | undefined, set: string): string {
   const path = pathOfNode(sought);
   const field = path?.root === "row" ? path.path.join(".") : "id";
   return `join the two sets: {"id": "known", "join": "<this set>", "with": "${set}", "on": {"${field}": "<field of ${set}>"}}; with "kind": "anti" it has the rows that ${set} has not`;
 }
 
-/** A name as it is written; `date` for what has none. */
+/** Returns a name as it is written, or `date` if it has none. */
 export function textOfPath(node: Expr | undefined): string {
   const path = pathOfNode(node);
   return path === undefined ? "date" : [path.root, ...path.path].join(".");
 }
 
-/** What is done with a list or an object that a step answered: expressions take its scalars alone. */
+/** Returns what to do with a list or an object in a step's answer: expressions use only its scalars. */
 export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string {
   const [id, ...rest] = path;
   const names = namesOf(type ?? {});
@@ -57,7 +57,7 @@ export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string 
   return `take its rows where a call answers it, ${rows} at step ${id}, and name rows.${id} for how many there are, or filter and map them; whether a row is among those of another set a join tells`;
 }
 
-/** What is named in the place of a name that there is not: steps are named by what they leave behind. `whole`: with what goes on behind it. */
+/** Returns the name to use in place of an unknown one. `whole`: the name with what follows it. */
 export function hintOfName(name: string, whole: string, scope: Scope): string {
   const foreign = hintOfForeign(whole);
   if (foreign !== undefined) return foreign;
@@ -67,16 +67,16 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
   return `start with ${roots.join(", ")} or now`;
 }
 
-/** A side of a comparison: its part of the expression, and what is known of its values. */
+/** One side of a comparison: its part of the expression, and what is known of its values. */
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
-/** Why a comparison finds nothing. `isNote`: as far as an argument of the tool tells, which may not name all that the app answers. */
+/** Why a comparison matches nothing. `isNote`: according to an argument of the tool, which may not list all of the app's answers. */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
-/** Members that a hint names. */
+/** Members that a hint lists. */
 const namedMax = 20;
 
-/** Returns why a comparison (`_==_`, `_!=_` or `@in`) never finds a value that its other side can have; undefined if it may. */
+/** Returns why a comparison (`_==_`, `_!=_` or `@in`) never finds a value that its other side can have, or undefined if it may. */
 export function faultOfMember(name: string, left: Side, right: Side, scope: Scope): MemberFault | undefined {
   if (name === "@in") return faultOfList(left, right, scope);
   if (name !== "_==_" && name !== "_!=_") return undefined;
@@ -89,7 +89,7 @@ export function faultOfMember(name: string, left: Side, right: Side, scope: Scop
   );
 }
 
-/** A day is never equal to the text of a time. */
+/** A day never equals the text of a time. */
 function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
   if (day.type?.["format"] !== "date" || time.type !== timestampType) return undefined;
   return {
@@ -98,7 +98,7 @@ function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
   };
 }
 
-/** Of a list that is written out each item has to be a member; of a list of members, what is sought. */
+/** Each item of a written list must be a member; in a list of members, the value that is looked for. */
 function faultOfList(left: Side, right: Side, scope: Scope): MemberFault | undefined {
   const items = right.node?.exprKind.case === "listExpr" ? right.node.exprKind.value.elements : undefined;
   if (items !== undefined) {
@@ -117,7 +117,7 @@ function faultOfValue(side: Side, node: Expr | undefined, scope: Scope): MemberF
   return faultOf(side, node && constantValue(node, scope));
 }
 
-/** An app may answer null anywhere, and what is no scalar is told by its type. */
+/** An app may answer null anywhere. A value that is not a scalar is reported by its type. */
 function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFault | undefined {
   const own = membersOf(type);
   const given = own === undefined ? valuesListed(type) : undefined;
@@ -149,7 +149,7 @@ function faultOfBoth(left: Side, right: Side): ConstantFault | undefined {
   };
 }
 
-/** Returns every value that a schema allows; undefined if it does not list them. */
+/** Returns every value that a schema allows, or undefined if it does not list them. */
 function membersOf(type: ValueType): readonly JsonValue[] | undefined {
   if (type === undefined) return undefined;
   if (Array.isArray(type["enum"])) return type["enum"] as readonly JsonValue[];

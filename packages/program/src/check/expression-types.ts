@@ -17,32 +17,32 @@ import {
 } from "./constant-arguments.ts";
 import { faultOfMember, hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath } from "./expression-hints.ts";
 
-/** What is done with a set, whose rows no expression sees. */
+/** Text about how to use a set, whose rows no expression can read. */
 const useOfSets =
   "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
 
-/** What functions are named by before the dot, such as math. */
+/** Namespaces of functions, such as math. */
 const functionNamespaces: ReadonlySet<string> = new Set(
   functionNames.flatMap((name) => (name.includes(".") ? [name.slice(0, name.indexOf("."))] : [])),
 );
 
-/** A part of an expression: its kind, and the JSON type behind it where there is one. */
+/** A part of an expression: its kind, and its JSON type if it has one. */
 export type Typed = { readonly kind: CelKind; readonly type: ValueType };
 
-/** What the parts of one expression are looked at with. */
+/** State of the walk through one expression. */
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, Typed>;
   /**
-   * Steps and calls whose presence the expression asks with has(), as `steps.<id>` and `calls.<id>`; with a dot behind them, those of
-   * which it asks for a field.
+   * Steps and calls that the expression checks with has(), as `steps.<id>` and `calls.<id>`; with a dot after them if it checks one of
+   * their fields.
    */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
-  /** Of what version 0.1 let pass. */
+  /** Records a fault that version 0.1 accepted. */
   youngerFault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
-  /** Of a comparison that may find nothing. */
+  /** Records a note on a comparison that may match nothing. */
   note(message: string, hint: string): void;
 };
 
@@ -58,7 +58,7 @@ const constants: Readonly<Record<string, CelKind>> = {
   bytesValue: "bytes",
 };
 
-/** The type of a part of an expression. Records every fault below it. */
+/** Returns the type of a part of an expression. Records every fault below it. */
 export function typeOf(node: Expr, walk: ExpressionWalk): Typed {
   const { exprKind } = node;
   switch (exprKind.case) {
@@ -146,7 +146,7 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
   return found.gives === undefined ? dynamic : { kind: found.gives, type: undefined };
 }
 
-/** Whether a name with a dot is a function's; where its first part is nothing else, also that of one there is not, such as math.pow. */
+/** True if a name with a dot is a function's. If its first part is nothing else, also for an unknown function, such as math.pow. */
 function isNamed(whole: string, { locals, scope }: ExpressionWalk): boolean {
   const [first = ""] = whole.split(".");
   const isTaken = locals.has(first) || scope.given?.has(first) === true;
@@ -157,7 +157,7 @@ function isSet(node: Expr | undefined, { locals }: ExpressionWalk): boolean {
   return pathOfNode(node)?.root === "rows" && !locals.has("rows");
 }
 
-/** Whether a name goes on behind that of a set. */
+/** True if a name continues after that of a set. */
 function isFieldOfSet(node: Expr | undefined, walk: ExpressionWalk): boolean {
   return isSet(node, walk) && (pathOfNode(node)?.path.length ?? 0) > 1;
 }
@@ -166,14 +166,14 @@ function isDate(typed: Typed | undefined): boolean {
   return typed?.kind === "string" && typed.type?.["format"] === "date";
 }
 
-/** The JSON type of what a function gives, where one is known. The text of a time is a time where it goes. */
+/** Returns the JSON type of a function's result, if known. The text of a time is a time. */
 function typeOfResult(name: string, { signature }: CelResult, first: Typed | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;
   if (signature?.items !== undefined) return { type: "array", items: signature.items };
   return signature?.gives === "first" ? first?.type : undefined;
 }
 
-/** Constants that are to be a time, a zone, a pattern or a format are looked at once, before they fail for every row. */
+/** Checks constants that should be a time, a zone, a pattern or a format once, before they fail for every row. */
 function checkConstants(name: string, target: Expr | undefined, args: readonly Expr[], walk: ExpressionWalk): void {
   const pattern = name === "matches" ? faultOfMatches(args[0]) : undefined;
   if (pattern !== undefined) walk.fault(pattern.message, pattern.hint);
@@ -200,7 +200,7 @@ const ignored = () => {};
 function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   const path = pathOfNode(node);
   if (path === undefined) {
-    // An index that is computed, or a selection from something computed: the parts are checked, the whole stays open.
+    // A computed index, or a selection from a computed value: its parts are checked, the type of the whole stays unknown.
     for (const child of childrenOf(node)) typeOf(child, walk);
     return dynamic;
   }
@@ -219,7 +219,7 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
   return typeOfReference(path, walk);
 }
 
-/** What is given from outside is named as if it were a field of one object. */
+/** Values from outside are named as if they were fields of one object. */
 function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): Typed {
   if (given.has(path.root)) {
     const type = given.get(path.root);
@@ -284,7 +284,7 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
   return { kind: kindOfType(found.type), type: found.type };
 }
 
-/** What JSON values of a schema are to an expression. Numbers are doubles, whole ones too. */
+/** Returns the kind in expressions of JSON values of a schema. All numbers are doubles. */
 function kindOfType(type: ValueType): CelKind {
   const [only, ...others] = typesOf(type) ?? [];
   if (others.length > 0) return "dyn";

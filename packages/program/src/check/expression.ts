@@ -11,14 +11,14 @@ import type { Scope } from "../types/scope.ts";
 import { constantFault } from "./constants.ts";
 import { type ExpressionWalk, type Typed, typeOf } from "./expression-types.ts";
 
-/** What is said where a text goes over the end of its line. */
+/** Hint for a text that continues after the end of its line. */
 const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
 
-/** What is said where nothing better is known. */
+/** Hint if nothing better is known. */
 const celWords =
   'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
 
-/** Checks a condition where it stands: syntax, limits, names, functions, types as far as they are known. Records every fault. */
+/** Checks a condition at its place: syntax, limits, names, functions, and types as far as known. Records every fault. */
 export function checkExpression(expression: Expression, scope: Scope, faults: FaultList): void {
   const typed = typeOfExpression(expression, scope, faults);
   if (typed === undefined || typed.kind === "bool" || typed.kind === "dyn") return;
@@ -27,7 +27,7 @@ export function checkExpression(expression: Expression, scope: Scope, faults: Fa
   faults.add("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
-/** Checks a condition under which steps are done, and that it can hold: where an error is handled, its step has failed. */
+/** Checks a condition for running steps, and that it can be true: in an error handler, its step has failed. */
 export function checkCondition(expression: Expression, scope: Scope, faults: FaultList): void {
   checkExpression(expression, scope, faults);
   const id = ruledOut(scope, expression);
@@ -37,19 +37,19 @@ export function checkCondition(expression: Expression, scope: Scope, faults: Fau
   faults.addYounger("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
-/** Checks an expression that computes a value, and answers what is known of the value. Records every fault. */
+/** Checks an expression that computes a value, and returns its type. Records every fault. */
 export function checkComputed(expression: Expression, scope: Scope, faults: FaultList): ValueType {
   const typed = typeOfExpression(expression, scope, faults);
   return typed && (typed.type ?? jsonType[typed.kind]);
 }
 
-/** What the value of an expression is where it goes. */
+/** Returns the type of an expression's value at its target. */
 export function computedType(expression: Expression, scope: Scope): ValueType {
-  // Its faults are told where it is checked: nothing of it is evaluated again.
+  // Its faults are recorded where it is checked. Nothing is evaluated twice.
   return checkComputed(expression, { ...scope, constants: undefined }, createFaultList(undefined));
 }
 
-/** What values of a kind are as JSON; undefined where that is not known. */
+/** The JSON type of values of a kind. Undefined if unknown. */
 const jsonType: Readonly<Record<CelKind, ValueType>> = {
   dyn: undefined,
   null: { type: "null" },
@@ -65,7 +65,7 @@ const jsonType: Readonly<Record<CelKind, ValueType>> = {
   duration: { type: "string" },
 };
 
-/** Undefined for one that cannot be looked at. */
+/** Undefined for an expression that cannot be checked. */
 function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): Typed | undefined {
   const path = pathOf(expression.pointer);
   const sets = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
@@ -113,7 +113,7 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
   return typed;
 }
 
-/** Names that begin with a field of the row at hand, where nothing else has them. */
+/** Returns the source with `row.` before names of row fields that have no other meaning. */
 function withRow(source: string, { row }: Scope): string {
   if (row === undefined || row === "any" || source.length > celLimits.characters) return source;
   const fields = row.fields;
@@ -175,7 +175,7 @@ function identOf(node: Expr | undefined): string | undefined {
   return node?.exprKind.case === "identExpr" ? node.exprKind.value.name.replace(/^\./, "") : undefined;
 }
 
-/** The step whose error a condition rules out where that is handled, so that it never holds; undefined where there is none. */
+/** Returns the step whose error a condition excludes although it is handled there, so that it is never true. Undefined if there is none. */
 function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
   if (failed === undefined || /\|\||\?/.test(source)) return undefined;
   const names = source.split("&&").map((part) => /^[\s(]*!\s*has\(\s*steps\.(\w+)\.error[\s)]*$/.exec(part)?.[1]);

@@ -3,9 +3,9 @@ import { LeastRecentlyUsed } from "@svc/core";
 import type { AcceptedProgram } from "./accepted-program.ts";
 import type { CheckContext } from "./context.ts";
 
-/** Characters of the texts whose programs are kept, in all: what is made of a text is some ten times as large. */
+/** Total characters of the texts whose programs are cached. A program needs about ten times the memory of its text. */
 const charactersMax = 4_000_000;
-/** Longer ones are rare, and would take the place of many. */
+/** Longer texts are rare and would replace many others. */
 const longMax = 64_000;
 
 type Kept = { readonly characters: number; readonly known: AcceptedProgram };
@@ -16,12 +16,12 @@ const kept = new LeastRecentlyUsed<string, Kept>(Number.POSITIVE_INFINITY, (gone
   characters -= gone.characters;
 });
 
-/** What is known of a text that was accepted against the same view of the catalog, by the same rules. */
+/** Returns the cached program of a text that was accepted against the same catalog by the same rules. */
 export function findAccepted(programJson: string, place: Place): AcceptedProgram | undefined {
   return programJson.length > longMax ? undefined : kept.get(keyOf(programJson, place))?.known;
 }
 
-/** Keeps an accepted program; those that were not submitted for longest go. */
+/** Caches an accepted program and removes the least recently submitted ones. */
 export function keepAccepted(programJson: string, place: Place, known: AcceptedProgram): void {
   if (programJson.length > longMax) return;
   characters += programJson.length;
@@ -32,7 +32,7 @@ export function keepAccepted(programJson: string, place: Place, known: AcceptedP
 const numbers = new WeakMap<CheckContext["view"], number>();
 let views = 0;
 
-/** A view is another object once anything that it shows is another. */
+/** A project's catalog is a new object when anything in it changes. */
 function keyOf(programJson: string, { view, isStored = false, isInputMade = false }: Place): string {
   let number = numbers.get(view);
   if (number === undefined) {

@@ -2,10 +2,10 @@ import type { JsonSchema } from "@svc/catalog";
 import type { FaultText } from "@svc/core";
 import type { ProgramFaultCode } from "../faults.ts";
 
-/** A version of a skill with its program as it was submitted. */
+/** A version of a skill, with its program as submitted. */
 export type SkillText = { readonly slug: string; readonly version: number; readonly programJson: string };
 
-/** A skill that a program may run, as far as its steps are checked against it. */
+/** A skill that a program may run, with what its steps are checked against. */
 export type KnownSkill = {
   readonly inputSchema: JsonSchema;
   /** The type of its result. */

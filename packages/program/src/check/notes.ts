@@ -12,7 +12,7 @@ import type { Scope } from "../types/scope.ts";
 import { constantSpanMs } from "./constants.ts";
 import type { Check } from "./context.ts";
 
-/** Notes what an accepted program may not mean. `document`: its parsed text. */
+/** Notes parts of an accepted program that may not do what the author means. `document`: its parsed text. */
 export function noteProgram(program: Program, document: JsonObject, check: Check): void {
   const text = JSON.stringify(document);
   for (const step of stepsOf(program.steps)) if (step.kind === "call") notePages(step, program, text, check);
@@ -20,10 +20,10 @@ export function noteProgram(program: Program, document: JsonObject, check: Check
   noteSaga(program, check);
 }
 
-/** Hint how all pages are read. */
+/** Hint on reading all pages. */
 const readAll = 'write "page": {"max": 20} in rows, which reads them all';
 
-/** Notes rows that are read from the first page of a list alone. */
+/** Notes rows that are read only from the first page of a list. */
 function notePages(call: StepOf<"call">, { steps }: Program, text: string, { actions, faults }: Check): void {
   const { id, tool, rows, pointer } = call;
   const action = actions.get(tool);
@@ -34,7 +34,7 @@ function notePages(call: StepOf<"call">, { steps }: Program, text: string, { act
   faults.note("PAGES_UNREAD", [...pathOf(pointer), "rows"], message, `${readAll}; or ${first}`);
 }
 
-/** True if a program takes no more of a set than the first rows, and these stand on the first page. */
+/** True if a program uses only the first rows of a set, and they are on the first page. */
 function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[], text: string): boolean {
   const readers = steps.filter((step) => {
     return ("source" in step && step.source === call.id) || (step.kind === "join" && step.right === call.id);
@@ -44,10 +44,10 @@ function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[]
   return readers.every((step) => step.kind === "limit" && (size === undefined || step.max <= size));
 }
 
-/** Arguments that say how many rows a page has, where a tool does not declare which does. */
+/** Arguments that set the size of a page, if a tool does not declare which one does. */
 const sizeNames = ["limit", "page_size", "per_page", "max_results", "count", "size", "first"];
 
-/** Returns how many rows a page has, as far as the call and its tool say. */
+/** Returns the number of rows on a page, as far as the call and its tool say. */
 function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | undefined {
   const declared = paging !== undefined && "size" in paging ? paging.size : undefined;
   const name = declared ?? sizeNames.find((one) => "type" in walkType(inputSchema, [one]));
@@ -59,7 +59,7 @@ function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | u
   return typeof size === "number" ? size : undefined;
 }
 
-/** Notes a list of an answer that is handed on as a whole, though its tool lists in pages. */
+/** Notes a list in an answer that is passed on as a whole although its tool has pages. */
 function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actions, faults }: Check): void {
   const action = actions.get(tool);
   if (rows !== undefined || action?.paging === undefined) return;
@@ -74,7 +74,7 @@ function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actio
   }
 }
 
-/** Notes a saga that no call has anything for. A skill that is run may. */
+/** Notes a saga without a call that has an undo. A skill may have one. */
 function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   if (sagaOn.length === 0) return;
   const isUndone = [...stepsOf(steps)].some((step) => {
@@ -96,17 +96,17 @@ function skillWrites(name: string, skills: Check["skills"]): boolean {
   return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
 }
 
-/** What a part of a program waits for times: in any case, and on its longest way. Milliseconds. */
+/** Times that a part of a program waits: in any case, and on its longest path. Milliseconds. */
 type Waited = { readonly leastMs: number; readonly mostMs: number };
 
 const none: Waited = { leastMs: 0, mostMs: 0 };
 
-/** How long a step itself waits, as far as that is known. */
+/** Returns how long a step itself waits, as far as known. */
 type OwnMs = (step: Step) => number;
 
 /**
- * The times that are waited for on one way through the program end before its deadline. One alone is looked at where it is read, unless it
- * is computed.
+ * Checks that the waits on one path through the program end before its deadline. A single wait is checked when it is read, unless it is
+ * computed.
  */
 export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
   const spans = new Map<Step, number>();
@@ -129,8 +129,7 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 }
 
 /**
- * Conditions may exclude each other: of what is done on a condition only the longest is added to what is done in any case, so that the
- * way exists.
+ * Conditions may exclude each other. Of the conditional steps only the longest is added to the unconditional ones, so that the path exists.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): Waited {
   const each = steps.map((step) => waitedOfStep(step, ownMs));

@@ -48,12 +48,12 @@ import {
 } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
 
-/** Validators for parts of shared schemas: those are there as long as the catalog is, so this is bounded by it. */
+/** Validators for parts of shared schemas. They live as long as the catalog, which limits their number. */
 const partValidators = new WeakMap<JsonSchema, SchemaValidator>();
 
 /**
- * Checks a program as a whole against what the project may use. Rejects only when a question of the context does. A text that was
- * accepted against the same view is not looked at again: only what the project holds and knows is asked anew.
+ * Checks a program as a whole against what the project may use. Rejects only if a question of the context does. A text that was accepted
+ * against the same catalog is not checked again; only the project's accounts, contacts and secrets are.
  */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const known = findAccepted(programJson, context);
@@ -61,7 +61,7 @@ export async function checkProgram(programJson: string, context: CheckContext): 
   return checkWhole(programJson, context);
 }
 
-/** Whether the project has what a program asks for. */
+/** True if the project has everything that a program asks for. */
 async function isGranted(known: AcceptedProgram, context: CheckContext): Promise<boolean> {
   const { questions, principals, secrets, hosts } = known;
   const [accounts, contacts, kept, allowed] = await Promise.all([
@@ -77,7 +77,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   const read = readProgram(programJson);
   if (!("program" in read)) return faultsOf(read.faults);
   const { program, faults } = read;
-  // What is too large is not looked at further: the bounds are there so that looking takes little time.
+  // A program that is too large is not checked further: the limits exist so that a check takes little time.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
   if (context.isStored !== true) faults.takeYounger();
   const skills = await checkSkills(program, context, checkProgram);
@@ -102,7 +102,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   return accepted;
 }
 
-/** What was found of a program without faults. */
+/** The results for a program without faults. */
 type Found = { readonly scope: Scope; readonly check: Check; readonly skills: ReadonlyMap<string, CheckedSkill> };
 
 function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: Found): AcceptedProgram {
@@ -135,7 +135,7 @@ function faultsOf(list: FaultList): { faults: readonly ProgramFault[]; omitted: 
   return { faults, omitted: list.count - faults.length };
 }
 
-/** Every tool that the program calls. Throws an Error for one that no check has met, whose class would not be known. */
+/** Returns every tool that the program calls. Throws an Error for one that no check has met, because its class would be unknown. */
 function toolsOf({ steps }: Program, { actions }: Check): Action[] {
   const slugs = callsOf(steps).flatMap(({ tool, http, undo }) => [
     ...(http === undefined ? [tool] : []),
@@ -148,18 +148,18 @@ function toolsOf({ steps }: Program, { actions }: Check): Action[] {
   });
 }
 
-/** The tools that undo what the program's own calls do; none where nothing is ever undone. */
+/** Returns the tools that undo the program's own calls, or none if nothing is ever undone. */
 function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] {
   if (sagaOn.length === 0) return [];
   return callsOf(steps).flatMap(({ undo }) => (undo && actions.get(undo.tool)) ?? []);
 }
 
-/** The access class of requests and of the tools that are known to be callable; of others, `read`. */
+/** Returns the access class of requests and of known callable tools, and `read` for others. */
 function classOf(actions: Check["actions"]): ClassOf {
   return (call) => effectOf(call, actions)?.access ?? "read";
 }
 
-/** What a step that had to be left out leaves behind is not known, so nothing that names it is a second fault. */
+/** The result of a step that was left out is unknown, so naming it is not a second fault. */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   const unknown: Ended = { value: { type: undefined }, set: "any", maySkip: false };
   const ids = new Set([...stepsOf(program.steps), ...callsOf(program.steps)].map(({ id }) => id));
@@ -175,14 +175,14 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   };
 }
 
-/** Expressions over constants that are evaluated while one program is checked, and their steps (run/meter.ts), at most: a few ms. */
+/** Expressions over constants that one check evaluates at most, with their steps (run/meter.ts): a few milliseconds. */
 const evaluated = { evaluations: 50, steps: 300_000, characters: 300_000 };
 
 function constantsOf({ params }: Program): Constants {
   return { params, budget: { ...evaluated } };
 }
 
-/** Whether an answer may bring other params. */
+/** True if an answer may change params. */
 function changesParams({ points }: Program): boolean {
   return [...points.values()].some(({ overrides }) => overrides?.target.kind === "params");
 }
@@ -204,7 +204,7 @@ function checkInput({ input, inputSchema }: Program, { isInputMade = false }: Ch
   }
 }
 
-/** What says how it is undone, in a program that says for no end that it is, is never undone. */
+/** Reports undo declarations in a program without a saga: they would never run. */
 function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
   if (sagaOn.length > 0 || faults.has("/saga")) return;
   const hint = 'add "saga": {"on": ["failed", "aborted", "cancelled"]} beside steps, or leave undo out';
@@ -215,7 +215,7 @@ function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
   }
 }
 
-/** A result that cannot be made is left out of a run that has succeeded: what its constants give refuses no program. */
+/** Checks the declared result. A value that cannot be made is left out of a successful run, so failing constants refuse no program. */
 function checkResult(program: Program, given: Scope, faults: FaultList): void {
   const scope = { ...given, constants: undefined };
   for (const [name, template] of program.result) {
@@ -229,7 +229,7 @@ function checkResult(program: Program, given: Scope, faults: FaultList): void {
   }
 }
 
-/** What of the declared result is sensitive is not handed on: who runs the program as a skill cannot name it. */
+/** Sensitive parts of the declared result are not passed on: a program that runs it as a skill cannot name them. */
 function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
   const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
     const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));
@@ -248,7 +248,7 @@ function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
   return found === undefined || "fault" in found ? undefined : found.type;
 }
 
-/** What is called whatever the rows are must fit the limits; what rows decide about ends at them. */
+/** Calls that do not depend on rows must fit the limits. Calls that depend on rows end at the limits. */
 function checkLimits(program: Program, { faults, actions }: Check, skills: ReadonlyMap<string, CheckedSkill>): void {
   const { limits } = program;
   const known = { classOf: classOf(actions), skills };
@@ -263,7 +263,7 @@ function checkLimits(program: Program, { faults, actions }: Check, skills: Reado
   report("asks", asksMin, limits.asks, "questions in any case");
 }
 
-/** Begins a check. */
+/** Creates a check. */
 function createCheck(
   faults: FaultList,
   { view, isStored = false, isInputMade = false }: Pick<CheckContext, "view" | "isStored" | "isInputMade">,
@@ -288,14 +288,14 @@ function createCheck(
     tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {
       if (schema === action.inputSchema) return action.validateInput;
-      // A tenant's patterns run in linear time, and what is compiled of them goes with this check.
+      // A tenant's patterns run in linear time, and their compiled form is dropped with this check.
       if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
       return cached(shared, schema, () => tenant(schema));
     },
   };
 }
 
-/** A part that compiles only within its whole says nothing by itself: the call's own validation does, when it is made. */
+/** A part that compiles only within its whole proves nothing by itself. The call's own validation decides when it is made. */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {
     try {
@@ -306,7 +306,7 @@ function lenient(validator: SchemaValidator): SchemaValidator {
   };
 }
 
-/** Asks which of the secrets that requests and calls carry are there, each once and all together. Records every one that is not. */
+/** Asks if the secrets of requests and calls exist, each once and all together. Records each missing one. */
 async function askSecrets(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const names = secretNamesOf(program);
   if (names.length === 0) return;

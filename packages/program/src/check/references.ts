@@ -5,7 +5,7 @@ import { typesOf } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 import { checkComputed } from "./expression.ts";
 
-/** Says whether a secret may stand at a path of a template, and where else it might. */
+/** Returns true if a secret may be at a path of a template. `hint`: where else it may be. */
 export type SecretPlaces = { readonly takes: (path: Path) => boolean; readonly hint: string };
 
 const nowhere: SecretPlaces = {
@@ -14,8 +14,8 @@ const nowhere: SecretPlaces = {
 };
 
 /**
- * Checks that every reference and expression of a template names something that exists by then, and that a secret stands only where it may, which is
- * nowhere unless `places` says so. Records every fault.
+ * Checks that every reference and expression of a template names something that exists by then, and that secrets are only where `places`
+ * allows them. Records every fault.
  */
 export function checkReferences(
   template: ValueTemplate,
@@ -49,14 +49,14 @@ function hintInText({ text, root, path }: Reference): string {
   return `${whole}; or compute it: {"$cel": "has(${root}.${path[0]}) ? '…' + string(${text}) : '…'"}`;
 }
 
-/** A list of a row was made by a reduce or a group, which make a text as well. */
+/** A list of a row was made by a reduce or a group, which can also make a text. */
 function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   if (root !== "row" && root !== "steps") return "name a scalar of it";
   if (!types.has("array")) return "name a scalar of it";
   return 'name a scalar of it; of a list that a group or a reduce makes, make a text there instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
 }
 
-/** Checks that what is joined into a text is a scalar. Records every fault. */
+/** Checks that every part of a text is a scalar. Records every fault. */
 export function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
   if (template.kind === "object")
     for (const [name, item] of template.entries) checkTexts(item, [...path, name], scope, faults);

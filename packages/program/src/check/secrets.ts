@@ -5,12 +5,12 @@ import { callsOf, type Step } from "../steps/index.ts";
 import { secretsOf } from "../template.ts";
 import type { AccountQuestion, Check, CheckContext } from "./context.ts";
 
-/** Every secret that a program names, each once. */
+/** Returns every secret that a program names, each once. */
 export function secretNamesOf(program: Program): readonly string[] {
   return [...new Set(secretUsesOf(program).map(({ name }) => name))];
 }
 
-/** Where a program names secrets. */
+/** Returns the places where a program names secrets. */
 export function secretUsesOf({ steps }: Program): { readonly path: Path; readonly name: string }[] {
   return callsOf(steps).flatMap(({ args, http, pointer }) =>
     secretsOf(args).map(({ name, path }) => {
@@ -19,15 +19,15 @@ export function secretUsesOf({ steps }: Program): { readonly path: Path; readonl
   );
 }
 
-/** Every host that a program's requests go to, each once. */
+/** Returns every host of a program's requests, each once. */
 export function hostsOf({ steps }: Program): readonly string[] {
   return [...new Set(callsOf(steps).flatMap(({ http }) => http?.host ?? []))];
 }
 
-/** Allowed hosts that a hint names. */
+/** Allowed hosts that a hint lists. */
 const namedMax = 10;
 
-/** Asks which hosts the project's requests may go to. Records every request to another. */
+/** Asks which hosts the project's requests may go to. Records every request to another host. */
 export async function askHosts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   if (hostsOf(program).length === 0) return;
   const allowed = await context.httpHosts();
@@ -40,12 +40,12 @@ export async function askHosts(program: Program, { faults }: Check, context: Che
   }
 }
 
-/** Every contact that a program names, each once. */
+/** Returns every contact that a program names, each once. */
 export function principalsOf(program: Program): readonly string[] {
   return [...new Set(hopsOf(program).map(({ principal }) => principal))];
 }
 
-/** Asks which of the contacts that questions go to are there, each once and all together. Records every one that is not. */
+/** Asks if the contacts of questions exist, each once and all together. Records each missing one. */
 export async function askContacts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const hops = hopsOf(program);
   const principals = principalsOf(program);
@@ -59,7 +59,7 @@ export async function askContacts(program: Program, { faults }: Check, context: 
   }
 }
 
-/** Everyone whom the program names. A hop that could not be read has an empty principal and its fault already. */
+/** Returns every contact that the program names. A hop that could not be read has an empty principal and already has its fault. */
 function hopsOf({ approval, points }: Program): { readonly path: Path; readonly principal: string }[] {
   const ladders = [
     { path: ["approval"], principals: approval.escalation },
@@ -74,7 +74,7 @@ function hopsOf({ approval, points }: Program): { readonly path: Path; readonly 
   );
 }
 
-/** What a program asks of the project's accounts, each question once. */
+/** Returns the program's questions about accounts, each once. */
 export function accountQuestionsOf(
   steps: readonly Step[],
   check: Pick<Check, "view" | "actions">,
@@ -82,7 +82,7 @@ export function accountQuestionsOf(
   return [...new Map(neededBy(steps, check).map(({ question }) => [keyOf(question), question])).values()];
 }
 
-/** Asks which of the accounts that calls need are there, each once and all together. Records every one that is not. */
+/** Asks if the accounts that calls need exist, each once and all together. Records each missing one. */
 export async function askAccounts(
   steps: readonly Step[],
   { faults, view, actions }: Check,
@@ -111,7 +111,7 @@ function keyOf({ toolkit, entity }: AccountQuestion): string {
 
 type Need = { readonly path: Path; readonly question: AccountQuestion };
 
-/** An undo on the account of its call needs nothing more. An entity that could not be read is "" and has its fault already. */
+/** An undo with the account of its call needs nothing more. An entity that could not be read is "" and already has its fault. */
 function neededBy(steps: readonly Step[], { view, actions }: Pick<Check, "view" | "actions">): Need[] {
   const toolkitOf = (tool: string) => view.toolkits.get(actions.get(tool)?.toolkitSlug ?? "");
   return callsOf(steps).flatMap((call) => {

@@ -19,7 +19,7 @@ import { type Expression, entriesOf, type Reference, type ReferenceRoot, type Va
 import type { Scope } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 
-/** Arguments under check against what their tool takes, at a path of the program. */
+/** Arguments to compare with their tool's schema, at a path of the program. */
 export type SensitiveArguments = {
   readonly args: ValueTemplate;
   readonly inputSchema: JsonSchema;
@@ -29,8 +29,8 @@ export type SensitiveArguments = {
 const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " where it needs one, which ${call("PutSecret")} keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
 
 /**
- * Checks that what a program gives for a sensitive argument does not stand in the program, which its jobs show: neither as a literal
- * nor among params, nor in an input that is not marked. What steps answered is kept sealed, and may go there. Records every fault.
+ * Checks that the value of a sensitive argument is not written in the program, which its jobs show: not as a literal, not among params, and
+ * not in an unmarked input. Answers of steps are sealed and allowed. Records every fault.
  */
 export function checkSensitiveArguments(
   { args, inputSchema, path }: SensitiveArguments,
@@ -72,7 +72,7 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
       walkEntries(context, template, place, path);
       return;
     case "literal":
-      // Nothing is told by null.
+      // Null reveals nothing.
       if (isSensitive && template.value !== null) context.report(path, "is written here");
       else if (Array.isArray(template.value)) {
         const items = template.value.map((value) => ({ kind: "literal", value }) as const);
@@ -81,7 +81,7 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
   }
 }
 
-/** What stands in where a source is absent is written here. */
+/** Checks the replacement for an absent source, which is written in the program. */
 function walkElse(
   context: Walk,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
@@ -98,14 +98,14 @@ function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace,
   }
 }
 
-/** A text is as secret as what is joined into it: with nothing but the program's own words, it stands there whole. */
+/** A text is as secret as its parts. If they are all the program's own words, the program reveals it. */
 function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
   const references = parts.filter((part) => typeof part !== "string");
   if (references.length === 0) context.report(path, "is written here");
   for (const reference of references) checkSource(context, reference, place, path);
 }
 
-/** What is computed of nothing but the program's own words can be read from it, and what is computed of others as they can. */
+/** A value computed only from the program's own words can be read from the program. Other values depend on their sources. */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
   const named = pathsNamed(source);
   if (named.length === 0) context.report(path, "is written here");
@@ -115,7 +115,7 @@ function checkComputedText(context: Walk, { source }: Expression, place: SchemaP
   }
 }
 
-/** What an expression names, beside the items it walks through. */
+/** Returns the names in an expression, except the items of its loops. */
 export function pathsNamed(source: string): readonly NodePath[] {
   const parsed = parseExpression(source);
   return "fault" in parsed ? [] : pathsOf(parsed.tree).filter(({ root }) => referenceRoots.has(root));
@@ -134,10 +134,10 @@ function checkSource({ input, report }: Walk, { root, path: steps, text }: Refer
   if (!isMarked) report(at, `${text} is not marked x-sensitive in inputSchema`);
 }
 
-/** The keywords that hold values: of what is sensitive they would show some. */
+/** Keywords that contain values. In a sensitive schema they would reveal some. */
 const valueKeywords = ["default", "const", "enum", "examples"];
 
-/** Checks that a schema of the program's shows no value of what it marks as sensitive. Records every fault. */
+/** Checks that a schema of the program contains no value of what it marks as sensitive. Records every fault. */
 export function checkSensitiveSchema(schema: JsonSchema, path: Path, check: Check): void {
   if (!check.isStored && marksSensitive(schema)) walkSchema(schema, path, { check, isSensitive: false });
 }

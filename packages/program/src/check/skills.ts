@@ -12,16 +12,16 @@ import type { CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import type { CheckContext } from "./context.ts";
 import type { KnownSkill, KnownSkills, RefusedSkill } from "./known-skill.ts";
 
-/** What was found of the skills that a program names, by those names. */
+/** The results for the skills that a program names, by those names. */
 export type CheckedSkills = ReadonlyMap<string, CheckedSkill | RefusedSkill>;
 
-/** How deep skills may stand in each other: a program runs one that runs one, and so on. */
+/** Deepest nesting of skills. */
 const skillDepthMax = 4;
 
 /** Checks one program, as `checkProgram` does. */
 type ProgramChecker = (programJson: string, context: CheckContext) => Promise<CheckedProgram>;
 
-/** Checks every skill that a program runs, and those that they run, as programs that were accepted before. */
+/** Checks every skill that a program runs, and their skills, as programs that were accepted before. */
 export async function checkSkills(
   { steps }: Program,
   context: CheckContext,
@@ -85,12 +85,12 @@ function faulty(
   };
 }
 
-/** Those of the skills that may be run, by the names that a program has for them. */
+/** Returns the skills that may run, by the program's names for them. */
 export function runnableOf(skills: CheckedSkills): ReadonlyMap<string, CheckedSkill> {
   return new Map([...skills].flatMap(([name, skill]) => ("code" in skill ? [] : [[name, skill] as const])));
 }
 
-/** What steps are checked against. */
+/** Returns the skills that steps are checked against. */
 export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
   return new Map<string, KnownSkill | RefusedSkill>(
     [...skills].map(([name, skill]) => {
@@ -102,7 +102,7 @@ export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
   );
 }
 
-/** What pins the skills of a program: their programs with the definitions that those run on, by content. */
+/** Returns the pins of a program's skills: their programs with their pinned definitions, by content. */
 export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSkills {
   return Object.fromEntries(
     [...skills].map(([name, { slug, version, programJson, accepted }]) => {
@@ -112,27 +112,27 @@ export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSk
   );
 }
 
-/** What a program with its pins is stored under. */
+/** Returns the key that a program with its pins is stored under. */
 export function programDigest(programJson: string, pins: string): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([programJson, pins]))
     .digest();
 }
 
-/** Whether a plan needs approval because of a skill in it, which would by its own rule. */
+/** True if a plan needs approval because one of its skills would need it by its own rule. */
 export function demandsApproval(skills: ReadonlyMap<string, CheckedSkill>): boolean {
   return [...skills.values()].some(({ accepted }) => {
     return accepted.demandsApproval || needsPlanApproval(accepted.program, accepted.estimate, "never");
   });
 }
 
-/** The first skill that asks for an approval in mid-run, or runs one that does. */
+/** Returns the first skill that asks for an approval during the run, or runs one that does. */
 export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string | undefined {
   const found = [...skills].find(([, { accepted }]) => gateOf(accepted.program) ?? accepted.skillGate);
   return found && `skills/${found[0]}`;
 }
 
-/** The tools by which what skills did may be undone, once they have ended well. */
+/** Returns the tools that may undo what skills did, after they succeeded. */
 export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
   return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);
 }

@@ -9,23 +9,23 @@ import { type Ended, type Scope, type ScopeHints, whereAsked } from "../types/sc
 import type { Check } from "./context.ts";
 import { checkCondition } from "./expression.ts";
 
-/** The error of a step, as `steps.<id>.error` has it: `status` is what the app answered, 0 where it did not. */
+/** The error of a step in `steps.<id>.error`. `status`: the app's HTTP status, 0 if it did not answer. */
 const errorType: JsonSchema = {
   type: "object",
   properties: { code: { type: "string" }, message: { type: "string" }, status: { type: "integer" } },
 };
 
-/** What `steps.<id>` is of a step that failed and whose error is handled. */
+/** The value of `steps.<id>` for a failed step whose error is handled. */
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
-/** A place where a point may be asked, and what may be named there. `list` holds the step. */
+/** A place where a point may be asked, and its scope of names. `list` contains the step. */
 export type PointUse = StepPoint & {
   readonly step: Step;
   readonly list: readonly Step[];
   readonly scope: Scope;
 };
 
-/** Checks every step where it stands. Answers the scope at the end and the places where points are asked. */
+/** Checks every step at its place. Returns the scope at the end, and the places where points are asked. */
 export function checkSteps(
   steps: readonly Step[],
   points: ReadonlyMap<string, Point>,
@@ -39,7 +39,7 @@ export function checkSteps(
 
 type Walk = { readonly points: ReadonlyMap<string, Point>; readonly check: Check; readonly uses: PointUse[] };
 
-/** Answers what the steps of a list leave behind, by id. */
+/** Returns the results that the steps of a list leave, by id. */
 function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMap<string, Ended> {
   const ended = new Map(before.ended);
   const left = new Map<string, Ended>();
@@ -49,13 +49,13 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
     const { own, inner } = checkStep(step, scope, walk);
     const all = [[step.id, own] as const, ...inner];
     for (const asked of asksOf(step)) {
-      // A question about rows may name the set that they are left in. Questions in the store may name what their list leaves later on.
+      // A question about rows may name the set with those rows. Stored questions may name what their list makes later.
       const asOfNow = { ...scope, ended: new Map(asked.about === "step" ? ended : [...ended, ...all]) };
       const known = asked.about === "step" && walk.check.isStored ? scope : asOfNow;
       walk.uses.push({ ...asked, step, list, scope: known });
     }
     for (const [id, value] of all) {
-      // What has no id of its own cannot be named, and its fault is known.
+      // A step without its own id cannot be named, and its fault is known.
       if (id === "") continue;
       const seen = maySkip || step.when !== undefined ? { ...value, maySkip: true } : value;
       ended.set(id, seen);
@@ -78,7 +78,7 @@ function checkStep(step: Step, before: Scope, walk: Walk): Left {
   return step.onError === undefined ? left : checkOnError(step, step.onError, { left, scope, walk });
 }
 
-/** Checks the steps that handle an error, which know it. Where the job goes on, what the step leaves behind may be its error alone. */
+/** Checks the steps of an error handler, which can use the error. If the job continues after them, the step may leave only its error. */
 function checkOnError(
   { id, kind }: Step,
   { steps, goesOn, codes }: OnError,
@@ -89,7 +89,7 @@ function checkOnError(
     return [inner, { ...ended, maySkip: true, ...(set !== undefined && { lostWith }) }] as const;
   });
   const failed: Ended = { ...left.own, value: { type: onlyError }, set: undefined };
-  // Whose last round does not hold has ended that round: all that it made is there.
+  // A last round whose condition is false has still ended: all its results exist.
   const isWhole = kind === "until" && codes?.every((code) => code === "UNTIL_EXHAUSTED") === true;
   const handling = {
     ...scope,
@@ -105,7 +105,7 @@ function checkOnError(
   return { own, inner: [...maySkip, ...handled] };
 }
 
-/** What hints say of the kinds of steps. */
+/** Returns the parts of hints that depend on the kinds of steps. */
 export function scopeHints(): ScopeHints {
   const named = stepKinds.map((kind) => languageOf(kind).named);
   const places = named.flatMap(({ row }) => row ?? []);
@@ -123,8 +123,8 @@ function onlyKnow(places: readonly string[]): string {
   return `only ${listed(places.toSorted(), "and")} ${places.length === 1 ? "knows" : "know"} one`;
 }
 
-/** What `steps.<id>` may be of a step that ended well, or failed and whose error was handled. */
+/** Returns the type of `steps.<id>` for a step that succeeded, or failed with its error handled. */
 function typeWithError(type: ValueType): ValueType {
-  // Of an answer whose fields are not known any may be there.
+  // An answer with unknown fields may have any field.
   return type === undefined || !isObject(type.properties) ? undefined : { anyOf: [type, onlyError] };
 }

@@ -16,28 +16,28 @@ import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
- * A function that expressions have beside those of CEL itself, spelled as its extension libraries spell it. With one number of arguments
- * it stands here once, whatever types they are of. Extents and values have the receiver first, where there is one.
+ * A function of expressions beyond those of CEL itself, spelled as CEL's extension libraries do. For one number of arguments it is listed
+ * once, for all their types. Extents and values begin with the receiver, if there is one.
  */
 export type CelFunction = {
-  /** With its namespace, such as `math.abs`. */
+  /** The name with its namespace, such as `math.abs`. */
   readonly name: string;
-  /** Whether it is called on a value. */
+  /** True if it is called on a value. */
   readonly isMethod: boolean;
-  /** Its arguments, the receiver apart. */
+  /** Number of arguments, without the receiver. */
   readonly count: number;
   readonly signatures: readonly Signature[];
-  /** Steps that it takes at most, beside being called and looking at what it is given. */
+  /** Returns the most steps that it takes, beyond the call itself and reading its arguments. */
   steps(of: readonly Extent[]): number;
-  /** How large its answer is at most. */
+  /** Returns the largest extent of its result. */
   extent(of: readonly Extent[]): Extent;
-  /** Throws an Error for what it cannot take. */
+  /** Throws an Error for arguments that it cannot accept. */
   run(values: readonly CelValue[]): CelInput;
 };
 
 const { DYN } = CelScalar;
 
-/** A function as the evaluator has it: its steps are taken before it runs. */
+/** Returns a function for the evaluator, which takes its steps before it runs. */
 export function celFuncOf(form: CelFunction): CelFunc {
   const types = Array.from({ length: form.count }, () => DYN);
   const run = (values: readonly CelValue[]): CelInput => {
@@ -52,7 +52,7 @@ export function celFuncOf(form: CelFunction): CelFunc {
 
 type Measured = { items: number; text: number; total: number };
 
-/** The extent of a value of the evaluator, as `extentOf` has it of JSON. Throws for a list of too many items. */
+/** Returns the extent of an evaluator's value, as `extentOf` does for JSON. Throws for a list with too many items. */
 function extentOfCel(value: CelValue): Extent {
   if (typeof value === "string" || value instanceof Uint8Array) return literal(value);
   const measured = { items: 0, text: 0, total: 0 };
@@ -78,48 +78,48 @@ function measure(value: CelValue, measured: Measured): void {
   }
 }
 
-/** The items of a list. Throws for more than any expression walks through. */
+/** Returns the items of a list. Throws if there are more than an expression may walk through. */
 export function itemsOf(list: CelList): CelValue[] {
   if (list.size > celLimits.listItems)
     throw new Error(`out of bounds: a list of more than ${celLimits.listItems} items`);
   return [...list];
 }
 
-/** The value as a text. Throws for another. */
+/** Returns the value as a text. Throws if it is not one. */
 export function textOf(value: CelValue | undefined): string {
   if (typeof value !== "string") throw noOverload();
   return value;
 }
 
-/** The value as a list's items. Throws for another. */
+/** Returns the value as a list's items. Throws if it is not a list. */
 export function listOf(value: CelValue | undefined): CelValue[] {
   if (!isCelList(value)) throw noOverload();
   return itemsOf(value);
 }
 
-/** The value as a whole number. Throws for another, and for a double, as CEL does. */
+/** Returns the value as a whole number. Throws for any other value and for a double, as CEL does. */
 export function wholeOf(value: CelValue | undefined): number {
   if (typeof value === "bigint") return Number(value);
   if (isCelUint(value)) return Number(value.value);
   throw noOverload();
 }
 
-/** What the evaluator says where no function fits. */
+/** Returns the evaluator's error for arguments that fit no function. */
 export function noOverload(): Error {
   return new Error("found no matching overload");
 }
 
-/** What the evaluator says of a place that is not there. */
+/** Returns the evaluator's error for an index that does not exist. */
 export function outOfBounds(): Error {
   return new Error("index out of bounds");
 }
 
-/** The extent of a text of so many characters. */
+/** Returns the extent of a text of so many characters. */
 export function textExtent(text: number): Extent {
   return { items: 0, text, total: 1 + text / 16, depth: 0 };
 }
 
-/** The signature of a method: the kinds of its receiver, of its arguments, and what it gives. */
+/** Returns the signature of a method: the kinds of its receiver, its arguments and its result. */
 export function method(on: CelKind, takes: readonly CelKind[], gives: Signature["gives"]): Signature {
   return { on: [on], takes: takes.map((kind) => [kind]), gives };
 }

@@ -4,7 +4,7 @@ import { listFunctions } from "./lists.ts";
 import { mathFunctions } from "./math.ts";
 import { stringFunctions } from "./strings.ts";
 
-/** The functions that expressions have beside those of CEL itself. */
+/** The functions of expressions beyond those of CEL itself. */
 export const libraryFunctions: readonly CelFunction[] = [
   ...stringFunctions,
   ...mathFunctions,
@@ -14,7 +14,7 @@ export const libraryFunctions: readonly CelFunction[] = [
 
 const byName: ReadonlyMap<string, readonly CelFunction[]> = Map.groupBy(libraryFunctions, ({ name }) => name);
 
-/** The functions of a name, one for each number of arguments; none where there is none. */
+/** Returns the functions of a name, one for each number of arguments, or none. */
 export function functionsNamed(name: string): readonly CelFunction[] {
   return byName.get(name) ?? [];
 }

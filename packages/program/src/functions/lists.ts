@@ -5,9 +5,9 @@ import { type Extent, scalar } from "../run/extent.ts";
 import type { Signature } from "../types/cel-signature.ts";
 import { type CelFunction, listOf, method, noOverload, outOfBounds, textOf, wholeOf } from "./function.ts";
 
-// As in the extension library `lists`, over lists of at most 1,000 items. `sum` is of Kubernetes' library of lists.
+// As in the extension library `lists`, over lists of at most 1,000 items. `sum` is from the list library of Kubernetes.
 
-/** Of what is sorted or told apart: an order within one type. Throws for what has none. */
+/** Returns the sort value of an item, which orders values of one type. Throws if it has none. */
 function orderOf(value: CelValue): string | number | bigint | boolean {
   if (typeof value === "object") {
     if (isCelUint(value)) return value.value;
@@ -26,7 +26,7 @@ function sorted(items: readonly CelValue[]): CelValue[] {
   return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ item }) => item);
 }
 
-/** Numbers of different kinds that are equal are one, as == has it. */
+/** Equal numbers of different kinds count as one, as with ==. */
 function distinct(items: readonly CelValue[]): CelValue[] {
   const seen = new Map<string, CelValue>();
   for (const item of items) {
@@ -54,10 +54,10 @@ function total(items: readonly CelValue[]): CelInput {
   return sum;
 }
 
-/** As large as what it is made of. */
+/** As large as its source. */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
-/** Each of n items is compared some 2·log n times, a character at a time. */
+/** Each of n items is compared some 2·log n times, one character at a time. */
 const compared = ([list = scalar]: readonly Extent[]) => 20 * list.total * (stepsOf.value + 16 * stepsOf.character);
 
 function onList(

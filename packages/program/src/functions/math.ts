@@ -7,10 +7,10 @@ import { type CelFunction, itemsOf, noOverload } from "./function.ts";
 
 const numbers: readonly CelKind[] = ["int", "uint", "double"];
 
-/** Most arguments of math.greatest and math.least: they are no macros here, and a list takes more. */
+/** Most arguments of math.greatest and math.least: they are not macros here, and a list takes more. */
 const argumentsMax = 8;
 
-/** A number to compare with numbers of other kinds: JavaScript does that exactly. Throws for what is none. */
+/** Returns a number that can be compared with numbers of other kinds, which JavaScript does exactly. Throws for any other value. */
 function comparable(value: CelValue | undefined): number | bigint {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (isCelUint(value)) return value.value;
@@ -77,14 +77,14 @@ function ofNumber(name: string, run: { double(value: number): number; whole(valu
     run([value]) {
       if (typeof value === "number") return run.double(value);
       if (typeof value === "bigint") return run.whole(value);
-      // One that has no sign is as large as it is.
+      // An unsigned number is its own absolute value.
       if (isCelUint(value)) return value;
       throw noOverload();
     },
   };
 }
 
-/** Half away from zero, as CEL rounds. */
+/** Rounds half away from zero, as CEL does. */
 function round(value: number): number {
   return Math.sign(value) * Math.round(Math.abs(value));
 }

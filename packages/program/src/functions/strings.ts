@@ -4,9 +4,9 @@ import { containsSteps, stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
 import { type CelFunction, listOf, method, outOfBounds, textExtent, textOf, wholeOf } from "./function.ts";
 
-// As in the extension library `strings`. Places are counted in characters, of which one beyond the first plane is one.
+// As in the extension library `strings`. Indexes count characters; a character beyond the first plane counts as one.
 
-/** A text's characters, each by itself. A text without any beyond the first plane is one already. */
+/** Returns a text's characters one by one. A text without characters beyond the first plane is returned itself. */
 function charactersOf(text: string): string | string[] {
   return /[\uD800-\uDFFF]/.test(text) ? Array.from(text) : text;
 }
@@ -40,7 +40,7 @@ function replace(text: string, sought: string, other: string, count: number): st
   for (let done = 0; done < count; done++) {
     const found = text.indexOf(sought, at);
     if (found < 0) break;
-    // Nothing stands between any two characters, and is passed with the next of them.
+    // An empty text is found between any two characters and passed with the next one.
     const end = found + Math.max(sought.length, 1);
     replaced += text.slice(at, found) + other + (sought === "" ? text.slice(found, end) : "");
     at = end;
@@ -64,7 +64,7 @@ function formatted(values: readonly CelValue[]): CelInput {
   return made;
 }
 
-/** Characters that a number is written with by a format, at most: digits of the largest double, and those after the point. */
+/** Most characters of a formatted number: the digits of the largest double, and those after the point. */
 const numberCharacters = 450;
 
 const quotes: Readonly<Record<string, string>> = {
@@ -80,9 +80,9 @@ const quotes: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Steps of functions that look at each character once. */
+/** Steps of functions that read each character once. */
 const perCharacter = ([text = scalar]: readonly Extent[]) => text.text * stepsOf.made;
-/** Of a text that is no longer than what it is made of. */
+/** For a text no longer than its source. */
 const noLonger = ([text = scalar]: readonly Extent[]) => textExtent(text.text);
 
 function onText(

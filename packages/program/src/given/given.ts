@@ -15,8 +15,8 @@ import { fieldType, filledIn, typesOf, type ValueType } from "../types/schema-ty
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
 
 /**
- * Whether what is given may lack what a path names: an object on the way says which of its fields it always has, and the next one is not
- * among them.
+ * True if a given value may lack what a path names: an object on the way declares its required fields, and the next name is not one of
+ * them.
  */
 function mayLack(type: ValueType, path: Path): boolean {
   let current = type;
@@ -32,14 +32,14 @@ function mayLack(type: ValueType, path: Path): boolean {
 }
 
 /**
- * A value template over what is given from outside a program, such as the time that starts it: its paths start with the names of
- * what is given. Within it these stand as fields of `input`.
+ * A template over values from outside a program, such as the time that starts it. Its paths start with the names of those values.
+ * Internally they are fields of `input`.
  */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
 /**
- * Reads a template over values of a type, an object. Faults are recorded; undefined only for what is absent. `asksElse`: what may be absent
- * is refused where nothing stands in for it; Default false.
+ * Reads a template over values of an object type. Records faults. Returns undefined only if it is absent. `asksElse`: a value that may be
+ * absent needs a replacement. Default false.
  */
 export function readGiven(
   { value, path }: ShapeNode,
@@ -78,7 +78,7 @@ export function readGiven(
   return { template, scope };
 }
 
-/** How a template misses a schema, whatever is given; references have the types of what they name. */
+/** Returns how a template fails a schema for every given value. References have the types of their targets. */
 export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSchema): readonly TemplateFault[] {
   const validators = createTenantValidators();
   const { faults } = examine(filledIn(template, schema), schema, {
@@ -92,7 +92,7 @@ export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSch
   return faults;
 }
 
-/** Fills a template in with what is given. */
+/** Fills in a template with given values. */
 export function fillGiven({ template }: GivenTemplate, given: JsonObject): Resolution<JsonValue> {
   const filled = resolveValue(template, { input: given, params: {} });
   if (!("fault" in filled)) return filled;
@@ -101,7 +101,7 @@ export function fillGiven({ template }: GivenTemplate, given: JsonObject): Resol
 
 const noHints = { values: "", sets: "", rows: "", expressionRows: "" };
 
-/** Each path with `input.` before it. Expressions are told to `onExpression`. */
+/** Returns each path with `input.` before it. Calls `onExpression` for expressions. */
 function underInput(value: JsonValue, path: Path, onExpression: (path: Path) => void): JsonValue {
   if (Array.isArray(value)) {
     return (value as readonly JsonValue[]).map((item, index) => underInput(item, [...path, index], onExpression));
@@ -119,22 +119,22 @@ function underInput(value: JsonValue, path: Path, onExpression: (path: Path) => 
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** `{{` is a brace, and stays one. */
+/** `{{` is a brace and stays one. */
 function textUnderInput(text: string): string {
   return text.replace(/\{\{|\{\s*/g, (brace) => (brace === "{{" ? brace : "{input."));
 }
 
-/** A message without the `input.` that nobody wrote. */
+/** Returns a message without the added `input.`. */
 function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
 }
 
-/** What is known of each thing that is given, by name. */
+/** The known type of each given value, by name. */
 export type GivenTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * Checks a condition over what is given from outside a program, under the rules of a program's own expressions. Records every fault. It is
- * evaluated with bindings of the same names.
+ * Checks a condition over values from outside a program, by the rules of a program's own expressions. Records every fault. It is evaluated
+ * with bindings of the same names.
  */
 export function checkGivenExpression(expression: Expression, given: GivenTypes, faults: FaultList): void {
   const scope = firstScope(
@@ -148,8 +148,7 @@ export function checkGivenExpression(expression: Expression, given: GivenTypes, 
   const asked = new Set(paths.filter(({ isTest }) => isTest).map(textOf));
   for (const named of paths) {
     const { root, path, isTest } = named;
-    // What is asked for and what holds it are there where the question is answered with yes.
-    // Which fields the rows of a list always have its tool seldom says.
+    // A value that the condition checks exists when the check is true. A tool seldom declares which fields the rows of a list always have.
     const lacked =
       isTest || root === "row"
         ? -1

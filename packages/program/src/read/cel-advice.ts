@@ -1,11 +1,11 @@
 import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 
-// What people write in expressions who know another language, and what CEL wants in its place.
+// Expressions of other languages, and their CEL form.
 
-/** Where texts stood while the rest is looked at: no expression has this character. */
+/** Marks the places of removed texts. No expression contains this character. */
 const mark = "\uE000";
 
-/** A source apart from its texts, which say nothing of the language. */
+/** A source without its texts, which do not depend on the language. */
 type Bare = { readonly source: string; readonly texts: readonly string[] };
 
 function withoutTexts(source: string): Bare {
@@ -24,10 +24,10 @@ function withTexts({ source, texts }: Bare): string {
 
 const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 
-/** The day of now, as dates are written. */
+/** The day of now, in the form of dates. */
 const dayOfNow = "string(now).substring(0, 10)";
 
-/** One after the other. */
+/** Applied one after another. */
 const rewrites: readonly (readonly [RegExp, string])[] = [
   [/^\s*return\s+|;\s*$/g, ""],
   [/\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g, "$1$2"],
@@ -85,7 +85,7 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/\b(?:item|record|this|self|it|each|element|entry)\.(?=[A-Za-z])/g, "row."],
 ];
 
-/** Spans of time in words, such as `7 days` and `INTERVAL 7 DAY`. */
+/** Rewrites time spans in words, such as `7 days` and `INTERVAL 7 DAY`. */
 function rewriteSpans(source: string): string {
   return source.replaceAll(
     /\b(?:interval\s+)?(\d{1,5})\s*(days?|d|weeks?|w|hours?|hrs?|h|minutes?|mins?)\b/gi,
@@ -97,7 +97,7 @@ function rewriteSpans(source: string): string {
   );
 }
 
-/** Days and weeks where a duration is made of a text. */
+/** Rewrites days and weeks in the text of a duration. */
 function rewriteDurations(source: string): string {
   return source.replaceAll(
     /\bduration\(\s*["'](\d{1,5})\s*(d|days?|w|weeks?)["']\s*\)/gi,
@@ -105,10 +105,10 @@ function rewriteDurations(source: string): string {
   );
 }
 
-/** The most characters that are looked at: longer ones are refused for their length. */
+/** Longest source that is examined. A longer one is refused for its length. */
 const sourceMax = 1_024;
 
-/** An expression as CEL has it, for one that was probably meant so in another language; `sets` are names of row sets. Undefined where nothing is known to be meant. */
+/** Returns the CEL form of an expression that was probably meant in another language, or undefined. `sets`: names of row sets. */
 export function translated(source: string, sets: readonly string[] = []): string | undefined {
   if (source.length > sourceMax) return undefined;
   const { source: bare, texts } = withoutTexts(withoutPatterns(withoutArrow(source)));
@@ -120,7 +120,7 @@ export function translated(source: string, sets: readonly string[] = []): string
   written = rewriteDurations(withTexts({ source: spaced, texts })).trim();
   for (const set of sets)
     written = written.replaceAll(new RegExp(`\\bsize\\((?:rows\\.|steps\\.)?${set}\\)`, "g"), `rows.${set}`);
-  // A set is no list and has no fields: rows.<set> is how many rows it has.
+  // A set is not a list and has no fields: rows.<set> is its number of rows.
   const isOfSet =
     /(?<![\w.])rows\.\w+\./.test(written) ||
     ["rows\\.\\w+", ...sets].some((set) => new RegExp(`(?<![\\w.])${set}\\[`).test(written));
@@ -131,14 +131,14 @@ function flagsOf({ flags }: RegExp): string {
   return flags.includes("g") ? flags : `${flags}g`;
 }
 
-/** A function of the row as what it gives. */
+/** Returns the body of an arrow function of a row. */
 function withoutArrow(source: string): string {
   const [whole = "", name = ""] = /^\s*\(?\s*([A-Za-z_]\w*)\s*\)?\s*=>\s*/.exec(source) ?? [];
   if (name === "") return source;
   return source.slice(whole.length).replaceAll(new RegExp(`(?<![\\w.])${name}\\.`, "g"), "row.");
 }
 
-/** Patterns between slashes, and those of LIKE, as texts. */
+/** Returns a source with patterns between slashes, and those of LIKE, as texts. */
 function withoutPatterns(source: string): string {
   return source
     .replaceAll(
@@ -151,7 +151,7 @@ function withoutPatterns(source: string): string {
     .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])%([^%'"]{1,200})\2/gi, "$1.endsWith($2$3$2)");
 }
 
-/** Whether a line ends inside a text, as CEL's do not. */
+/** True if a line ends inside a text, which CEL does not allow. */
 export function breaksText(source: string): boolean {
   let quote = "";
   for (let at = 0; at < Math.min(source.length, sourceMax); at++) {

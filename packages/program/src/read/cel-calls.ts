@@ -1,9 +1,9 @@
 import { parse } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-// Functions that people call who know another language, and how CEL has them.
+// Functions of other languages, and their CEL form.
 
-/** Functions that are methods in CEL, by what people call them. */
+/** Functions that are methods in CEL, by their names elsewhere. */
 const methods: Readonly<Record<string, string>> = {
   contains: "contains",
   includes: "contains",
@@ -39,7 +39,7 @@ const methods: Readonly<Record<string, string>> = {
 
 type Rewrite = (args: readonly string[]) => string;
 
-/** Functions by another name. */
+/** Functions with another name in CEL. */
 const functions: Readonly<Record<string, Rewrite>> = {
   len: ([of = ""]) => `size(${of})`,
   length: ([of = ""]) => `size(${of})`,
@@ -88,25 +88,25 @@ const functions: Readonly<Record<string, Rewrite>> = {
   sqrt: (args) => `math.sqrt(${args.join(", ")})`,
 };
 
-/** A number rounded to digits after its point. */
+/** Returns a number rounded to so many digits after the point. */
 function roundedTo([of = "", digits = "", ...others]: readonly string[]): string | undefined {
   return others.length === 0 && /^\d$/.test(digits) ? `double('%.${digits}f'.format([${of}]))` : undefined;
 }
 
-/** A span of so many times so many hours, as CEL has it. */
+/** Returns a time span of so many times so many hours, in CEL. */
 export function hours(count: string | undefined = "", each = 1): string {
   const number = Number(count);
   return Number.isInteger(number) ? `duration("${number * each}h")` : `duration(string(int(${count}) * ${each}) + "h")`;
 }
 
-/** Calls of nothing by a name that is another in CEL; those that hold no other call first. */
+/** A call without a receiver whose name differs in CEL. The innermost calls come first. */
 const call = /(?<![.\w])([A-Za-z_]\w*)\(([^()]*)\)/;
 
-/** Calls of functions by other names as CEL has them. Texts were taken out of the source before. */
+/** Returns the source with calls of functions under their CEL names. Texts were removed from the source before. */
 export function rewriteCalls(source: string): string {
   let written = source;
   const done: string[] = [];
-  // Each turn puts one call aside, or writes it as another.
+  // Each turn sets one call aside, or rewrites it.
   for (let turn = 0; turn < 50; turn++) {
     const found = call.exec(written);
     if (found === null) break;
@@ -135,7 +135,7 @@ function rewriteCall(name: string, args: readonly string[]): string | undefined 
   return Object.hasOwn(functions, name) ? functions[name]?.(args) : undefined;
 }
 
-/** Most characters of an expression, nodes and levels of its syntax tree (macros expanded), items walked through; bounds of patterns. */
+/** Limits of an expression: characters, nodes and levels of its syntax tree (macros expanded), items walked through; limits of patterns. */
 export const celLimits = {
   characters: 1024,
   nodes: 200,
@@ -145,7 +145,7 @@ export const celLimits = {
   patternRepeats: 20,
 };
 
-/** Parses an expression; `fault` says why it cannot be. Never throws: what nests too deep for the parser is a fault too. */
+/** Parses an expression. `fault`: why that is impossible. Never throws: too deep nesting is a fault too. */
 export function parseExpression(source: string): { readonly tree: Expr } | { readonly fault: string } {
   if (source.length > celLimits.characters) {
     return { fault: `has ${source.length} characters; at most ${celLimits.characters} are allowed` };

@@ -1,6 +1,6 @@
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-/** The nodes directly below a node. */
+/** Returns the nodes directly below a node. */
 export function childrenOf({ exprKind }: Expr): Expr[] {
   const nodes = (...candidates: (Expr | undefined)[]) => candidates.filter((node) => node !== undefined);
   switch (exprKind.case) {
@@ -25,7 +25,7 @@ export function childrenOf({ exprKind }: Expr): Expr[] {
 
 type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
 
-/** What a call calls, with its namespace where `isFunction` knows the whole, and on what: undefined where on nothing. */
+/** Returns the function of a call, with its namespace if `isFunction` knows it, and its receiver, undefined if none. */
 export function calledOf(
   { function: name, target }: CallNode,
   isFunction: (name: string) => boolean,
@@ -35,10 +35,10 @@ export function calledOf(
   return isFunction(whole) ? { name: whole, receiver: undefined } : { name, receiver: target };
 }
 
-/** A chain of names: `row.items[0].id`. `isTest`: it stands in has(). */
+/** A chain of names: `row.items[0].id`. `isTest`: it is inside has(). */
 export type NodePath = { readonly root: string; readonly path: (string | number)[]; readonly isTest: boolean };
 
-/** The path that a chain of selections and constant indexes makes; undefined when it is none. */
+/** Returns the path of a chain of selections and constant indexes, or undefined if it is another node. */
 export function pathOfNode(node: Expr | undefined): NodePath | undefined {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   if (exprKind.case === "identExpr") return { root: exprKind.value.name.replace(/^\./, ""), path: [], isTest: false };

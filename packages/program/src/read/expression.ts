@@ -6,49 +6,49 @@ import { parsePath, referenceRoots } from "./reference.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 import { conditionForm, textForm } from "./value-advice.ts";
 
-/** Reads an expression. What is wrong with it beyond its form is checked later. */
+/** Reads an expression. Everything but its form is checked later. */
 export function readExpression(node: ShapeNode, reader: ShapeReader): Expression | undefined {
   const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: conditionForm(node.value) });
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
 }
 
-// Plain texts that look like templates: what nothing fills in is sent as it stands, and was hardly meant so.
+// Plain texts that look like templates. They would be sent unchanged, which is hardly what the author means.
 
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
-/** What people call the row at hand. */
+/** Common names for the current row. */
 const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
-/** What the program's own words begin, in one, two or dollar braces. */
+/** Templates with the program's own names, in one, two or dollar braces. */
 const own = new RegExp(
   String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
   "g",
 );
-/** A form of a value, written into a text. */
+/** The form of a value, written into a text. */
 const form = String.raw`["']?\$(?:(?:cel|text|secret)["']?\s*[:(]|ref["']?\s*[:(]\s*["']?${root})`;
 /** Templates of any language with such braces. */
 const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}|\{\s*${form}[^{}]*\}`);
-/** In `$text`, where two braces are one brace: a path in two is sent as its name. */
+/** In `$text`, two braces are one brace: a path in two braces is sent as its name. */
 const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
 
-/** Whether a plain text looks like a template. */
+/** True if a plain text looks like a template. */
 export function looksLikeTemplate(text: string): boolean {
   return text.includes("{") && any.test(text);
 }
 
-/** Whether a text that is a constant names what only the program's own places have. */
+/** True if a constant text names something that only the program's own places have. */
 export function namesPlace(text: string): boolean {
   own.lastIndex = 0;
   return text.includes("{") && own.test(text);
 }
 
-/** Whether a `$text` has a path in two braces, which makes it no path. */
+/** True if a `$text` has a path in two braces, which makes it plain text. */
 export function hasDoubledPath(text: string): boolean {
   return text.includes("{{") && doubled.test(text);
 }
 
-/** Characters of the program's text that a hint repeats, at most. */
+/** Characters of the program's text that a hint repeats at most. */
 const repeatedMax = 300;
 
-/** What to write in the place of a text that looks like a template. */
+/** Returns what to write in place of a text that looks like a template. */
 export function rightForm(text: string): string {
   const meant = 'where the braces are meant, {"$literal": "…"}';
   const paths = [...text.matchAll(own)].map(([found]) => pathIn(found));
@@ -71,7 +71,7 @@ export function rightForm(text: string): string {
   return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
 }
 
-/** What a text computes that is one template and nothing else; undefined where it is more, or no expression. */
+/** Returns the expression of a text that is one template and nothing else, or undefined. */
 function expressionIn(text: string): string | undefined {
   const inner = innerOf(text.trim());
   if (inner === undefined || !new RegExp(root).test(inner)) return undefined;
@@ -79,7 +79,9 @@ function expressionIn(text: string): string | undefined {
   return "fault" in parseExpression(source) ? undefined : source;
 }
 
-/** What stands between the braces of a text that begins and ends with them. No pattern: those take long over many spaces. */
+/**
+ * Returns the part between the braces of a text that begins and ends with them. Not a pattern, because patterns are slow over many spaces.
+ */
 function innerOf(text: string): string | undefined {
   const [open, close] = text.startsWith("{{") ? ["{{", "}}"] : text.startsWith("${") ? ["${", "}"] : ["{", "}"];
   if (text.length > repeatedMax || !text.startsWith(open) || !text.endsWith(close)) return undefined;
@@ -87,14 +89,14 @@ function innerOf(text: string): string | undefined {
   return /[{}]/.test(inner) ? undefined : inner;
 }
 
-/** The path in braces; undefined where it is none. */
+/** Returns the path in braces, or undefined if it is not one. */
 function pathIn(braced: string): string | undefined {
   const inner = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
   const path = inner.replace(new RegExp(`^${rowAlias}`), "row.");
   return parsePath(path) === undefined ? undefined : path;
 }
 
-/** As `$text` writes it; shortened to its paths where it is long. */
+/** Returns the text as `$text` would have it, reduced to its paths if it is long. */
 function textOf(text: string): string {
   let written = "";
   let at = 0;

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import { type FaultText, isObject } from "@svc/core";
 
-/** Says where a field belongs that is not known where it stands; undefined for one that belongs nowhere. */
+/** Returns where a misplaced field belongs, or undefined if nowhere. */
 export type FieldPlaces = (name: string) => FaultText | undefined;
 
 /** Other names of fields. */
@@ -12,10 +12,10 @@ const aliases: Readonly<Record<string, string>> = {
   interval: "every",
 };
 
-/** Places that are named for one field, at most. */
+/** Places that are named for one field at most. */
 const placesMax = 3;
 
-/** Returns where each field of a document belongs, as its JSON Schema has it. `outside`: the field beside which those of the document stand. */
+/** Returns where each field of a document belongs, according to its JSON Schema. `outside`: the field next to the document's own fields. */
 export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
   const places = new Map<string, string[]>();
   collect(schema, [], places);

@@ -1,20 +1,20 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { Bounds } from "../limits.ts";
 
-/** The fields that an object has: those it must have and those it may have, each with its JSON Schema. No other is known. */
+/** The fields of an object, required and optional, each with its JSON Schema. No other field is known. */
 export type FieldForms = {
   readonly required: Readonly<Record<string, JsonSchema>>;
   readonly optional: Readonly<Record<string, JsonSchema>>;
 };
 
-/** The form of an object, which its reader and the JSON Schema share. `rules`: keywords beyond its fields. */
+/** The form of an object, shared by its reader and the JSON Schema. `rules`: keywords beyond its fields. */
 export type ObjectForm = FieldForms & {
   readonly description: string;
   readonly examples: readonly unknown[];
   readonly rules?: JsonSchema;
 };
 
-/** The JSON Schema of an object of a form. */
+/** Returns the JSON Schema of an object of a form. */
 export function schemaOf({ description, required, optional, rules, examples }: ObjectForm): JsonSchema {
   const names = Object.keys(required);
   return {
@@ -28,22 +28,22 @@ export function schemaOf({ description, required, optional, rules, examples }: O
   };
 }
 
-/** A reference to a definition of the JSON Schema. */
+/** Returns a reference to a definition of the JSON Schema. */
 export function ref(definition: string): JsonSchema {
   return { $ref: `#/$defs/${definition}` };
 }
 
-/** The JSON Schema of a whole number. */
+/** Returns the JSON Schema of a whole number. */
 export function wholeSchema(description: string, { min, max }: Bounds, example: number): JsonSchema {
   return { description, type: "integer", minimum: min, maximum: max, examples: [example] };
 }
 
-/** The JSON Schema of a number. */
+/** Returns the JSON Schema of a number. */
 export function numberSchema(description: string, bounds: Bounds, example: number): JsonSchema {
   return { ...wholeSchema(description, bounds, example), type: "number" };
 }
 
-/** The JSON Schema of a duration, whose bounds the description names: no pattern can. */
+/** Returns the JSON Schema of a duration. Its description states the limits, because no pattern can. */
 export function durationSchema(description: string, example: string): JsonSchema {
   const pattern = String.raw`^(\d+(ms|s|m|h|d)|P(?=.)(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?)$`;
   const form = "A whole number with its unit, or ISO 8601.";

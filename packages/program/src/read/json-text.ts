@@ -1,15 +1,15 @@
 import { parseExactJson } from "@svc/core";
 import type { JsonValue, Path } from "../json.ts";
 
-/** Something that makes a text unfit as a document: `path` where it stands, as far as that is known. */
+/** A problem that makes a text invalid as a document. `path`: its place, as far as known. */
 export type JsonTextFault = { readonly path: Path; readonly message: string; readonly hint: string };
 
-/** A parsed text. `value` is undefined when the text is no JSON or nested too deep to be looked at further. */
+/** A parsed text. `value` is undefined if the text is not JSON or is nested too deeply to be examined. */
 export type JsonText = { readonly value: JsonValue | undefined; readonly faults: readonly JsonTextFault[] };
 
 /**
- * Parses a text as JSON that means one thing everywhere (I-JSON, RFC 7493): no name twice in one object, no lone surrogate. Numbers keep their digits.
- * Names `__proto__` and U+0000, which the store cannot keep, are refused as well. Never throws.
+ * Parses a text as JSON with one meaning everywhere (I-JSON, RFC 7493): no duplicate name in an object, no lone surrogate. Numbers keep
+ * their digits. The name `__proto__` and U+0000, which the store cannot keep, are refused too. Never throws.
  */
 export function parseJsonText(text: string, depthMax: number): JsonText {
   try {
@@ -27,7 +27,7 @@ type Frame = { readonly names: Set<string> | undefined; name: string; index: num
 
 const stringPattern = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 
-/** Walks the tokens of a text that is known to be JSON. Keeps its own stack: depth costs no frames. */
+/** Walks the tokens of a text that is known to be JSON. It keeps its own stack, so depth needs no call frames. */
 function scan(text: string, depthMax: number): { faults: JsonTextFault[]; depth: number } {
   const faults: JsonTextFault[] = [];
   const stack: Frame[] = [];

@@ -1,10 +1,10 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { ShapeFields, ShapeReader } from "./shape.ts";
 
-/** Most hops of a ladder. */
+/** Number of hops of an escalation. */
 export const hopCount = { min: 1, max: 5 };
 
-/** The JSON Schema of the id of a contact. */
+/** Returns the JSON Schema of a contact's id. */
 export function principalSchema(example: string): JsonSchema {
   return {
     description: "Id of a contact of the project.",
@@ -15,7 +15,7 @@ export function principalSchema(example: string): JsonSchema {
   };
 }
 
-/** Reads whom a hop goes to. One that cannot be read is "": it keeps its place, since the others are told by theirs. */
+/** Reads the contact of a hop. An unreadable one is "" and keeps its index, because faults name hops by index. */
 export function readPrincipal(fields: ShapeFields | undefined, reader: ShapeReader): string {
   return (fields && reader.text(fields.at("principal"), { max: 200 })) ?? "";
 }

@@ -25,12 +25,12 @@ export const limitsForm: ObjectForm = {
   examples: [{ deadline: "24h", toolCalls: 5000, writes: 500, rows: 20_000, asks: 10, concurrency: 8 }],
 };
 
-/** Objects that version 0.1 took as they stand, and that say something since. */
+/** Objects that version 0.1 accepted as plain values and that have a meaning since. */
 const youngForms = ["$cel", "$literal", "$secret"];
 
 /**
- * The text of a program that version 0.1 accepted, so that it says today what it said then: what looks like a form of a value that
- * version 0.1 did not know becomes a `$literal`. Nearly always that is the text as it is.
+ * Returns the text of a program that version 0.1 accepted, with the same meaning today: a form of a value that version 0.1 did not know
+ * becomes a `$literal`. The text is nearly always unchanged.
  */
 export function withOldForms(programJson: string): string {
   if (!youngForms.some((form) => programJson.includes(`"${form}"`))) return programJson;
@@ -38,7 +38,7 @@ export function withOldForms(programJson: string): string {
   return JSON.stringify(Array.isArray(program["steps"]) ? { ...program, steps: stepsOf(program["steps"]) } : program);
 }
 
-/** Values stand in arguments, wherever a call does. */
+/** Values are in the arguments of calls. */
 function stepsOf(steps: readonly JsonValue[]): JsonValue[] {
   return steps.map((step) => {
     if (!isObject(step)) return step;

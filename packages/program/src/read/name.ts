@@ -3,19 +3,19 @@ import { formatValue, isObject } from "@svc/core";
 import type { JsonValue } from "../json.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/** The form of ids of steps and points, and of names of reduced numbers: names that expressions can write. */
+/** The form of ids of steps and points, and of names of reduced numbers: names that expressions can use. */
 export const idForm = {
   max: 64,
   pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   hint: "write 1 to 64 letters, digits and _, a letter first",
 };
 
-/** The JSON Schema of an id or of the name of a set or point. */
+/** Returns the JSON Schema of an id, or of the name of a set or point. */
 export function nameSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", pattern: idForm.pattern.source, examples: [example] };
 }
 
-/** Reads the name of a set or point; whether it is one is checked later. */
+/** Reads the name of a set or point. Its existence is checked later. */
 export function readName(node: ShapeNode, reader: ShapeReader): string | undefined {
   return reader.text(node, { ...idForm, hint: hintOfSet(node.value) });
 }
@@ -31,14 +31,14 @@ function hintOfSet(value: ShapeNode["value"]): string {
     : `write ${JSON.stringify(id)}, the id alone, whose step has rows`;
 }
 
-/** What a value is, in words that repeat nothing of it but the first key of an object: it may be sensitive. */
+/** Returns the kind of a value in words. It repeats nothing of the value but the first key of an object, because it may be sensitive. */
 export function kindText(value: JsonValue | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return "a text";
   if (typeof value === "boolean") return "true or false";
-  // One beyond a double's digits stands as the raw JSON that was written.
+  // A number beyond a double's digits is kept as its raw JSON.
   if (!isObject(value)) return "a number";
   const [key] = Object.keys(value);
   return key === undefined ? "an empty object" : `an object with ${formatValue(key)}`;

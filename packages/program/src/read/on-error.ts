@@ -3,14 +3,14 @@ import { formatValue } from "@svc/core";
 import { type ObjectForm, ref } from "./form.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/** Which errors of a step are handled, and whether the job goes on behind it then. Its steps are read apart. */
+/** The errors of a step that are handled, and whether the job then continues after it. Its steps are read separately. */
 export type ErrorRule = {
-  /** Undefined: every one that `handlesCode` lets be. */
+  /** Undefined: every error that `handlesCode` allows. */
   readonly codes: readonly string[] | undefined;
   readonly goesOn: boolean;
 };
 
-/** How a call can end that did not end well, as far as a program can handle it. */
+/** The unsuccessful outcomes of a call that a program can handle. */
 const callOutcomes: readonly string[] = [
   "provider_error",
   "rate_limited",
@@ -24,7 +24,7 @@ const callOutcomes: readonly string[] = [
   "missing_scope",
 ];
 
-/** The codes that a step can fail with beside those, LIMIT_REACHED apart. */
+/** Further codes of failed steps, except LIMIT_REACHED. */
 const stepCodes: readonly string[] = [
   "ANSWER_TOO_LARGE",
   "CHILD_ABORTED",
@@ -98,7 +98,7 @@ export const onErrorForm: ObjectForm = {
 
 const codePattern = /^[A-Z][A-Z0-9_]*$/;
 
-/** Reads what is said of errors beside the steps that handle them. */
+/** Reads an error rule without its steps. */
 export function readErrorRule(node: ShapeNode, reader: ShapeReader): ErrorRule | undefined {
   const fields = reader.fields(node, onErrorForm);
   if (fields === undefined) return undefined;
@@ -136,10 +136,10 @@ function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
   return code;
 }
 
-/** Errors that a rule handles only if it names them: rows in doubt, and what a `fail` step ended. */
+/** Errors that a rule handles only if it names them: rows in doubt, and the end by a `fail` step. */
 const namedOnly: ReadonlySet<string> = new Set(["ROWS_UNKNOWN", "FAIL_STEP"]);
 
-/** True if a rule handles a code. LIMIT_REACHED ends the job in any case. */
+/** True if a rule handles a code. LIMIT_REACHED always ends the job. */
 export function handlesCode({ codes }: ErrorRule, code: string): boolean {
   if (code === "LIMIT_REACHED") return false;
   return codes === undefined ? !namedOnly.has(code) : codes.includes(code);

@@ -27,7 +27,7 @@ const overridesForm: ObjectForm = {
   examples: [{ target: "params", rerunFrom: "open" }],
 };
 
-/** Reads what an answer changes. */
+/** Reads the overrides of an answer. */
 function readOverrides(node: ShapeNode, reader: ShapeReader): Overrides | undefined {
   const fields = reader.fields(node, overridesForm);
   if (fields === undefined) return undefined;
@@ -47,7 +47,7 @@ function parseTarget(text: string): OverrideTarget | undefined {
   return step === undefined ? undefined : { kind: "args", step };
 }
 
-/** Reads the schema of what an answer brings; undefined when none is given, or one that cannot be used. */
+/** Reads the schema of an answer's values. Undefined if there is none, or it cannot be used. */
 function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | undefined {
   if (node.value === undefined) return undefined;
   if (!checkSchemaDocument(node, reader.faults, "PROGRAM_POINT_INVALID")) return undefined;
@@ -79,14 +79,14 @@ const hopForm: ObjectForm = {
   examples: [{ principal: "lead", timeout: "4h" }],
 };
 
-/** Most points. */
+/** Most points of a program. */
 const programPointsMax = 100;
 
 const continuations = ["proceed", "retry-with", "skip", "abort"] as const satisfies readonly Continuation[];
 const continuationCount = { min: 1, max: continuations.length };
 const questionMax = 2000;
 
-/** Ids that asks of the service itself have. */
+/** Ids of svc's own asks. */
 const ownIds = ["approval", "in_doubt", "undo_stuck"];
 
 const defaultForm: ObjectForm = {
@@ -98,7 +98,7 @@ const defaultForm: ObjectForm = {
   examples: [{ continuation: "abort" }],
 };
 
-/** What each does where the point is asked, as docs/reference/program/points.md says. */
+/** The effect of each continuation at its point, as docs/reference/program/points.md describes it. */
 const continuationTexts = [
   "proceed: at a judge the job goes on; failed rows are accepted as failed, unknown ones count as done.",
   "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows go on at their first call that did not end well, unknown ones only where the tool takes an idempotency key.",
@@ -106,7 +106,7 @@ const continuationTexts = [
   "abort: everywhere what the saga covers is undone, and the job ends as aborted.",
 ].join(" ");
 
-/** What a question has that an approval gate has not. */
+/** Fields of a question that an approval gate does not have. */
 const ladderFields = {
   continuations: {
     description: `What an answer may pick. ${continuationTexts}`,
@@ -132,7 +132,7 @@ const ladderFields = {
 
 const requiredOfLadder = ["continuations", "escalation"];
 
-/** A point as hints show it to who has none. */
+/** A point as an example in hints. */
 export const pointExample =
   '{"question": "{rows.open} would go out. Continue?", "continuations": ["proceed", "abort"], "escalation": [{"principal": "owner"}]}';
 
@@ -189,7 +189,7 @@ export const pointsSchema: JsonSchema = {
   ],
 };
 
-/** Reads the points by id. Ids of those that cannot be read go to `leftOut`. */
+/** Reads the points by id. Ids of unreadable ones are added to `leftOut`. */
 export function readPoints(node: ShapeNode, reader: ShapeReader, leftOut: Set<string>): Map<string, Point> {
   const points = new Map<string, Point>();
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
@@ -235,7 +235,7 @@ function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | un
   };
 }
 
-/** An approval gate is addressed to the approvers and waits for them: it declares nothing but its question. */
+/** An approval gate asks the approvers and waits for them. It declares only its question. */
 function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;
@@ -267,7 +267,7 @@ function readDefault(node: ShapeNode, reader: ShapeReader): Continuation | undef
   return field && reader.oneOf<Continuation>(field, continuations);
 }
 
-/** Reads the ladder of a question; none when nothing is said. */
+/** Reads the escalation of a question, or none if absent. */
 function readLadder(node: ShapeNode, reader: ShapeReader): Hop[] {
   const items = node.value === undefined ? undefined : reader.items(node, hopCount);
   return (items ?? []).map((item) => {

@@ -16,7 +16,7 @@ import { createShapeReader, type ShapeNode, type ShapeReader } from "./shape.ts"
 import { readSteps } from "./steps.ts";
 import { lookForPlaces, readValue } from "./value.ts";
 
-/** Reads the declared result: scalars by name, in the order declared; nothing when none is declared. */
+/** Reads the declared result: scalars by name, in the declared order. Empty if none is declared. */
 function readResult(node: ShapeNode, reader: ShapeReader): DeclaredResult {
   return Object.entries(reader.object(node, { sent: { $ref: "steps.sum.sent" } }) ?? {}).flatMap(([name, value]) => {
     const path = [...node.path, name];
@@ -33,7 +33,7 @@ function readResult(node: ShapeNode, reader: ShapeReader): DeclaredResult {
   });
 }
 
-/** Whether a text is a path and nothing else. */
+/** True if a text is a path and nothing else. */
 function isPath(text: string): boolean {
   const [root, ...path] = parsePath(text) ?? [];
   return typeof root === "string" && referenceRoots.has(root) && path.length > 0;
@@ -65,7 +65,7 @@ const sagaForm: ObjectForm = {
   examples: [{ on: ["failed", "aborted"] }],
 };
 
-/** Reads the ends that the saga runs for; none when nothing is said. */
+/** Reads the ends that the saga runs for, or none if absent. */
 function readSaga(node: ShapeNode, reader: ShapeReader): readonly SagaEnd[] {
   const fields = node.value === undefined ? undefined : reader.fields(node, sagaForm);
   const items = fields?.has("on") ? reader.items(fields.at("on"), endCount) : undefined;
@@ -89,7 +89,7 @@ const counts = ["toolCalls", "writes", "rows", "asks", "concurrency"] as const;
 /** Deepest nesting of the JSON text. */
 const programDepthMax = 64;
 
-/** What a program may take: most bytes of its text, most steps (branches and a map's calls counted), deepest nesting. */
+/** Limits of a program: bytes of its text, steps (including branches and a map's calls), nesting. */
 const programBytesMax = 262_144;
 
 const plans = ["never", "destructive", "always"] as const satisfies readonly PlanApproval[];
@@ -124,7 +124,7 @@ const approvalForm: ObjectForm = {
   examples: [{ plan: "always", escalation: [{ principal: "head" }] }],
 };
 
-/** Reads whether and by whom the plan is approved. */
+/** Reads when the plan needs approval, and by whom. */
 function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   const fields = node.value === undefined ? undefined : reader.fields(node, approvalForm);
   if (fields === undefined) return { plan: "destructive", escalation: [] };
@@ -133,7 +133,7 @@ function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   return { plan: reader.oneOf<PlanApproval>(fields.at("plan"), plans) ?? "destructive", escalation };
 }
 
-/** A document that could be read as a program, as far as it has its shape. `leftOut`: ids of what had to be left out. */
+/** A document read as a program, as far as its shape is valid. `leftOut`: ids of parts that had to be left out. */
 export type ReadProgram = {
   readonly document: JsonObject;
   readonly program: Program;
@@ -142,8 +142,8 @@ export type ReadProgram = {
 };
 
 /**
- * Reads the shape of a program: what its schema says, and what no schema can (durations, paths, ids). Every fault is in the list;
- * faulty steps and points are left out of the program. `program` is undefined for a text that is no JSON object.
+ * Reads the shape of a program: the rules of its schema, and those that no schema can express (durations, paths, ids). Every fault is in
+ * the list. Faulty steps and points are left out of the program. `program` is undefined if the text is not a JSON object.
  */
 export function readProgram(programJson: string): ReadProgram | { readonly faults: FaultList } {
   const tooLarge = Buffer.byteLength(programJson) > programBytesMax;
@@ -162,7 +162,7 @@ export function readProgram(programJson: string): ReadProgram | { readonly fault
   return program === undefined || !isObject(value) ? { faults } : { document: value, program, leftOut, faults };
 }
 
-/** Reads a program that was checked before, as the store keeps it. Throws an Error when it has a fault, which is a broken store. */
+/** Reads a program that was checked before, as the store keeps it. Throws an Error if it has a fault, which means a broken store. */
 export function parseCheckedProgram(programJson: string): Program {
   const read = readProgram(programJson);
   const [fault] = read.faults.list();
@@ -269,7 +269,7 @@ function readInputSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | und
   return checkSchemaDocument(node, reader.faults, "PROGRAM_MALFORMED") ? (node.value as JsonSchema) : undefined;
 }
 
-/** Reads the limits of a job; the default of each that is not set. */
+/** Reads the limits of a job, with the default of each that is absent. */
 function readLimits(node: ShapeNode, reader: ShapeReader): Limits {
   const fields = node.value === undefined ? undefined : reader.fields(node, limitsForm);
   if (fields === undefined) return defaultLimits;

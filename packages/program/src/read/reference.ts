@@ -10,10 +10,10 @@ import {
 } from "../template.ts";
 import { kindText } from "./name.ts";
 
-/** Why a text is no reference, template or path. */
+/** Why a text is not a reference, template or path. */
 export type SyntaxFault = { readonly fault: string };
 
-/** Where references may start. */
+/** The roots of references. */
 export const referenceRoots: ReadonlySet<string> = new Set([
   "input",
   "params",
@@ -26,7 +26,7 @@ export const referenceRoots: ReadonlySet<string> = new Set([
 
 const pathPattern = /^[^.[\]{}\s"]+(?:\.[^.[\]{}\s"]+|\[\d{1,6}\])*$/;
 
-/** Parses `items[0].id` into its steps. */
+/** Parses `items[0].id` into its members. */
 export function parsePath(text: string): Path | undefined {
   if (text.length > 512 || !pathPattern.test(text)) return undefined;
   return (text.match(/[^.[\]]+|\[\d+\]/g) ?? []).map((step) =>
@@ -34,7 +34,7 @@ export function parsePath(text: string): Path | undefined {
   );
 }
 
-/** Parses what stands in `$ref` and between the braces of `$text`. */
+/** Parses the text of `$ref`, or of a brace in `$text`. */
 function parseReference(text: string, pointer: string): Reference | SyntaxFault {
   const [root, ...path] = parsePath(text) ?? [];
   if (root === undefined) {
@@ -67,7 +67,7 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
   return { text, root: root as ReferenceRoot, path, pointer };
 }
 
-/** Parses `$text`: `{path}` is a reference, `{{` a brace; a closing brace outside of one is itself. */
+/** Parses `$text`: `{path}` is a reference, `{{` a brace. A closing brace elsewhere is a plain character. */
 export function parseText(text: string, pointer: string): TextTemplate | SyntaxFault {
   const parts: (string | Reference)[] = [];
   let literal = "";
@@ -93,7 +93,7 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
   return { kind: "text", parts };
 }
 
-/** What a parser of templates tells of: each fault with the path it stands at, and what stands there. */
+/** Called by a parser of templates with each fault, its path and its value. */
 export type OnTemplateFault = (
   path: Path,
   kind: "shape" | "syntax",
@@ -101,7 +101,7 @@ export type OnTemplateFault = (
   found?: JsonValue | undefined,
 ) => void;
 
-/** Parses a JSON value with `$ref`, `$text`, `$secret`, `$cel` and `$literal` objects in it. A faulty part stands as brokenTemplate. */
+/** Parses a JSON value with `$ref`, `$text`, `$secret`, `$cel` and `$literal` objects. A faulty part becomes brokenTemplate. */
 export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateFault): ValueTemplate {
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((item, index) => {
@@ -125,7 +125,7 @@ export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateF
   return isAsItIs ? { kind: "literal", value } : objectOf(entries);
 }
 
-/** A literal where each of its items is: the value itself, unless something in it was written as `$literal`. */
+/** Returns a literal if each item is one: the value itself, unless a part was written as `$literal`. */
 function listOf(items: readonly ValueTemplate[], value: readonly JsonValue[]): ValueTemplate {
   const values: JsonValue[] = [];
   for (const item of items) {
@@ -161,7 +161,7 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
   return before && otherwise !== "faulty" ? { kind: "reference", reference, otherwise } : brokenTemplate;
 }
 
-/** What stands in where a source is absent; undefined where nothing does. */
+/** Parses the replacement for an absent source. Undefined if there is none. */
 function parseElse(
   object: JsonObject,
   path: Path,
@@ -174,7 +174,7 @@ function parseElse(
   return "faulty";
 }
 
-/** What stands in as it is, where that had to be said. */
+/** Returns a replacement that is a literal value. */
 function meant(value: JsonValue): JsonValue {
   if (!isObject(value) || !Object.hasOwn(value, "$literal") || Object.keys(value).length > 1) return value;
   return value.$literal ?? null;
@@ -197,7 +197,7 @@ function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFaul
   return otherwise === undefined ? template : { ...template, otherwise };
 }
 
-/** As core's vault takes names. */
+/** The form of names in core's vault. */
 const secretName = /^[a-z][a-z0-9_-]{0,59}$/;
 const prefixMax = 100;
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../json.ts";
 
-/** Where the JSON Schema of programs is served. */
+/** The address of the JSON Schema of programs. */
 export const schemaPath = "/schemas/program.v1.json";
 
-/** What people write for the fields of programs, in the order in which they are tried. */
+/** Other names for the fields of programs, in the order in which they are tried. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   approval: ["judge"],
   approve: ["judge"],
@@ -81,10 +81,10 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   with: ["args"],
 };
 
-/** A text that is compared or asked for, and none that people read. */
+/** A text with a comparison or a test, which is not a text for people. */
 const condition = /[<>=!]=|[<>]|&&|\|\||\bhas\(|\bin\b|^!/;
 
-/** What is written for a step of another language that ends the run; undefined for a step that does something else. */
+/** Returns the text of a step in another language that ends the run, or undefined for any other step. */
 export function failingStep(value: JsonObject): string | undefined {
   const name = Object.keys(value).find((key) => {
     return failing.test(key.slice(0, 40).toLowerCase()) && (typeof value[key] === "string" || value[key] === true);
@@ -106,11 +106,11 @@ export function failingStep(value: JsonObject): string | undefined {
   return `end the job as failed by ${JSON.stringify(step)}; to end it well, put the steps after it into an if`;
 }
 
-/** What other languages end a run with. */
+/** Names in other languages for ending a run. */
 const failing =
   /^(fail|throw|raise|error|stop|abort|exit|assert|require|expect|ensure|guard|end|return|break|halt|terminate)/;
 
-/** Kinds of steps that come nearest to what other languages have as one. */
+/** The kinds of steps closest to a single kind of another language. */
 const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(lookup|intersect|except|minus)/, ["join"]],
   [failing, ["fail", "if"]],
@@ -129,13 +129,13 @@ const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(where|match|exclude|reject|find)/, ["filter"]],
 ];
 
-/** The kinds of steps that a name comes nearest to; none where nothing is known of it. */
+/** Returns the kinds of steps closest to a name, or none. */
 export function kindsLike<Kind extends string>(name: string, kinds: readonly Kind[]): readonly Kind[] {
   const [, near = []] = kindWords.find(([pattern]) => pattern.test(name.slice(0, 40).toLowerCase())) ?? [];
   return kinds.filter((kind) => near.includes(kind));
 }
 
-/** The field that a name was probably meant for; undefined where none is near. */
+/** Returns the field that a name was probably meant for, or undefined if none is close. */
 export function meantField(name: string, known: readonly string[]): string | undefined {
   const synonym = (Object.hasOwn(synonyms, name) ? synonyms[name] : undefined)?.find((field) => known.includes(field));
   if (synonym !== undefined) return synonym;
@@ -144,7 +144,10 @@ export function meantField(name: string, known: readonly string[]): string | und
   return known.find((field) => plain(field) === sought) ?? known.find((field) => isNear(plain(field), sought));
 }
 
-/** True if one letter more, less or other, or two that are swapped, make a name of another: of two letters, too many are near. */
+/**
+ * True if one letter added, removed or changed, or two swapped, turn one name into the other. Names of two letters are excluded, because
+ * too many are close.
+ */
 function isNear(a: string, b: string): boolean {
   if (a.length < 4 || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;

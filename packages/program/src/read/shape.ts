@@ -6,7 +6,7 @@ import type { FieldPlaces } from "./field-places.ts";
 import type { ObjectForm } from "./form.ts";
 import { meantField, schemaPath } from "./shape-words.ts";
 
-/** Fields of other languages that have no counterpart, and how what they are for is said. */
+/** Fields of other languages without a counterpart, and how to express their purpose. */
 const strays: readonly (readonly [RegExp, FaultText])[] = [
   [
     /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
@@ -45,13 +45,13 @@ const belonging: readonly (readonly [RegExp, string])[] = [
   [/^confirm$/, 'write it in args, such as "args": {"confirm": true}'],
 ];
 
-/** A value under reading and the path it stands at. */
+/** A value to read, and its path. */
 export type ShapeNode = { readonly value: JsonValue | undefined; readonly path: Path };
 
-/** Reads values of a document by their form. What does not have it is recorded, and undefined is answered; so is what is absent. */
+/** Reads values of a document by their form. Records a value of another form and returns undefined, as for an absent value. */
 export type ShapeReader = {
   readonly faults: FaultList;
-  /** An object that has every required name and no unknown one; what it has is answered even so. */
+  /** Reads an object with every required name and no unknown one. Returns its fields even with faults. */
   fields(node: ShapeNode, form: ObjectForm): ShapeFields | undefined;
   text(
     node: ShapeNode,
@@ -62,22 +62,22 @@ export type ShapeReader = {
   flag(node: ShapeNode): boolean | undefined;
   duration(node: ShapeNode, bounds: Bounds): number | undefined;
   object(node: ShapeNode, example?: unknown): JsonObject | undefined;
-  /** The items of a list, of one that is too long those that it may have. */
+  /** Reads the items of a list; of one that is too long only the allowed number. */
   items(node: ShapeNode, count: Bounds, example?: readonly JsonValue[]): readonly ShapeNode[] | undefined;
 };
 
-/** The fields of an object: a node for each, absent ones with an undefined value. */
+/** The fields of an object: a node for each, with an undefined value if absent. */
 export type ShapeFields = { at(name: string): ShapeNode; has(name: string): boolean };
 
-/** Unknown names of an object that are told one by one. */
+/** Unknown names of an object that are reported one by one. */
 const unknownMax = 20;
 
-/** The document that a reader is for: where its JSON Schema is served, and where its fields belong. */
+/** The document of a reader: the address of its JSON Schema, and where its fields belong. */
 export type ReaderDocument = { readonly schema: string; readonly places: FieldPlaces };
 
 const programDocument: ReaderDocument = { schema: schemaPath, places: strayHint };
 
-/** Reads values whose faults go to a list; by default those of a program. */
+/** Creates a reader of values that records faults in a list, by default those of a program. */
 export function createShapeReader(
   faults: FaultList,
   { schema, places }: ReaderDocument = programDocument,
@@ -89,7 +89,7 @@ export function createShapeReader(
     return undefined;
   };
   const told = new Set<ObjectForm["examples"]>();
-  /** The shape as a whole where it is told first; then its names alone. */
+  /** The first report shows the whole shape, later ones only its names. */
   const shapeOnce = (form: ObjectForm) => {
     if (told.has(form.examples)) {
       return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;
@@ -113,7 +113,7 @@ export function createShapeReader(
           `use ${known.join(", ")}`,
         );
       }
-      // What was meant for a field is read as that field: so what is wrong in it is told in the same round.
+      // A misspelled field is read as the field it was meant for, so that faults inside it are reported in the same round.
       const aliases = new Map<string, string>();
       for (const name of unknown.slice(0, unknownMax)) {
         const free = known.filter((field) => !Object.hasOwn(value, field) && !aliases.has(field));
@@ -218,7 +218,7 @@ export function createShapeReader(
   };
 }
 
-/** Whether an object has objects alone: things by their names, where a list of them belongs. */
+/** True if all members of an object are objects: named things where a list belongs. */
 function isNamed(value: JsonObject): boolean {
   const items = Object.values(value);
   return (
@@ -233,12 +233,12 @@ function readDuration(value: JsonValue): number | undefined {
   try {
     return parseDuration(value);
   } catch {
-    // The one way it says that a text is no duration.
+    // This is the library's only sign that a text is not a duration.
     return undefined;
   }
 }
 
-/** A form as a hint tells it: what it must have, what it may have, and an example. `schema`: where the schema of the whole is served. */
+/** Returns a form for a hint: its required and optional fields, and an example. `schema`: the address of the whole schema. */
 function shapeText({ required, optional, examples }: ObjectForm, schema: string): string {
   const must = Object.keys(required);
   const may = Object.keys(optional);
@@ -249,7 +249,7 @@ function shapeText({ required, optional, examples }: ObjectForm, schema: string)
   return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
 }
 
-/** What is said of a field of another language that has no counterpart here; undefined where nothing is known of it. */
+/** Returns the hint for a field of another language without a counterpart, or undefined if it is unknown. */
 function strayHint(name: string): FaultText | undefined {
   const short = name.slice(0, 40);
   const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);

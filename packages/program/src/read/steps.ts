@@ -9,22 +9,22 @@ import { readErrorRule } from "./on-error.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { failingStep, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
-/** Most steps, those of branches and the calls of maps included. */
+/** Most steps of a program, including those of branches and the calls of maps. */
 const programStepsMax = 100;
 
-/** What steps are read with: the limits in force, and where ids of steps go that had to be left out. */
+/** Context of reading steps: the limits in force, and the list for ids of steps that had to be left out. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
 
 type Walk = StepContext & {
   readonly reader: ShapeReader;
-  /** Where each id was first met. */
+  /** The first place of each id. */
   readonly seen: Map<string, string>;
   count: number;
-  /** Whether a hint has shown a step of each kind. */
+  /** True if a hint has already shown a step of each kind. */
   hasToldKinds: boolean;
 };
 
-/** Where a list stands: the kinds of the steps it stands in, outermost first, and whether it handles an error or stands in what does. */
+/** The place of a list: the kinds of its enclosing steps, outermost first, and whether it is in an error handler. */
 type Standing = {
   readonly place: StepPlace;
   readonly inside: readonly Step["kind"][];
@@ -45,7 +45,7 @@ export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepCon
 function readList(node: ShapeNode, standing: Standing, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
-      // It is refused for their number: what they are is not looked at.
+      // It is refused for the number of steps, so further steps are not examined.
       walk.count++;
       return [];
     }
@@ -57,7 +57,7 @@ function readList(node: ShapeNode, standing: Standing, count: Bounds, walk: Walk
   });
 }
 
-/** Why a step of a kind may not stand where it does; undefined where it may. */
+/** Returns why a step of a kind is not allowed at its place, or undefined if it is. */
 function refusalOf(kind: Step["kind"], { inside }: Standing): StepRefusal | undefined {
   return inside.includes(kind) ? languageOf(kind).refusedInItself : undefined;
 }
@@ -78,7 +78,7 @@ function readStep(node: ShapeNode, standing: Standing, walk: Walk): Step | undef
   }
   const fields = reader.fields(node, formOf(kind, place));
   if (fields === undefined) return undefined;
-  // An id that cannot be one is "", which nothing refers to.
+  // An invalid id is "", which nothing refers to.
   const id = readId(fields.at("id"), walk) ?? "";
   const refusal = refusalOf(kind, standing);
   if (refusal !== undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, refusal.message, refusal.hint);
@@ -90,7 +90,7 @@ function readStep(node: ShapeNode, standing: Standing, walk: Walk): Step | undef
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);
-  // Where none may stand that is told, and nothing follows from it.
+  // A misplaced handler is reported, and nothing follows from it.
   const onError = languageOf(kind).takesOnError === true ? readOnError(fields, standing, walk) : undefined;
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
@@ -110,7 +110,7 @@ function readOnError(fields: ShapeFields, standing: Standing, walk: Walk): OnErr
   return { ...rule, steps };
 }
 
-/** The kind of a step by the field that tells it. Where one kind only may stand, whatever stands there is taken for one. */
+/** Returns the kind of a step by its distinguishing field. If only one kind is allowed, every step counts as that kind. */
 function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | undefined {
   const { faults } = walk.reader;
   const kinds = place === "map" ? stepKinds.filter((kind) => languageOf(kind).formInMap !== undefined) : stepKinds;
@@ -122,10 +122,10 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   }
   const named = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (named.length === 1) return named[0];
-  // What ends a run has its own words, of which some are near to fields of other kinds.
+  // Words that end a run are checked first, because some are close to fields of other kinds.
   const isFailing = place !== "map" && failingStep(value) !== undefined;
   const meant = named.length === 0 && !isFailing ? meantKind(value, kinds) : undefined;
-  // Its fields tell the rest.
+  // Faults of its fields are reported separately.
   if (meant !== undefined) return meant;
   const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named, value);
   if (instead !== undefined) {
@@ -142,7 +142,7 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   return undefined;
 }
 
-/** The kind that a step without one was probably meant for: its type is named, or a field of another language. */
+/** Returns the kind that a step without one was probably meant for: its named type, or a field of another language. */
 function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kind"] | undefined {
   const types = [value.type, value.kind].flatMap((type) => (typeof type === "string" ? [type] : []));
   const names = [...types, ...Object.keys(value).slice(0, 50)];
@@ -150,21 +150,21 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
   return kinds.find((kind) => meant.includes(kind));
 }
 
-/** What is said of a step whose kind is not known, and the kinds that come nearest. */
+/** Report on a step of unknown kind, with the closest kinds. */
 type Stranger = {
   readonly message: string;
   readonly near: readonly Step["kind"][];
-  /** What to do in its place, where no step does such a thing. */
+  /** What to do instead, if no step does such a thing. */
   readonly instead?: string | undefined;
 };
 
-/** Kinds that are named as near, at most. */
+/** Close kinds that are named at most. */
 const nearMax = 3;
 
 function togetherOf(named: readonly Step["kind"][], value: JsonObject): Stranger {
   const [kind, ...others] = named.filter((name) => name !== "if");
   const { if: condition } = value;
-  // A condition beside what is done on it, in the place of a block of its own.
+  // A condition next to its action instead of a block of its own.
   const isCondition =
     kind !== undefined && others.length === 0 && typeof condition === "string" && value["then"] === undefined;
   const instead = isCondition
@@ -173,7 +173,7 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): Stranger
   return { message: `has ${named.join(" and ")} at once`, near: [], instead };
 }
 
-/** A step of no kind: what it has that no step has, and kinds that do such a thing or share its fields. */
+/** Returns the report on a step of unknown kind: its unknown fields, and kinds that do such a thing or share its fields. */
 function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): Stranger {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {
@@ -200,7 +200,7 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: St
   return { message, near, instead };
 }
 
-/** What is done in another way: what people look for and no step is, and kinds that do not stand in a map. */
+/** Returns how to achieve what no step does: things that users look for, and kinds that are not allowed in a map. */
 function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined): string | undefined {
   if (outside === "if") return 'decide row by row by "when" at a call';
   if (outside !== undefined) return `do it before the map or behind it, over the rows of a filter or of the map itself`;
@@ -225,7 +225,7 @@ function readId(node: ShapeNode, { reader, seen }: Walk): string | undefined {
   return id;
 }
 
-/** What to write for an id that has not its form. */
+/** Returns what to write for an invalid id. */
 function hintOfId(value: ShapeNode["value"]): string {
   const id =
     typeof value === "string"
@@ -237,7 +237,7 @@ function hintOfId(value: ShapeNode["value"]): string {
   return id === "" ? idForm.hint : `write ${JSON.stringify(id)}: 1 to 64 letters, digits and _, a letter first`;
 }
 
-/** Whether a name asks for one set made of several, which no step makes. */
+/** True if a name asks for a union of several sets, which no step makes. */
 function isUnion(name: string): boolean {
   return /^(union|merge|append|concat|combine)/.test(name.slice(0, 40).toLowerCase());
 }

@@ -4,23 +4,23 @@ import { translated } from "./cel-advice.ts";
 import { parseExpression } from "./cel-calls.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 
-/** Characters of a program's text that a hint repeats, at most. */
+/** Characters of a program's text that a hint repeats at most. */
 const repeatedMax = 300;
 
-/** Keys of objects that stand for an expression, for a text of parts, and for a value that is named, in other languages. */
+/** Keys of objects that other languages use for an expression, a joined text, or a reference. */
 const expressionKeys = new Set(["$expr", "$expression", "$eval", "$js", "$jsonata", "$jq", "$fn", "$compute"]);
 const joinKeys = new Set(["$concat", "$join", "$template", "$format", "Fn::Join", "Fn::Sub", "$string"]);
 const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input", "$step", "$steps", "$row", "$from"]);
 const timeKeys = new Set(["now", "$now", "$today", "$timestamp", "$currentDate"]);
 
-/** Whether an object has one key, which other languages have for a value that is filled in. Operators of filters are none of them. */
+/** True if an object has one key that other languages use for a filled-in value. Operators of filters are excluded. */
 export function isForeignForm(value: JsonObject): boolean {
   const [key, ...others] = Object.keys(value);
   if (key === undefined || others.length > 0 || key === "now") return false;
   return [expressionKeys, joinKeys, pathKeys, timeKeys].some((keys) => keys.has(key));
 }
 
-/** What is to be written for a value of another language; undefined where nothing is known to be meant. */
+/** Returns what to write for a value of another language, or undefined if unknown. */
 export function meantForm(value: JsonValue | undefined): string | undefined {
   if (typeof value === "string") return undefined;
   if (Array.isArray(value)) return joined(value as readonly JsonValue[]);
@@ -41,7 +41,7 @@ function form(name: "$cel" | "$ref" | "$text", text: string): string {
   return JSON.stringify({ [name]: text.slice(0, repeatedMax) });
 }
 
-/** The parts of `Fn::Join`, whose first item stands between the others. */
+/** Returns the parts of `Fn::Join`, whose first item is the separator. */
 function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   const [first, second, ...rest] = items;
   if (typeof first !== "string" || !Array.isArray(second) || rest.length > 0) return items;
@@ -49,7 +49,7 @@ function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   return parts.flatMap((part, index) => (index === 0 || first === "" ? [part] : [first, part]));
 }
 
-/** Parts that are joined into a text: by their paths, or, where one is computed, as one expression. */
+/** Returns a text for joined parts: with paths, or as one expression if a part is computed. */
 function joined(items: readonly JsonValue[]): string | undefined {
   const parts = items.map((item): { text: string } | { path: string } | { cel: string } | undefined => {
     if (typeof item === "string") return { text: item };
@@ -60,7 +60,7 @@ function joined(items: readonly JsonValue[]): string | undefined {
     return timeKeys.has(Object.keys(item)[0] ?? "") ? { cel: "now" } : undefined;
   });
   const known = parts.flatMap((part) => part ?? []);
-  // What is plain is not repeated: it may be sensitive.
+  // Plain parts are not repeated, because they may be sensitive.
   if (known.length < parts.length || known.every((part) => "text" in part)) return undefined;
   if (known.some((part) => "cel" in part)) {
     const terms = known.map((part) => {
@@ -75,10 +75,10 @@ function joined(items: readonly JsonValue[]): string | undefined {
   return form("$text", texts.join(""));
 }
 
-/** What people call the row at hand, and what an app or a step answered. */
+/** Common names for the current row, and for the answer of an app or a step. */
 const rowWords = /^(?:\$?(?:json|item|it|this|record|each|element|entry|self))\.(?=[A-Za-z_])/;
 
-/** A path as this language has it, for one of another; undefined where nothing is known to be meant. */
+/** Returns a path in this language for a path of another, or undefined if unknown. */
 export function pathOfWords(text: string): string | undefined {
   const bare = text
     .trim()
@@ -92,7 +92,7 @@ export function pathOfWords(text: string): string | undefined {
   return typeof root === "string" && referenceRoots.has(root) && meant !== text ? meant : undefined;
 }
 
-/** What to write for a path into what starts a program, or past the name of a set; undefined for any other. */
+/** Returns what to write for a path into the start of a program, or past the name of a set. Undefined for any other. */
 export function hintOfForeign(text: string): string | undefined {
   const [, set, field] = /^rows\.(\w{1,64})(?:\[\d{1,6}\])?(?:\.(\w{1,64}))?/.exec(text) ?? [];
   if (set !== undefined) return hintOfSetField(set, field);
@@ -103,13 +103,13 @@ export function hintOfForeign(text: string): string | undefined {
   return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, beside program; in the program ${schema}, and input.${name} here`;
 }
 
-/** How a field of a set's rows is had where there is no row. */
+/** Returns how to get a field of a set's rows where there is no row. */
 export function hintOfSetField(set: string, field = "id"): string {
   const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
   return `rows.${set} is how many rows the set has: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
 }
 
-/** What to write for a `$text` that computes between its braces; undefined where it does not. */
+/** Returns what to write for a `$text` that computes between its braces, or undefined if it does not. */
 export function textForm(text: string): string | undefined {
   if (text.length > repeatedMax) return undefined;
   const parts = text.split(/\{([^{}]*)\}/);
@@ -132,7 +132,7 @@ export function textForm(text: string): string | undefined {
   return form("$cel", terms.join(" + "));
 }
 
-/** What is said between braces as `$cel` and `$ref` say it: in JSON, without its quotes, or as a function. */
+/** Returns the `$cel` or `$ref` form of a text between braces: in JSON, without its quotes, or as a function. */
 function formIn(written: string): { readonly $cel?: string | undefined; readonly $ref?: string | undefined } {
   const bare = /^\$?(cel|ref)(?:\s*:\s*(.+)|\((.+)\))$/s.exec(written);
   if (bare !== null) return { [`$${bare[1]}`]: bare[2] ?? bare[3] };
@@ -145,7 +145,7 @@ function formIn(written: string): { readonly $cel?: string | undefined; readonly
   }
 }
 
-/** What stands between braces: a path, or what is computed. */
+/** Returns the contents of braces: a path, or an expression. */
 function innerOf(written: string): { readonly path: string } | { readonly cel: string } | undefined {
   const { $cel: marked, $ref: named } = formIn(written);
   const text = marked ?? named ?? written;
@@ -176,7 +176,7 @@ const comparisons: Readonly<Record<string, string>> = {
   lt: "<",
 };
 
-/** What to write for a condition that is no text. */
+/** Returns what to write for a condition that is not a text. */
 export function conditionForm(value: JsonValue | undefined): string {
   const meant = meantCondition(value);
   return meant === undefined
@@ -209,7 +209,7 @@ function isScalar(value: JsonValue | undefined): value is string | number | bool
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** A scalar in an expression: numbers of JSON are doubles there. */
+/** Returns a scalar in an expression. JSON numbers are doubles there. */
 function celOf(value: string | number | boolean): string {
   if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   return Number.isInteger(value) ? `${value}.0` : String(value);

@@ -8,13 +8,13 @@ import { parsePath, parseTemplate, parseText } from "./reference.ts";
 import type { ShapeNode } from "./shape.ts";
 import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
-// What people write for values who know another language, and the form that is meant.
+// Values in the style of other languages, and the form to use.
 
-/** What is said where nothing better is known. */
+/** Hint if nothing better is known. */
 const valueForms =
   'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
 
-/** Reads a JSON value with references in it. Faults are recorded; undefined only for what is absent. */
+/** Reads a JSON value with references. Records faults. Returns undefined only if the value is absent. */
 export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueTemplate | undefined {
   if (value === undefined) return undefined;
   lookForTemplates(value, path, faults);
@@ -26,13 +26,13 @@ export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueT
   });
 }
 
-/** What is to be written at a place; what computes a text takes the place of all that joined it. */
+/** Returns what to write at a place. An expression that computes a text replaces all its parts. */
 function writeForm(at: Path, meant: string): string {
   const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
   return `${isWhole ? 'in the place of the whole {"$text": …} ' : ""}write ${meant}`;
 }
 
-/** Reads a text with `{path}` references in it. */
+/** Reads a text with `{path}` references. */
 export function readText(text: string, path: Path, faults: FaultList): TextTemplate | undefined {
   if (hasDoubledPath(text)) templateFault(faults, path, doubledPath, text);
   const template = parseText(text, pointerOf(path));
@@ -41,7 +41,7 @@ export function readText(text: string, path: Path, faults: FaultList): TextTempl
   return undefined;
 }
 
-/** Notes every plain text that looks like a template. What is said to be meant is let pass. */
+/** Records every plain text that looks like a template. An explicit literal is accepted. */
 function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (looksLikeTemplate(value))
@@ -75,14 +75,14 @@ function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void
   }
 }
 
-/** Whether a field is named and filled as Step Functions have it: `"text.$": "$.title"`. */
+/** True if a field has the name and value that Step Functions use: `"text.$": "$.title"`. */
 function isPathOfStates(name: string, value: JsonValue): value is string {
   return name.endsWith(".$") && name.length > 2 && typeof value === "string" && value.startsWith("$.");
 }
 
 const doubledPath = "has a path in two braces, which stand for one brace: its name would be sent";
 
-/** Notes constants that name what only places of the program have: whatever takes them takes them as they stand. */
+/** Records constants that name something only places of the program have: their receiver takes them unchanged. */
 export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (!namesPlace(value)) return;
@@ -104,7 +104,7 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
   faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, rightForm(text));
 }
 
-/** `found`: what a `$ref` or a `$text` says; undefined for a text that can have no other form. */
+/** `found`: the text of a `$ref` or `$text`. Undefined for a text that can have no other form. */
 function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
   if (path.at(-1) === "$ref" && typeof found === "string") {
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfPath(found));
@@ -122,19 +122,19 @@ function syntaxFault(faults: FaultList, path: Path, message: string, found: Json
   faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : writeForm(path, meant));
 }
 
-/** The first path in braces that what is said of holds for; undefined where there is none. */
+/** Returns the first foreign path in braces, or undefined. */
 function foreignIn(text: string): string | undefined {
   const [, found] = /\{\s*((?:events?|fire)\.[\w.[\]]{1,200}|rows\.\w{1,64}[.[][\w.[\]]{1,200})\s*\}/.exec(text) ?? [];
   return found;
 }
 
-/** What to write for a `$text` with such a path in it. */
+/** Returns what to write for a `$text` with such a path. */
 function hintOfForeignText(text: string): string | undefined {
   const found = foreignIn(text);
   return found === undefined ? undefined : hintOfForeign(found);
 }
 
-/** What to write for a path that starts with nothing that is known here. */
+/** Returns what to write for a path with an unknown root. */
 function hintOfPath(text: string): string {
   const foreign = hintOfForeign(text);
   if (foreign !== undefined) return foreign;

@@ -18,16 +18,16 @@ import { isRawJson, nearestDouble, type RawNumber, rawJson, replaceRawNumbers } 
 import type { JsonObject, JsonValue } from "../json.ts";
 import { longNumberOf, noteLongNumbers } from "./long-numbers.ts";
 
-/** Values by the names that an expression has for them. */
+/** Values by their names in an expression. */
 export type CelValues = Readonly<Record<string, CelInput>>;
 
 const known = new WeakMap<object, CelInput>();
-/** Objects that hold numbers which no value of the evaluator is. */
+/** Objects with numbers that no value of the evaluator can hold. */
 const long = new WeakSet<object>();
 
 /**
- * Values as the evaluator takes them, objects as maps: it would make one of an object each time that it is named. What is given is not
- * to be changed afterwards.
+ * Returns values for the evaluator, with objects as maps, because the evaluator would otherwise convert an object each time it is named.
+ * The given values must not change afterwards.
  */
 export function celValues(given: Readonly<Record<string, JsonValue | undefined>>): CelValues {
   const values: Record<string, CelInput> = {};
@@ -40,8 +40,8 @@ function isLong(value: unknown): boolean {
 }
 
 /**
- * Rows as maps, each with the values that all have, which were made of those `given`; null for one that has none of its own. As many as are
- * made before `isOver`, one at least.
+ * Returns rows as maps, each with the shared values made from `given`. Null for a row without values of its own. Returns as many as are
+ * made before `isOver`, at least one.
  */
 export function celRows(
   values: CelValues,
@@ -78,8 +78,9 @@ function celValueOf(value: JsonValue): CelInput {
 }
 
 /**
- * An object with numbers as the evaluator takes them: doubles, as in JSON, and a whole one that no double holds as an int or uint,
- * which compares with its kind exactly. What fits neither is its nearest double, and long-numbers.ts knows it again. The same object when it holds none such.
+ * Returns an object with numbers for the evaluator: doubles, as in JSON. A whole number that no double holds becomes an int or uint, which
+ * compares exactly with its kind. A number that fits neither becomes its nearest double, which long-numbers.ts recognizes. Returns the same
+ * object if there are none.
  */
 function withCelNumbers(object: object): object {
   return replaceRawNumbers(object, celNumber) as object;
@@ -97,10 +98,10 @@ function celNumber(raw: RawNumber): number | bigint | CelUint {
   return BigInt.asUintN(64, whole) === whole ? celUint(whole) : nearestDouble(raw);
 }
 
-/** Characters of the JSON of a value that an expression computes, at most. */
+/** Longest JSON of a computed value, in characters. */
 const computedCharactersMax = 65_536;
 
-/** The JSON text of what an expression gives, or why it has none, as a sentence without values. */
+/** Returns the JSON text of an expression's value, or why it has none, as a sentence without values. */
 export function jsonOfCel(value: CelValue): { readonly text: string } | { readonly error: string } {
   try {
     const text = JSON.stringify(toJson(value));
@@ -116,7 +117,7 @@ class NoJsonError extends Error {}
 
 const textOfTime = plan(celEnv(), parse("string(time)"));
 
-/** Times are RFC 3339, durations seconds with an s, bytes base64; whole numbers keep all their digits. Throws NoJsonError. */
+/** Times are RFC 3339, durations are seconds with an s, bytes are base64. Whole numbers keep all their digits. Throws NoJsonError. */
 function toJson(value: CelValue): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return doubleOf(value);
@@ -134,7 +135,7 @@ function toJson(value: CelValue): unknown {
   return text;
 }
 
-/** A number that was given with more digits has them still. */
+/** A number that was given with more digits still has them. */
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);
   if (long === "unclear") {
@@ -145,7 +146,7 @@ function doubleOf(value: number): unknown {
   return Object.is(value, -0) ? rawJson("-0") : value;
 }
 
-/** A double beyond the safe ones is written with digits that are another whole number's. */
+/** A double beyond the safe range is written with the digits of another whole number. */
 function wholeNumber(value: bigint): unknown {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : rawJson(String(value));

@@ -22,14 +22,14 @@ const numberForm = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 const durationForm = /^[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)$/;
 
-/** True if `duration` takes a text: hours down to nanoseconds, or 0 alone, in at most 128 characters. */
+/** True if `duration` accepts a text: hours down to nanoseconds, or 0 alone, in at most 128 characters. */
 export function isDurationText(text: string): boolean {
   return text.length <= 128 && durationForm.test(text);
 }
 
-/** True if `timestamp` takes a text: RFC 3339, in whole nanoseconds. */
+/** True if `timestamp` accepts a text: RFC 3339, in whole nanoseconds. */
 export function isTimestampText(text: string): boolean {
-  // A digit behind the ninth that is no zero would be lost.
+  // A non-zero digit after the ninth would be lost.
   return readInstant(text) !== undefined && !/\.\d{9}\d*[1-9]/.test(text);
 }
 
@@ -37,8 +37,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * The functions of CEL that read a text or bytes as something else. Those of the evaluator make 0 of an empty text, 31 of 0x1F, 2 March of
- * 30 February and U+FFFD of half a character: what cannot be read is an error here.
+ * The functions of CEL that convert a text or bytes. The evaluator's own make 0 of an empty text, 31 of 0x1F, 2 March of 30 February and
+ * U+FFFD of half a character. Here such values are errors.
  */
 export const conversions: readonly CelFunc[] = [
   celFunc("int", [STRING], INT, wholeOf),
@@ -60,7 +60,7 @@ function unreadable(kind: string): Error {
   return new Error(`cannot convert to ${kind}`);
 }
 
-/** A number that was given with more digits has them still. */
+/** A number that was given with more digits still has them. */
 function textOf(double: number): string {
   const long = longNumberOf(double);
   if (long === "unclear") throw unreadable("string");
@@ -76,7 +76,7 @@ function decoded(bytes: Uint8Array): string {
 }
 
 function wholeOf(text: string): bigint {
-  // Longer ones are beyond 2^63 whatever they are, and take long to read.
+  // A longer one is beyond 2^63 in any case and slow to read.
   if (!/^[+-]?\d{1,100}$/.test(text)) throw unreadable("int");
   const whole = BigInt(text.replace("+", ""));
   if (BigInt.asIntN(64, whole) !== whole) throw unreadable("int");
@@ -97,7 +97,7 @@ function doubleOf(text: string): number {
   return number;
 }
 
-/** The texts that CEL takes. */
+/** The texts that CEL accepts. */
 const truths: Readonly<Record<string, boolean>> = {
   ...{ true: true, True: true, TRUE: true, t: true, 1: true },
   ...{ false: false, False: false, FALSE: false, f: false, 0: false },
@@ -129,23 +129,23 @@ function spanOf(text: string): CelInput {
   return made(spans, text);
 }
 
-/** A time of epoch seconds, and nanoseconds of the next. In the one form of RFC 3339 that the evaluator reads as it is. */
+/** Returns a time from epoch seconds and nanoseconds, in the one form of RFC 3339 that the evaluator reads unchanged. */
 function celInstant(seconds: number, nanos: number): CelInput {
   return made(times, `${isoTime(seconds * 1000).slice(0, 19)}.${String(nanos).padStart(9, "0")}Z`);
 }
 
-/** A time, of epoch milliseconds. Throws an Error outside the years 1 to 9999. */
+/** Returns a time from epoch milliseconds. Throws an Error outside the years 1 to 9999. */
 export function celTime(ms: number): CelInput {
   if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) throw unreadable("timestamp");
   return made(times, isoTime(ms));
 }
 
-/** Seconds from 1970 to the end of the year 9999, where timestamps end. */
+/** Seconds from 1970 to the end of the year 9999, the last timestamp. */
 const secondsMax = 253_402_300_799n;
 
 /**
- * Seconds since 1970, as CEL has it. The evaluator's own function takes milliseconds, and so did version 0.1: what is no time in seconds is
- * one in milliseconds still, which is every time after January 1978.
+ * Seconds since 1970, as in CEL. The evaluator's own function, and version 0.1, used milliseconds: a number that is not a time in seconds
+ * still counts as milliseconds, which covers every time after January 1978.
  */
 function msOf(since: bigint): number {
   const isSeconds = since >= -secondsMax && since <= secondsMax;

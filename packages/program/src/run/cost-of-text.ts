@@ -1,40 +1,40 @@
 import { patternSteps } from "@svc/catalog/patterns";
 
-/** Steps of about 10 ns that the parts of expressions take, each measured where it fails as well, and taken dearly. */
+/** Steps of about 10 ns for the parts of expressions. Each was measured, also for failures, and rounded up. */
 export const stepsOf = {
-  /** An evaluation, whatever it is of. */
+  /** An evaluation of any expression. */
   evaluation: 400,
-  /** A name, a constant, an operator of logic. */
+  /** A name, a constant, or a logical operator. */
   node: 50,
-  /** A function or operator, which is looked up by the types it is given. */
+  /** A function or operator, which is looked up by the types of its arguments. */
   call: 200,
-  /** A field or item that is made into a value of the evaluator, or compared with one. */
+  /** A field or item that is converted to an evaluator's value, or compared with one. */
   value: 40,
-  /** A character that a pattern looks at, for each of its instructions. */
+  /** A character that a pattern reads, for each of its instructions. */
   pattern: 8,
   /** A character that is copied or compared. */
   character: 1 / 16,
   /** A character that is counted, or read as a number or a time. */
   read: 2,
-  /** A character that a function makes or looks at by itself. */
+  /** A character that a function makes or reads by itself. */
   made: 4,
   /** A text that is read as a time or a duration. */
   time: 1_000,
-  /** A part of a time in a zone that is named; a number that is written by a format. */
+  /** A part of a time in a named zone; a number written by a format. */
   zone: 20_000,
-  /** A digest, beside its characters. */
+  /** A digest, without its characters. */
   digest: 1_000,
 };
 
-/** Steps that the evaluation under way has left. Evaluating is synchronous, so one is enough for all. */
+/** Steps that are left for the current evaluation. Evaluation is synchronous, so one variable is enough. */
 let stepsLeft = Number.POSITIVE_INFINITY;
 
-/** The steps of an evaluation are spent. The evaluator takes it for an error like any other: `meteredEach` tells the two apart. */
+/** Thrown when an evaluation has used its steps. The evaluator treats it like any other error; `meteredEach` distinguishes the two. */
 class StepsSpentError extends Error {}
 
 /**
- * Runs an evaluation for one value after another, each with so many steps, as long as what it came to goes on: which is told whether
- * they were not enough, and how many it took.
+ * Evaluates one value after another, each with so many steps, while `next` returns true. It is told if the steps were not enough, and how
+ * many were used.
  */
 export function meteredEach<V, T>(
   stepsMax: number,
@@ -44,7 +44,7 @@ export function meteredEach<V, T>(
 ): void {
   const before = stepsLeft;
   const traces = Error.stackTraceLimit;
-  // The evaluator's errors are values, one for each missing field: writing a trace takes longer than all the rest.
+  // The evaluator's errors are values, one for each missing field. Writing a stack trace takes longer than everything else.
   Error.stackTraceLimit = 0;
   try {
     for (const each of values) {
@@ -58,18 +58,18 @@ export function meteredEach<V, T>(
   }
 }
 
-/** Takes steps before they are made. Once they are spent, everything that asks is refused at once, so that the evaluation ends. */
+/** Takes steps before they are used. After the last one every further request fails at once, so that the evaluation ends. */
 export function take(steps: number): void {
   stepsLeft -= steps;
   if (stepsLeft < 0) throw new StepsSpentError();
 }
 
-/** Steps of searching a text of a length for one of another: at worst it is compared at every place. */
+/** Returns the steps of searching a text in another, by their lengths: at worst it is compared at every position. */
 export function containsSteps(text: number, sought: number): number {
   return text * (1 + sought) * stepsOf.character;
 }
 
-/** Steps of a pattern over a text of a length. */
+/** Returns the steps of a pattern over a text of a length. */
 export function matchesSteps(pattern: string, text: number): number {
   return patternSteps(pattern) * (text + 1) * stepsOf.pattern;
 }

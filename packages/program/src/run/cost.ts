@@ -19,31 +19,31 @@ import {
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
 type Scope = {
-  /** What the paths of the expression lead to, each at its place. */
+  /** The targets of the expression's paths, each at its index. */
   readonly reached: readonly Reached[];
   readonly locals: ReadonlyMap<string, Extent>;
 };
-/** The cost of a part of an expression, as soon as its values are there. */
+/** Returns the cost of a part of an expression for given values. */
 type Costing = (scope: Scope) => Cost;
 
 const noLocals: ReadonlyMap<string, Extent> = new Map();
 
 /**
- * What a tree takes at most, in steps, for values by name and any one of several rows; some 1e15 where nothing can be said. The answer
- * takes a small part of those steps, however large the values are.
+ * Returns a function that computes the most steps of a tree for values by name and any one of several rows; some 1e15 if there is no bound.
+ * The computation takes a small part of those steps, however large the values are.
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const paths: Chain[] = [];
   const costing = costingOf(tree, paths);
   return (values, rows) => {
     const { steps, extent } = costing({ reached: reachAll(paths, values, rows), locals: noLocals });
-    // What is computed is written as JSON.
+    // A computed value is written as JSON.
     const written = extent.total * stepsOf.value * (1 + extent.depth);
     return stepsOf.evaluation + steps + written;
   };
 }
 
-/** `paths` takes the chains of names that it has. */
+/** `paths` collects the chains of names in it. */
 function costingOf(node: Expr | undefined, paths: Chain[]): Costing {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   switch (exprKind.case) {
@@ -66,7 +66,7 @@ function costingOf(node: Expr | undefined, paths: Chain[]): Costing {
   }
 }
 
-/** Something made of parts: a list, a map, or what is selected from something computed. */
+/** Returns the cost of a value made of parts: a list, a map, or a selection from a computed value. */
 function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]): Costing {
   const costings = children.map((child) => costingOf(child, paths));
   return (scope) => {
@@ -76,7 +76,7 @@ function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]
   };
 }
 
-/** A chain of names. Each object on the way is made into a map of its fields. */
+/** Returns the cost of a chain of names. Each object on the way is converted to a map of its fields. */
 function costingOfPath(node: Expr | undefined, paths: Chain[]): Costing {
   const path = pathOfNode(node);
   if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call, paths);
@@ -94,7 +94,7 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): Costing {
   };
 }
 
-/** Its range is evaluated twice, since its length is looked at first. A list that it makes is one of lists, as deep as long. */
+/** The range is evaluated twice, because its length is checked first. A list that it makes is one of lists, as deep as it is long. */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): Costing {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
   const { iterVar, accuVar, ...parts } = node.exprKind.value;
@@ -113,7 +113,7 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): Costing
     });
     const first = accuInit(scope);
     const once = loopStep(within(first.extent)).extent;
-    // One that is joined with something at each round grows; a truth or a count does not.
+    // A value that is joined with another in each round grows; a boolean or a count does not.
     const made: Extent =
       once.depth === 0
         ? once
@@ -165,7 +165,7 @@ function isLibraryFunction(name: string): boolean {
 
 const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "_?_:_", "@not_strictly_false"]);
 
-/** Characters that a number or a time is written with, at most. */
+/** Most characters of a written number or time. */
 const numberText = 400;
 
 function extentOfCall(name: string, given: readonly Cost[], left: Extent, right: Extent): Extent {
@@ -185,7 +185,7 @@ function extentOfCall(name: string, given: readonly Cost[], left: Extent, right:
   }
 }
 
-/** What a function takes beside its arguments and being called, by the extents of its first two. */
+/** Returns the steps of a function beyond its arguments and the call, from the extents of its first two arguments. */
 function ownSteps(name: string, args: readonly Expr[]): (left: Extent, right: Extent) => number {
   switch (name) {
     case "_==_":
@@ -229,14 +229,14 @@ function sumOf(parts: readonly Cost[]): number {
   return steps;
 }
 
-/** Steps of a function with what it is given looked at, which is done first. */
+/** Returns the steps of a function including reading its arguments, which comes first. */
 function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
   let looked = 0;
   for (const { total, depth } of of) looked += total * (1 + depth) * stepsOf.value;
   return looked + steps(of);
 }
 
-/** The extent of one value out of several, or of a list or map of them. */
+/** Returns the extent of one of several values, or of a list or map of them. */
 function together(parts: readonly Extent[]): Extent {
   let { items, text, total, depth } = { ...scalar, items: parts.length };
   for (const part of parts) {
@@ -248,7 +248,7 @@ function together(parts: readonly Extent[]): Extent {
   return { items, text, total, depth };
 }
 
-/** The extent of two texts or lists, joined. */
+/** Returns the extent of two joined texts or lists. */
 function joined(left: Extent, right: Extent): Extent {
   return {
     items: left.items + right.items,

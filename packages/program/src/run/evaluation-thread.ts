@@ -4,17 +4,19 @@ import type { RowBatch } from "./batch.ts";
 import type { CelOutcome, ComputedText } from "./evaluation.ts";
 import { type CompiledExpression, compileSource } from "./expression.ts";
 
-// It was written by JSON.stringify: its depth is bounded already.
+// JSON.stringify wrote it, so its depth is limited already.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 const sourcesMax = 200;
 
 const sources = new Map<string, CompiledExpression>();
 
-// What a thread of the evaluator's pool runs.
+// The function that a thread of the evaluator's pool runs.
 serveTasks(testBatch);
 
-/** What a thread does with a batch: outcomes up to the first that is no answer. Imports little: a thread is to start quickly. */
+/**
+ * Evaluates a batch in a thread: returns outcomes up to the first without an answer. It imports little, so that a thread starts quickly.
+ */
 function testBatch(message: unknown): readonly (CelOutcome | ComputedText)[] {
   if (typeof message !== "string") throw new Error("a thread was sent something that is no batch");
   const { source, asks, bindings, rows } = parseExactJson(message, unbounded) as RowBatch;

@@ -11,13 +11,10 @@ import { containsSteps, matchesSteps, meteredEach, stepsOf, take } from "./cost-
 import { beginWith } from "./long-numbers.ts";
 import { timeParts } from "./time-parts.ts";
 
-/** Fields that are named, at most. */
+/** Fields that are named at most. */
 const namedMax = 3;
 
-/**
- * Tells which of the fields that an expression names are absent, by the names that it has for them; nothing of any value. Empty where
- * that cannot be told.
- */
+/** Returns a function that lists the absent fields of an expression, by their names and without values. Empty if unknown. */
 function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
   return (values) => {
@@ -31,7 +28,7 @@ function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string 
   };
 }
 
-/** Tells which of the values that an expression names are null, by the names that it has for them. Empty where none is. */
+/** Returns a function that lists the null values of an expression, by their names. Empty if there are none. */
 function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
   return (values) => {
@@ -45,10 +42,10 @@ function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   };
 }
 
-/** A part of a chain of names, as it is written and as it is read. */
+/** A part of a chain of names, as it is written and read. */
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 
-/** Every chain of names in a tree, each from its root outwards. Items of lists that are walked through have no name outside. */
+/** Returns every chain of names in a tree, each from its root outwards. Items of loops have no name outside. */
 function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set()): readonly (readonly Field[])[] {
   const path = pathOfNode(tree);
   if (path !== undefined) {
@@ -61,7 +58,7 @@ function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set
   return childrenOf(tree).flatMap((child) => chainsOf(env, child, within));
 }
 
-/** The nodes of a chain, its root first. */
+/** Returns the nodes of a chain, root first. */
 function partsOf(node: Expr): Expr[] {
   const [operand] = childrenOf(node);
   return operand === undefined ? [node] : [...partsOf(operand), node];
@@ -75,7 +72,7 @@ function textOf(path: NodePath | undefined): string {
   }, path.root);
 }
 
-/** How kinds of values are named to people. */
+/** Names of the kinds of values for people. */
 const kindWords: Readonly<Record<string, string>> = {
   null_type: "null",
   string: "a text",
@@ -89,7 +86,7 @@ const kindWords: Readonly<Record<string, string>> = {
   "google.protobuf.Duration": "a duration",
 };
 
-/** What is meant most often where values of two kinds meet, whichever stands first. */
+/** The usual intention when values of two kinds meet, in either order. */
 const cures: readonly (readonly [one: string, other: string, cure: string])[] = [
   ["a number (double)", "a whole number (int)", "numbers of rows, inputs and answers are doubles: write 100.0 for 100"],
   ["a text", "a timestamp", 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")'],
@@ -103,18 +100,18 @@ const cures: readonly (readonly [one: string, other: string, cure: string])[] = 
 ];
 
 /**
- * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped,
- * or not begun, since it takes more than one evaluation may.
+ * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped, or not
+ * begun, because it needs more than one evaluation may.
  */
 export type CelOutcome = { readonly value: boolean } | CelFailure;
 
-/** Why there is no answer. */
+/** The reason why there is no answer. */
 export type CelFailure = { readonly error: string; readonly isTooExpensive?: boolean };
 
-/** What one evaluation computed, as JSON text, or why there is nothing. */
+/** The value of one evaluation as JSON text, or why there is none. */
 export type ComputedText = { readonly text: string } | CelFailure;
 
-/** Steps that one evaluation may take: half a second at worst, some tens of milliseconds as a rule. */
+/** Most steps of one evaluation: half a second at worst, usually some tens of milliseconds. */
 const evaluationStepsMax = 50_000_000;
 
 const tooExpensive: CelFailure = {
@@ -137,8 +134,8 @@ function patternOf(pattern: string): LinearRegExp {
 const { BOOL, INT, STRING } = CelScalar;
 
 /**
- * What expressions are evaluated in: CEL's own functions, those that a long text makes long with a meter before them. The steps are
- * those of cost.ts, so that what was found cheap before is never stopped. A pattern is compiled once.
+ * The environment of expressions: CEL's own functions, with a meter before those that are slow for long texts. The steps are those of
+ * cost.ts, so that an expression that was found cheap is never stopped. A pattern is compiled once.
  */
 export const meteredEnv = celEnv({
   funcs: [
@@ -160,7 +157,7 @@ export const meteredEnv = celEnv({
   ],
 });
 
-/** Characters, of which one beyond the first plane is two units. */
+/** Counts characters. A character beyond the first plane has two units. */
 function countOf(text: string): bigint {
   take(text.length * stepsOf.read);
   let count = 0;
@@ -169,9 +166,9 @@ function countOf(text: string): bigint {
 }
 
 /**
- * Makes an evaluation of a tree: the outcomes for values, one after the other, up to the first that is no answer, or after which
- * `isOver`. An evaluation fails that walks through a list of more than 1,000 items, and one that asks for more than 50 million steps.
- * Whatever happens for each is in this file: it happens for each of a great many rows.
+ * Creates an evaluation of a tree: the outcomes for values, one after another, up to the first without an answer, or until `isOver`. An
+ * evaluation fails if it walks through a list of more than 1,000 items, or needs more than 50 million steps. Everything that runs for each
+ * value is in this file, because there are very many rows.
  */
 export function evaluationOf<T extends object>(
   tree: Expr,
@@ -208,7 +205,7 @@ export function evaluationOf<T extends object>(
   };
 }
 
-/** The evaluator's messages quote values, which may be row data: what is told is the kind of the fault. */
+/** The evaluator's messages quote values, which may be row data. Only the kind of the fault is reported. */
 function describeCelError(message: string, tree: Expr): string {
   const [, told] = celErrors.find(([pattern]) => pattern.test(message)) ?? [];
   if (told === misapplied) return `${told}${overloadWords(message)}`;
@@ -217,7 +214,7 @@ function describeCelError(message: string, tree: Expr): string {
   return conversions.length === 0 ? told : `${told}: ${conversions.join("; ")}`;
 }
 
-/** What the functions of CEL that convert take, and how others become it. */
+/** What CEL's conversion functions accept, and how to convert other values. */
 const takenBy: Readonly<Record<string, string>> = {
   timestamp: `timestamp takes a text such as 2026-11-24T09:00:00Z, and of a date timestamp(date + "T00:00:00Z")`,
   duration: "duration takes a text such as 90s or 2h30m",
@@ -228,7 +225,7 @@ const takenBy: Readonly<Record<string, string>> = {
   decode: "base64.decode takes a text in base64",
 };
 
-/** What the conversions in an expression take: one of them has failed, and the evaluator does not tell which. */
+/** Returns what the conversions in an expression accept: one of them has failed, and the evaluator does not say which. */
 function conversionsOf(tree: Expr): readonly string[] {
   const found = new Set<string>();
   const look = (node: Expr) => {
@@ -259,7 +256,7 @@ function sizeOf(value: unknown): number {
   return typeof size === "number" ? size : 0;
 }
 
-/** What an operation was given that takes no such values, from the evaluator's message: kinds alone, no value. Empty where it does not tell. */
+/** Returns the kinds of values that an operation does not accept, from the evaluator's message, without values. Empty if unknown. */
 function overloadWords(message: string): string {
   const [, name = "", applied] = /overload for '([^']+)' applied to '(.*)'/s.exec(message) ?? [];
   const [, receiver = "", listed] = /^([^(]*)\((.*)\)$/s.exec(applied ?? "") ?? [];
@@ -273,7 +270,7 @@ function overloadWords(message: string): string {
   return cure === undefined ? given : `${given}; ${cure}`;
 }
 
-/** What the comprehensions of a tree walk through. */
+/** Returns the ranges of a tree's comprehensions. */
 function rangesOf(tree: Expr): Expr[] {
   const own = tree.exprKind.case === "comprehensionExpr" ? tree.exprKind.value.iterRange : undefined;
   return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];

@@ -6,13 +6,13 @@ import type { CelFailure, CelOutcome } from "./evaluation.ts";
 import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
 
-/** Evaluates expressions of checked programs. Everything that evaluates one does it here. */
+/** Evaluates the expressions of checked programs. All evaluation happens here. */
 export type Evaluator = {
-  /** The outcome of a condition, of a row where it is about one. */
+  /** Returns the outcome of a condition, for a row if it is about one. */
   test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
-   * The outcomes for rows, in their order, up to the first that is no answer. When it takes long and `isDue` says so, fewer: at
-   * least one, the others being for another time.
+   * Returns the outcomes for rows, in order, up to the first without an answer. If it takes long and `isDue` is true, it returns fewer, at
+   * least one.
    */
   testRows(
     expression: Expression,
@@ -20,9 +20,9 @@ export type Evaluator = {
     bindings: CelBindings,
     run: { readonly work: Work; readonly isDue: () => boolean },
   ): Promise<readonly CelOutcome[]>;
-  /** The value that an expression computes; `row` where it may name one. */
+  /** Returns the value of an expression. `row`: present if the expression may name one. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
-  /** The values that an expression computes for rows, as `testRows` has outcomes. */
+  /** Returns the values of an expression for rows, in the way of `testRows`. */
   computeRows(
     expression: Expression,
     rows: readonly CelRow[],
@@ -31,30 +31,30 @@ export type Evaluator = {
   ): Promise<readonly CelComputed[]>;
 };
 
-/** A value that was computed, or why there is none, as a sentence without values. */
+/** A computed value, or why there is none, as a sentence without values. */
 export type CelComputed = { readonly value: JsonValue } | CelFailure;
 
 /**
- * Steps, found before, up to which an expression is evaluated on the event loop: 5 ms at worst. A comparison, a pattern over a short
- * text and a list of some hundred items are far below; a thread costs them more than they take.
+ * Computed steps up to which an expression runs on the event loop: 5 ms at worst. A comparison, a pattern over a short text and a list of
+ * some hundred items are far below. A thread would cost them more than they take.
  */
 export const inlineStepsMax = 500_000;
 
-/** Rows that are bounded and evaluated together on the event loop: what each of them takes is little beside being asked for. */
+/** Rows that are measured and evaluated together on the event loop, because each takes little compared with the call. */
 const rowsAtOnce = 20;
 
-/** What goes to a thread at once: rows, their size as of Extent's total, and steps, about. */
+/** What is sent to a thread at once: rows, their size (Extent's total), and steps, approximately. */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
 
-/** What the threads of an evaluator's pool run. */
+/** The entry of the evaluator's threads. */
 export const evaluationThread = new URL("./evaluation-thread.ts", import.meta.url);
 
-/** CPU time of a thread for one batch: what the steps foresee several times over. */
+/** CPU time of a thread for one batch, in milliseconds: several times the computed steps. */
 const batchCpuMsMax = 5_000;
 
 /**
- * Makes an evaluator. An expression whose bound for the values at hand is small runs where it is asked for, in slices; any other
- * runs in a thread of the pool, where it can be stopped. Without a pool all run on the loop, stopped by their steps alone.
+ * Creates an evaluator. An expression with a small bound for its values runs at once, in slices. Any other runs in a thread of the pool,
+ * where it can be stopped. Without a pool all run on the loop and are stopped by their steps only.
  */
 export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
   const compiled = new WeakMap<Expression, CompiledExpression>();
@@ -65,7 +65,7 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     compiled.set(expression, made);
     return made;
   };
-  /** One of the two ways to run an expression, over rows. */
+  /** Evaluates rows in one of the two ways. */
   const runRows = async <T extends object>(
     { expression, rows, bindings, asks }: Asked,
     run: (compiled: CompiledExpression) => Running<T>,
@@ -76,12 +76,12 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const evaluate = run(compiledExpression);
     const outcomes: (T | CelFailure)[] = [];
     let isLast = rows.length === 0;
-    /** Evaluates while it is cheap; answers rows for the pool where the next one is not. */
+    /** Evaluates while it is cheap. Returns the rows for the pool if the next one is not. */
     const slice = (): readonly CelRow[] => {
       do {
         const some = rows.slice(outcomes.length, outcomes.length + rowsAtOnce);
         const stepsOfAny = bound(bindings, some);
-        // Where one of them is expensive, the first is looked at alone.
+        // If one of them is expensive, only the first is measured.
         const next = stepsOfAny > inlineStepsMax ? some.slice(0, 1) : some;
         const steps = next.length === some.length ? stepsOfAny : bound(bindings, next);
         if (steps > inlineStepsMax && pool !== undefined) return batchOf(rows, outcomes.length, steps);
@@ -136,7 +136,7 @@ type Running<T> = (
   isOver: () => boolean,
 ) => readonly (T | CelFailure)[];
 
-/** Rows from one on that are worth a message together: as far as their number, size and steps allow, at least the one. */
+/** Returns rows from an index on for one message: as many as number, size and steps allow, at least one. */
 function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): readonly CelRow[] {
   const countMax = Math.max(1, Math.min(batchMax.rows, Math.floor(batchMax.steps / stepsOfOne)));
   let total = 0;
@@ -152,7 +152,7 @@ const stopped: readonly CelFailure[] = [
   { error: "took more time or memory than an evaluation may", isTooExpensive: true },
 ];
 
-/** What the thread answers is what the batch asks for. */
+/** The thread returns what the batch asks for. */
 async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Work): Promise<unknown> {
   const message = run(() => JSON.stringify(batch));
   try {
@@ -163,7 +163,7 @@ async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Wo
   }
 }
 
-/** Those of its values that expressions may name: whoever has more hands none of it on. */
+/** Returns only those values that expressions may name, whatever else the caller has. */
 function bindingsOf({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelBindings {
   return { params, input, rows, steps, calls, output, fire, event, now };
 }

@@ -6,39 +6,39 @@ import { celTime } from "./conversions.ts";
 import { boundOf } from "./cost.ts";
 import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf } from "./evaluation.ts";
 
-/** A row, or null for the one evaluation of a condition, which has none. */
+/** A row, or null for the single evaluation of a condition without a row. */
 export type CelRow = JsonObject | null;
 
-/** What an expression may name beside `row`; absent where a name has no value at its place. Nothing of it is changed afterwards. */
+/** The names of an expression besides `row`. A name without a value is absent. Nothing in it changes afterwards. */
 export type CelBindings = {
   readonly params?: JsonObject | undefined;
   readonly input?: JsonObject | undefined;
   /** Sizes of sets by name. */
   readonly rows?: JsonObject | undefined;
-  /** Values of steps by id; only scalars are ever taken. */
+  /** Values of steps by id. Only scalars are used. */
   readonly steps?: JsonObject | undefined;
-  /** Answers of the earlier calls of the same map's row, by id. */
+  /** Answers of earlier calls of the same map's row, by id. */
   readonly calls?: JsonObject | undefined;
-  /** The answer of the call that is undone. */
+  /** The answer of the call to undo. */
   readonly output?: JsonValue | undefined;
-  /** What starts a standing program: its time, and an event. */
+  /** The start of a standing program: its time, and an event. */
   readonly fire?: JsonObject | undefined;
   readonly event?: JsonObject | undefined;
   /** Epoch milliseconds. */
   readonly now?: number | undefined;
 };
 
-/** An expression, ready to run. */
+/** An expression that is ready to run. */
 export type CompiledExpression = {
-  /** The most steps (cost.ts) that evaluating it for any one of these rows takes, found in a small part of that time. */
+  /** Returns the most steps (cost.ts) for any one of these rows, computed in a small part of that time. */
   bound(bindings: CelBindings, rows: readonly CelRow[]): number;
-  /** Its outcomes for rows, synchronously, up to the first that is no answer or after which `isOver`: for one row at least. */
+  /** Returns its outcomes for rows, synchronously, up to the first without an answer or until `isOver`: for at least one row. */
   evaluate(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly CelOutcome[];
-  /** What it computes for rows, as `evaluate` has it. */
+  /** Returns its values for rows, in the way of `evaluate`. */
   compute(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly ComputedText[];
 };
 
-/** An expression by its source. Never throws. */
+/** Compiles the source of an expression. Never throws. */
 export function compileSource(source: string): CompiledExpression {
   const parsed = parseExpression(source);
   if ("fault" in parsed) {
@@ -46,7 +46,7 @@ export function compileSource(source: string): CompiledExpression {
     return { bound: () => 0, evaluate: () => failed, compute: () => failed };
   }
   const { tree } = parsed;
-  // An expression is a condition or computes a value: it is planned for what it is asked for.
+  // An expression is a condition or computes a value. Each use is planned when first needed.
   let evaluation: ReturnType<typeof evaluationOf<Exclude<CelOutcome, CelFailure>>> | undefined;
   let computation: ReturnType<typeof evaluationOf<Exclude<ComputedText, CelFailure>>> | undefined;
   return {
@@ -74,7 +74,7 @@ function rowsOf(
   return celRows(now === undefined ? values : { ...values, now: celTime(now) }, Object.values(given), each, isOver);
 }
 
-/** The answer of a condition. */
+/** Returns the answer of a condition. */
 function truthOf(value: CelValue): CelOutcome {
   return typeof value === "boolean" ? { value } : { error: "is not true or false" };
 }

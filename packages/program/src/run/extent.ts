@@ -1,30 +1,30 @@
-/** How large a value is at most. What is in it is no larger, so that the extent of a list holds for its items too. */
+/** The largest size of a value. Its parts are no larger, so the extent of a list is also valid for its items. */
 export type Extent = {
   /** Items of its longest list, fields of its largest object. */
   readonly items: number;
   /** Characters of its longest text. */
   readonly text: number;
-  /** All its values, names and, sixteen to one, characters. */
+  /** Number of its values and names, plus a sixteenth of its characters. */
   readonly total: number;
-  /** Joined lists within joined lists: reading an item goes through all of them. */
+  /** Nesting of joined lists: reading an item goes through all of them. */
   readonly depth: number;
-  /** Of a list: how large its items are, each by itself. Absent where only the whole is known. */
+  /** For a list: the size of each single item. Absent if only the whole is known. */
   readonly item?: Extent;
 };
 
 /** A number, a boolean, null, or nothing. */
 export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 
-/** Values after which a value is taken for one without bounds: looking further would take longer than it may. */
+/** Number of values above which a value counts as unlimited, because counting on would take too long. */
 const valuesMax = 100_000;
 
-/** More than anything has. Not infinite: a product with nothing is to be nothing. */
+/** Larger than anything real. Not infinite, because its product with zero must be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 
 const known = new WeakMap<object, Extent>();
 
-/** The extent of a JSON value. Measured once for each object and list, which are not to be changed afterwards. */
+/** Returns the extent of a JSON value. Each object and list is measured once and must not change afterwards. */
 export function extentOf(value: unknown): Extent {
   if (typeof value === "string") return literal(value);
   if (typeof value !== "object" || value === null) return scalar;
@@ -37,11 +37,11 @@ export function extentOf(value: unknown): Extent {
   return whole;
 }
 
-/** What a chain of names leads to, from one of several values. */
+/** The target of a chain of names in one of several values. */
 export type Reached = {
-  /** No smaller than that of any of what it leads to. */
+  /** At least as large as each of the targets. */
   readonly extent: Extent;
-  /** Fields and items of the objects and lists on the way, at most. */
+  /** Most fields and items of the objects and lists on the way. */
   readonly items: number;
 };
 
@@ -51,7 +51,7 @@ export type Chain = { readonly root: string; readonly path: readonly (string | n
 /** Nothing. */
 export const nothingReached: Reached = { extent: scalar, items: 0 };
 
-/** What chains of names lead to among values by name, and, for `row`, in any one of several rows. */
+/** Returns the targets of chains of names among values by name and, for `row`, in any one of several rows. */
 export function reachAll(
   chains: readonly Chain[],
   values: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ export function reachAll(
   return chains.map(({ root, path }) => reach(root === "row" ? rows : [values[root]], path));
 }
 
-/** Follows a chain of names from each of several values; what one of them lacks is nothing. */
+/** Follows a chain of names from each of several values. A missing one counts as nothing. */
 function reach(starts: readonly unknown[], path: readonly (string | number)[]): Reached {
   let reached: Reached | undefined;
   for (const start of starts) {
@@ -98,13 +98,13 @@ function largest(a: Extent, b: Extent): Extent {
   };
 }
 
-/** The extent of a constant. */
+/** Returns the extent of a constant. */
 export function literal(value: unknown): Extent {
   const length = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
   return length === 0 ? scalar : { items: 0, text: length, total: 1 + length / 16, depth: 0 };
 }
 
-/** The extent of an item of a list, or of a name of an object. */
+/** Returns the extent of an item of a list, or of a field of an object. */
 export function itemOf(extent: Extent): Extent {
   return extent.item ?? { ...extent, depth: 0 };
 }
@@ -123,7 +123,7 @@ function largestOf(list: readonly unknown[]): Extent {
   return { ...largest, depth: 0 };
 }
 
-/** False when there is too much to measure. */
+/** Returns false if there is too much to measure. */
 function measure(value: unknown, measured: Measured): boolean {
   measured.total++;
   if (typeof value === "string") {

@@ -1,17 +1,17 @@
 import { isRawJson, nearestDouble, type RawNumber } from "@svc/core/raw-json";
 
-// An expression reckons with doubles. A number of more digits is its nearest double there, and comes out as it went in: what is not
-// computed loses nothing.
+// An expression computes with doubles. A number with more digits is its nearest double there and comes out with all its digits, if it was
+// not computed with.
 
-/** What doubles of an evaluation stand for; `unclear` for one that may be either of several numbers. */
+/** The numbers that doubles of an evaluation represent. `unclear`: one of several numbers. */
 type LongNumbers = ReadonlyMap<number, RawNumber | "unclear">;
 
 const known = new WeakMap<object, LongNumbers>();
 
-/** Those of the evaluation under way. Evaluating is synchronous, so one is enough for all. */
+/** Those of the current evaluation. Evaluation is synchronous, so one variable is enough. */
 let current: LongNumbers | undefined;
 
-/** Notes what the doubles among values stand for that were made of these JSON values, of which one or more hold such numbers. */
+/** Records which doubles among values represent longer numbers of these JSON values. */
 export function noteLongNumbers(values: object, given: readonly unknown[]): void {
   const parts = given.map(foundIn);
   const found = new Map<number, RawNumber | "unclear">();
@@ -32,14 +32,14 @@ export function beginWith(values: object): void {
   current = known.get(values);
 }
 
-/** The number that a double stands for in the evaluation under way: undefined for itself, `unclear` where that cannot be told. */
+/** Returns the number that a double represents in the current evaluation: undefined for itself, `unclear` if unknown. */
 export function longNumberOf(double: number): RawNumber | "unclear" | undefined {
   return current?.get(double);
 }
 
 type Found = { readonly raws: readonly RawNumber[]; readonly numbers: ReadonlySet<number> };
 
-/** What was found in a value that stands beside many rows. */
+/** Findings for a value that is shared by many rows. */
 const foundBefore = new WeakMap<object, Found>();
 
 function foundIn(value: unknown): Found {
@@ -51,7 +51,7 @@ function foundIn(value: unknown): Found {
     const next = waiting.pop();
     if (typeof next === "number") found.numbers.add(next);
     else if (isRawJson(next)) {
-      // A zero with its sign is a double like any other.
+      // A negative zero is an ordinary double.
       if (Object.is(nearestDouble(next), -0) && !/[1-9]/.test(JSON.stringify(next).split(/[eE]/)[0] ?? ""))
         found.numbers.add(0);
       else found.raws.push(next);

@@ -5,23 +5,23 @@ import type { Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { entriesOf, type ValueTemplate } from "../template.ts";
 
-/** What answers have changed so far. Plain JSON, kept with the job and applied to its program before each step. */
+/** Changes by answers so far. Plain JSON, kept with the job and applied to its program before each step. */
 export type AppliedOverrides = {
   /** Values of params by name. */
   readonly params: JsonObject;
-  /** Values of arguments by step id (a map's calls too) and name. */
+  /** Values of arguments by step id (including a map's calls) and name. */
   readonly args: Readonly<Record<string, JsonObject>>;
 };
 
-/** A job's overrides before any answer. */
+/** The overrides of a job before any answer. */
 export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 
-/** Why an answer's overrides cannot be applied: a JSON Pointer into them and what is wrong there. */
+/** Why an answer's overrides cannot be applied: a JSON Pointer into them, and the problem. */
 export type OverrideFault = { readonly pointer: string; readonly message: string };
 
 /**
- * Checks what an answer brings against its point's schema: empty text brings nothing. Answers the overrides with it, or every
- * fault. The caller has checked that the continuation is `retry-with`.
+ * Checks an answer's overrides against its point's schema. An empty text has none. Returns the combined overrides, or every fault. The
+ * caller has checked that the continuation is `retry-with`.
  */
 export function applyOverrides(
   before: AppliedOverrides,
@@ -49,7 +49,7 @@ function parse(text: string): JsonObject | undefined {
     const value = parseExactJson(text);
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // Text that is no JSON brings no object either.
+    // A text that is not JSON is not an object either.
     return undefined;
   }
 }
@@ -58,12 +58,12 @@ function merge(before: JsonObject, values: JsonObject): JsonObject {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(values)]);
 }
 
-/** The params that a job goes on with. */
+/** Returns the params that a job continues with. */
 export function paramsWith(program: Program, { params }: AppliedOverrides): JsonObject {
   return merge(program.params, params);
 }
 
-/** The arguments that a call goes on with: values of answers stand in for what the program says, whole argument by argument. */
+/** Returns the arguments that a call continues with: values from answers replace whole arguments of the program. */
 export function argumentsWith(
   call: { readonly id: string; readonly args: ValueTemplate },
   { args }: AppliedOverrides,

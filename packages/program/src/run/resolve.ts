@@ -10,22 +10,22 @@ import {
 } from "../template.ts";
 import type { CelComputed } from "./evaluator.ts";
 
-/** The values that references take at one place of a run; absent where there are none, such as a row outside of a map. */
+/** The values of references at one place of a run. Absent if there is none, such as a row outside of a map. */
 export type RunScope = {
   readonly input: JsonObject;
   readonly params: JsonObject;
-  /** Values of steps that ended, by id; a step that was skipped is not among them. */
+  /** Values of ended steps by id, without skipped ones. */
   readonly steps?: JsonObject;
   readonly row?: JsonObject;
-  /** Answers of the earlier calls of the same map's row, by id. */
+  /** Answers of earlier calls of the same map's row, by id. */
   readonly calls?: JsonObject;
-  /** The answer of the call that is undone. */
+  /** The answer of the call to undo. */
   readonly output?: JsonValue;
-  /** Sizes of sets, by name; one that was skipped is 0. */
+  /** Sizes of sets by name. 0 for a skipped one. */
   readonly rows?: Readonly<Record<string, number>>;
-  /** Epoch milliseconds: when the step at hand began, the same whenever it is repeated. */
+  /** Epoch milliseconds: when the current step began, the same at every repetition. */
   readonly now?: number;
-  /** What expressions of the template give at this place. */
+  /** Values of the template's expressions at this place. */
   readonly computed?: Computed;
 };
 
@@ -39,12 +39,12 @@ export type ResolveFault = {
   readonly message: string;
 };
 
-/** A value that was filled in, or why it cannot be. */
+/** A filled-in value, or why there is none. */
 export type Resolution<T> = { readonly value: T } | { readonly fault: ResolveFault };
 
 /**
- * Fills a template in. A source that is absent or null and has no `else` is a fault, and so is an object or list inside a text;
- * the first one found ends it.
+ * Fills in a template. A source that is absent or null without `else` is a fault, and so is an object or list inside a text. The first
+ * fault ends it.
  */
 export function resolveValue(template: ValueTemplate, scope: RunScope): Resolution<JsonValue> {
   switch (template.kind) {
@@ -61,7 +61,7 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
       return isAbsent ? (template.otherwise ?? resolved) : resolved;
     }
     case "secret":
-      // Who sends it fills it in, by its place.
+      // The sender inserts it by its place.
       return { value: "***" };
     case "computed": {
       const value = scope.computed?.get(template.expression);
@@ -90,8 +90,8 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
 }
 
 /**
- * Computes what the expressions of templates give, one after another, for `resolveValue` to take; the first that gives nothing is a
- * fault. Nothing where a template has none.
+ * Computes the expressions of templates one after another for `resolveValue`. The first without a value is a fault. Empty if a template has
+ * none.
  */
 export async function computeExpressions(
   templates: readonly ValueTemplate[],
@@ -111,19 +111,19 @@ export async function computeExpressions(
   return { value: computed };
 }
 
-/** Fills the arguments of a call in. */
+/** Fills in the arguments of a call. */
 export function resolveArguments(args: ValueTemplate, scope: RunScope): Resolution<JsonObject> {
   const resolved = resolveValue(args, scope);
   if ("fault" in resolved) return resolved;
   return { value: isObject(resolved.value) ? resolved.value : {} };
 }
 
-/** Characters of a text that is filled in, at most: no JSON text could hold what a few thousand long values make. */
+/** Most characters of a filled-in text: a JSON text could not hold what a few thousand long values make. */
 const textCharactersMax = 1_048_576;
 
 /**
- * Fills a text in: a question, or a `$text`. A source that is absent or null is a fault, unless it is said what stands in, and so is
- * a text that grows too long.
+ * Fills in a text: a question, or a `$text`. A source that is absent or null without a replacement is a fault, and so is a text that grows
+ * too long.
  */
 export function resolveText(
   { parts }: TextTemplate,
@@ -153,7 +153,7 @@ export function resolveText(
   return { value: text };
 }
 
-/** Fills the declared result in: scalars by name. A source that is absent is null; what is no scalar is a fault. */
+/** Fills in the declared result: scalars by name. An absent source is null; a value that is not a scalar is a fault. */
 export function resolveResult(result: DeclaredResult, scope: RunScope): Resolution<JsonObject> {
   const entries: [string, JsonValue][] = [];
   for (const [name, template] of result) {
@@ -174,7 +174,7 @@ function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefin
   return valueAt(scope[root], path);
 }
 
-/** What stands at a path of a JSON value; undefined when nothing does. */
+/** Returns the value at a path of a JSON value, or undefined. */
 export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | undefined {
   let current = value;
   for (const step of path) {

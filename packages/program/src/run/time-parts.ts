@@ -26,8 +26,8 @@ const parts: Readonly<Record<string, (at: ClockTime) => number>> = {
 type Timed = { readonly message: unknown };
 
 /**
- * The functions of CEL that take a time apart, in UTC or in a zone that is named. Those of the evaluator go by the clock of the process:
- * under another zone they give other hours, and hours that its summer time skips come out an hour late.
+ * The functions of CEL that return parts of a time, in UTC or in a named zone. The evaluator's own use the zone of the process, and are an
+ * hour off in hours that summer time skips.
  */
 export const timeParts: readonly CelFunc[] = Object.entries(parts).flatMap(([name, partOf]) => {
   return [
@@ -47,7 +47,7 @@ function msOf({ message }: Timed): number {
 
 const offsetForm = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Throws an Error for what is neither an offset nor a zone of the IANA database. */
+/** Throws an Error if the text is neither an offset nor a zone of the IANA database. */
 function clockTime(ms: number, zone: string): ClockTime {
   const offset = offsetForm.exec(zone);
   if (offset === null) return zoneTime(ms, zone);
@@ -70,7 +70,7 @@ function zoneTime(ms: number, zone: string): ClockTime {
   return dateOf(midnight + seconds * 1000 + (((ms % 1000) + 1000) % 1000));
 }
 
-/** Made once for each: making one takes a hundred times as long as using it. */
+/** Created once for each zone, because creation takes a hundred times as long as use. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const formatsMax = 600;
 

@@ -21,7 +21,7 @@ import {
 } from "./parts/tool-call.ts";
 import { noUse, type Use } from "./use.ts";
 
-/** One tool call: a step of its own, or one of a map's `do`, which has no `rows`. */
+/** One tool call: a step of its own, or one in the `do` of a map, which has no `rows`. */
 export type CallStep = AnyStep & StepCall & { readonly kind: "call" };
 
 const { args, retry, timeout } = callOptions;
@@ -93,7 +93,7 @@ export const callLanguage: StepLanguage<CallStep> = {
     const set = setOf(call, action, check);
     // Rows of a call in a map are a fault by themselves: later calls name its answer.
     if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };
-    // Of rows that could not be read it is not known whether they leave a value or a set.
+    // If rows could not be read, it is unknown if they leave a value or a set.
     return {
       own: call.rows === undefined ? { ...nothing, value: { type: undefined }, set } : { ...nothing, set },
       inner: [],
@@ -106,14 +106,14 @@ export const callLanguage: StepLanguage<CallStep> = {
   estimate: useOfCall,
 };
 
-/** What a call uses at most: with its repetitions, page after page. */
+/** Returns the most that a call uses, with its repetitions and pages. */
 export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omit<Measure<never>, "list">): Use {
   const { rows, retry } = call;
   const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + retry.max : 1);
   return { ...useOfCalls(times, classOf(call)), rowsMax: rows === undefined ? 0 : rowsMax };
 }
 
-/** The set that a call leaves: "any" where its rows are faulty, undefined where it has none. */
+/** Returns the set of a call: "any" if its rows are faulty, undefined if it has none. */
 function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {
   const hasRows = check.faults.has(`${pointer}/rows`);
   if (rows === undefined) {
@@ -125,7 +125,7 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
 }
 
-/** The use of so many calls of a tool, of which at least one is made. */
+/** Returns the use of so many calls of a tool, at least one of which is made. */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {
     ...noUse,
@@ -136,7 +136,7 @@ function useOfCalls(count: number, access: AccessClass): Use {
   };
 }
 
-/** Checks rows against the output of their tool and answers the set that they make. Records every fault. */
+/** Checks rows against the output of their tool. Returns the set that they make. Records every fault. */
 function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
   return setOfRows(rows, path, { slug: action.slug, outputSchema: answerTypeOf(action) }, check);

@@ -10,7 +10,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** The rows of a set with fields that expressions compute of each. */
+/** Adds fields to the rows of a set that expressions compute. */
 export type ComputeStep = AnyStep &
   RowSource & {
     readonly kind: "compute";

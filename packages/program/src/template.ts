@@ -1,10 +1,10 @@
 import { isObject } from "@svc/core";
 import type { JsonValue, Path } from "./json.ts";
 
-/** A CEL expression; `pointer` is where it stands. An Evaluator makes it run, once for each of these objects. */
+/** A CEL expression. `pointer`: its place. An Evaluator compiles it once for each of these objects. */
 export type Expression = { readonly source: string; readonly pointer: string };
 
-/** Where a reference may start. */
+/** The roots of references. */
 export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
 
 /** A parsed path. After `steps`, `calls` and `rows` the first entry of `path` is the id. */
@@ -15,14 +15,14 @@ export type Reference = {
   readonly pointer: string;
 };
 
-/** A text with references in it. `otherwise` stands in for the whole of it where a source was skipped, is absent or null. */
+/** A text with references. `otherwise` replaces the whole text if a source was skipped, is absent or null. */
 export type TextTemplate = {
   readonly kind: "text";
   readonly parts: readonly (string | Reference)[];
   readonly otherwise?: { readonly value: JsonValue };
 };
 
-/** A JSON value with references in it. `otherwise` stands in where a source was skipped or is absent; `computed` is what CEL gives. */
+/** A JSON value with references. `otherwise` replaces a source that was skipped or is absent; `computed` is a CEL expression. */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }
   | {
@@ -36,30 +36,30 @@ export type ValueTemplate =
   | { readonly kind: "object"; readonly entries: TemplateEntries }
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
 
-/** A secret of the project by its name, with what is written before its value. Who sends the value fills it in: no run ever has it. */
+/** A secret of the project by its name, with the text before its value. The sender inserts the value: no run ever has it. */
 export type SecretTemplate = { readonly kind: "secret"; readonly name: string; readonly prefix: string };
 
 /** The fields of a template that is an object. */
 export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
 
-/** What a job answers with: scalars by name. */
+/** The result of a job: scalars by name. */
 export type DeclaredResult = TemplateEntries;
 
-/** Stands for a faulty part of a template: of any type, so that what is around it can be checked still. */
+/** Replaces a faulty part of a template. It has any type, so that the rest can still be checked. */
 export const brokenTemplate: ValueTemplate & { readonly kind: "reference" } = {
   kind: "reference",
   reference: { text: "", root: "input", path: [], pointer: "" },
   otherwise: undefined,
 };
 
-/** The entries of a template that is an object; undefined for any other. */
+/** Returns the entries of a template that is an object, or undefined for any other. */
 export function entriesOf(template: ValueTemplate): TemplateEntries | undefined {
   if (template.kind === "object") return template.entries;
   if (template.kind !== "literal" || !isObject(template.value)) return undefined;
   return Object.entries(template.value).map(([name, value]) => [name, { kind: "literal", value }]);
 }
 
-/** An object of entries: a literal when each of them is. */
+/** Returns an object of entries: a literal if each of them is one. */
 export function objectOf(entries: TemplateEntries): ValueTemplate {
   const values: [string, JsonValue][] = [];
   for (const [name, item] of entries) {
@@ -69,7 +69,7 @@ export function objectOf(entries: TemplateEntries): ValueTemplate {
   return { kind: "literal", value: Object.fromEntries(values) };
 }
 
-/** Every reference of a template with the path of the value it stands in, relative to the template; `isInText` in a `$text`. */
+/** Returns every reference of a template with the path of its value, relative to the template. `isInText`: it is inside a `$text`. */
 export function referencesOf(
   template: ValueTemplate,
   path: Path = [],
@@ -95,10 +95,10 @@ export function referencesOf(
   }
 }
 
-/** Where a secret is to be filled in: at a path of the values that a template makes. */
+/** The place of a secret: a path of the values that a template makes. */
 export type SecretSlot = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
-/** Every secret of a template, with where it stands. */
+/** Returns every secret of a template, with its place. */
 export function secretsOf(template: ValueTemplate): readonly SecretSlot[] {
   return findSecrets(template, []);
 }
@@ -119,7 +119,7 @@ function findSecrets(template: ValueTemplate, path: Path): readonly SecretSlot[]
 const expressions = new WeakMap<ValueTemplate, readonly Expression[]>();
 const none: readonly Expression[] = [];
 
-/** The expressions that compute parts of a template, which is looked through once. */
+/** Returns the expressions that compute parts of a template. Each template is searched once. */
 export function expressionsOf(template: ValueTemplate): readonly Expression[] {
   if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return none;
   const known = expressions.get(template);

@@ -7,7 +7,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** The rows of a set for which an expression holds, as a new set. */
+/** Makes a new set of the rows for which an expression is true. */
 export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
 /** The language of `filter`. */

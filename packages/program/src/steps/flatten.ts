@@ -8,7 +8,7 @@ import { fieldName, fieldSchema, noteUnknown } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** The items of a list that rows have in a field, as rows of their own. */
+/** Makes a row of each item of a list field. */
 export type FlattenStep = AnyStep &
   RowSource & {
     readonly kind: "flatten";

@@ -8,7 +8,7 @@ import { fieldName, fieldSchema } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** A row for each value of some fields, with values over the rows that have it. */
+/** Makes a row for each value of some fields, with values over the rows that have it. */
 export type GroupStep = AnyStep &
   RowSource & {
     readonly kind: "group";

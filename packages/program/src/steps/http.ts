@@ -25,7 +25,7 @@ import { checkStart } from "./parts/page.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
-/** A request to a host on the project's list: a step of its own, or one of a map's `do`, which has no `rows`. */
+/** A request to a host on the project's list: a step of its own, or one in the `do` of a map, which has no `rows`. */
 export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };
 
 const { retry, timeout } = callOptions;
@@ -125,7 +125,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
   estimate: useOfCall,
 };
 
-/** Of an answer whose form nobody declared anything may be named. */
+/** An answer without a declared form may have any field. */
 const anyAnswer = { slug: "http", outputSchema: {} };
 
 function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: ShapeReader): string | undefined {
@@ -151,7 +151,7 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
   return name?.toLowerCase();
 }
 
-/** The release of what destroys stands in the program as it is: nothing that runs may decide it. */
+/** The confirmation of a destructive request is a constant of the program: nothing at run time may decide it. */
 function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults }: ShapeReader): void {
   const isConfirmed = fields.at("confirm").value === true;
   const isDestructive = classOfMethod(method) === "destructive";
@@ -165,7 +165,7 @@ function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults 
   faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true beside http');
 }
 
-/** An answer to HEAD has no rows, and its query says where counted pages begin, or their `start` does. */
+/** An answer to HEAD has no rows. The start of counted pages is in its query, or in their `start`. */
 function checkRowsOfRequest(
   fields: ShapeFields,
   rows: HttpStep["rows"],
@@ -186,7 +186,7 @@ function checkRowsOfRequest(
 const scalar = { type: ["string", "number", "boolean"] };
 const scalars = { type: "object", additionalProperties: scalar };
 
-/** What a request may be filled in with. */
+/** The values that may be filled into a request. */
 const requestSchema = {
   type: "object",
   properties: {
@@ -196,7 +196,7 @@ const requestSchema = {
   },
 } satisfies JsonSchema;
 
-/** Names of headers whose values give access: written out, they would be shown with the program. */
+/** Names of headers that give access. Their values, if written out, would be shown with the program. */
 const sensitiveHeader = /(^|-)(authorization|cookie|api-?key|token|secret|password|signature)$/i;
 
 const secretPlaces: SecretPlaces = {
@@ -216,7 +216,7 @@ function checkRequest({ args, http, pointer }: HttpStep, scope: Scope, check: Ch
   checkValues(rest, path, scope, check);
 }
 
-/** A schema that marks the headers of a request that give access. */
+/** Returns a schema that marks a request's headers that give access. */
 function markedSchema(rest: ValueTemplate): JsonSchema {
   const headers = entriesOf(rest)?.find(([name]) => name === "headers")?.[1];
   const names = headers === undefined ? [] : (entriesOf(headers) ?? []).map(([name]) => name);

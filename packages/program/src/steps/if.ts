@@ -26,7 +26,7 @@ const form: ObjectForm = {
   examples: [{ id: "busy", if: "rows.open > 0", then: branchExample }],
 };
 
-/** The language of `if`, whose branches hold steps of type `Inner`. */
+/** Returns the language of `if`, whose branches contain steps of type `Inner`. */
 export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner>, Inner> {
   return {
     form,
@@ -59,7 +59,7 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
       checkCondition(condition, scope, check.faults);
       const inside = whereAsked(scope, condition);
       const left = [whenTrue, whenFalse].flatMap((steps) => [...list(steps, inside)]);
-      // What a branch leaves behind may be skipped for everything after the if.
+      // For everything after the if, the results of a branch may be missing.
       return { own: nothing, inner: left.map(([id, ended]) => [id, { ...ended, maySkip: true }] as const) };
     },
 

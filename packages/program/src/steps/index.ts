@@ -27,10 +27,10 @@ import { type WaitStep, waitLanguage } from "./wait.ts";
 /** One of two lists of steps. */
 export interface IfStep extends IfStepOf<Step> {}
 
-/** Lists of steps beside each other. */
+/** Lists of steps that run at the same time. */
 export interface ParallelStep extends ParallelStepOf<Step> {}
 
-/** A list of steps that is done again. */
+/** A list of steps that is repeated. */
 export interface UntilStep extends UntilStepOf<Step> {}
 
 type Kinds = {
@@ -56,7 +56,7 @@ type Kinds = {
   readonly run: RunStep;
 };
 
-/** What is done when a step fails: steps that handle its error. */
+/** Steps that handle a step's error. */
 export interface OnError extends ErrorRule {
   readonly steps: readonly Step[];
 }
@@ -69,7 +69,7 @@ export type Step = Steps[keyof Steps];
 /** A step of one kind. */
 export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 
-/** The language of every kind of step, by the field that tells it, in the order in which messages list them. */
+/** The language of every kind of step, by its distinguishing field, in the order in which messages list them. */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
   http: httpLanguage,
@@ -96,7 +96,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
 /** Every kind of step, in the order in which messages list them. */
 export const stepKinds = Object.keys(languages) as readonly Step["kind"][];
 
-/** The language of a kind of step. */
+/** Returns the language of a kind of step. */
 export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }
@@ -108,7 +108,7 @@ const when = {
     "Where it does not hold the step is skipped: its set is empty, and what names its value needs else. In a map it may name row and calls.",
 };
 
-/** The form of a kind of step where it stands, with the id and the condition that every step has, and what is done when it fails. */
+/** Returns the form of a kind of step at its place, with the id, condition and error handler that every step may have. */
 export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   const { form, formInMap, takesOnError = false } = languageOf(kind);
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
@@ -116,7 +116,7 @@ export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional, ...onError } };
 }
 
-/** Every step of a list and of its branches, in program order; calls inside maps are not among them. */
+/** Yields every step of a list and of its branches, in program order, without calls inside maps. */
 export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   for (const step of steps) {
     yield step;
@@ -124,38 +124,38 @@ export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   }
 }
 
-/** The lists of steps in a step: its branches, and what handles its error. */
+/** Returns the lists of steps in a step: its branches, and its error handler. */
 export function listsOf(step: Step): readonly (readonly Step[])[] {
   const lists = languageOf(step.kind).lists(step);
   return step.onError === undefined ? lists : [...lists, step.onError.steps];
 }
 
-/** Every call of a list of steps, in program order: steps of their own and those of maps. Undo calls are not among them. */
+/** Returns every call of a list of steps, in program order, including those of maps and without undo calls. */
 export function callsOf(steps: readonly Step[]): readonly StepCall[] {
   return [...stepsOf(steps)].flatMap(ownCallsOf);
 }
 
-/** The calls that a step makes itself: those of its branches are not among them. */
+/** Returns the calls that a step makes itself, without those of its branches. */
 export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
 }
 
-/** The skills that a step runs itself, as it names them. */
+/** Returns the skills that a step runs itself, by the names in the program. */
 export function ownRunsOf(step: Step): readonly string[] {
   return languageOf(step.kind).runs?.(step) ?? [];
 }
 
-/** Every skill that a list of steps runs, as they are named, each once. */
+/** Returns every skill that a list of steps runs, each once, by the names in the program. */
 export function runsOf(steps: readonly Step[]): readonly string[] {
   return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
 
-/** The points that a step may ask. */
+/** Returns the points that a step may ask. */
 export function asksOf(step: Step): readonly StepPoint[] {
   return languageOf(step.kind).asks(step);
 }
 
-/** Whether an answer to a question that a step asks may skip the step after it. */
+/** True if an answer to a step's question may skip the step after it. */
 export function maySkipNext(step: Step, points: ReadonlyMap<string, Point>): boolean {
   return asksOf(step).some(({ about, point }) => {
     return about === "step" && points.get(point)?.continuations.includes("skip") === true;

@@ -12,15 +12,15 @@ import { checkSet, checkSource, type RowSource, readSource, sourceOptions, sourc
 import { noUse } from "./use.ts";
 
 /**
- * Rows of two sets that are alike in some fields, a row a pair: with those of the left set that have no pair (`left`), or those alone
- * (`anti`).
+ * Joins rows of two sets that are equal in some fields, one row for each pair. `left`: also the left rows without a pair; `anti`: only
+ * those.
  */
 export type JoinStep = AnyStep &
   RowSource & {
     readonly kind: "join";
     readonly right: string;
     readonly join: JoinKind;
-    /** Fields of the left rows and of the right ones. */
+    /** Fields of the left and of the right rows. */
     readonly on: readonly (readonly [left: Path, right: Path])[];
     /** Fields that rows get from the right ones. */
     readonly keep: AddedFields;
@@ -28,7 +28,7 @@ export type JoinStep = AnyStep &
 
 const joinKinds = ["inner", "left", "anti"] as const;
 
-/** Which rows a join has. */
+/** The rows that a join keeps. */
 export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };
@@ -121,7 +121,7 @@ function readPairs(node: ShapeNode, reader: ShapeReader): JoinStep["on"] | undef
 
 type Sides = { readonly row: RowSet | "any"; readonly other: RowSet | "any" };
 
-/** Values of types that have nothing in common are never alike. */
+/** Values of types with nothing in common are never equal. */
 function checkPair(step: JoinStep, [left, right]: JoinStep["on"][number], { row, other }: Sides, check: Check): void {
   const at = { pointer: step.pointer, place: ["on", textOf(left)] };
   const given = typesOf(checkField(row, { ...at, field: left }, check));

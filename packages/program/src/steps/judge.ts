@@ -4,7 +4,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
-/** Asks a point. */
+/** Asks a judgment point. */
 export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
 
 /** The language of `judge`. */

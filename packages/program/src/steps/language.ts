@@ -10,8 +10,8 @@ import type { StepCall } from "./parts/tool-call.ts";
 import type { Use } from "./use.ts";
 
 /**
- * What every step has. `pointer` is the JSON Pointer of the step in the program's text. Where `when` does not hold the step is skipped; so
- * is a call of a map, for the row at hand.
+ * Properties of every step. `pointer`: the JSON Pointer of the step in the program's text. `when`: if it is false, the step is skipped; for
+ * a call of a map, only for the current row.
  */
 export type StepBase = { readonly id: string; readonly pointer: string; readonly when: Expression | undefined };
 
@@ -19,103 +19,103 @@ export type StepBase = { readonly id: string; readonly pointer: string; readonly
 export type AnyStep = StepBase & { readonly kind: string };
 
 /**
- * All that the language knows of one kind of step; `Inner` are the steps that stand in it, if any. What reads, checks, pins and
- * estimates programs asks this and knows no kind itself.
+ * Everything that the language knows about one kind of step. `Inner`: the steps inside it, if any. The code that reads, checks, pins and
+ * estimates programs uses this and knows no kind itself.
  */
 export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
-  /** Its fields beside `id`. The required one of its own name is what tells it. */
+  /** Its fields besides `id`. The required one with its own name is the distinguishing field. */
   readonly form: ObjectForm;
-  /** Its fields among the calls of a map; undefined for a kind that cannot stand there. */
+  /** Its fields among the calls of a map. Undefined for a kind that is not allowed there. */
   readonly formInMap: ObjectForm | undefined;
-  /** Of a kind that holds lists of steps: what is said of one that stands in another, however deep. Undefined for any other kind. */
+  /** For a kind with lists of steps: the refusal of one inside another, at any depth. Undefined for any other kind. */
   readonly refusedInItself: StepRefusal | undefined;
-  /** Whether it may say what is done when it fails (`onError`), where it is no call of a map. Default false. */
+  /** True if it may have an error handler (`onError`) when it is not a call of a map. Default false. */
   readonly takesOnError?: boolean;
   /** Definitions of the JSON Schema that its forms refer to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
-  /** How hints name what it leaves behind, and where in it there is a row. */
+  /** Words of hints for its results, and for the part of it that has a row. */
   readonly named: StepWords;
-  /** Reads one; undefined when nothing can be made of it. Records every fault. */
+  /** Reads a step. Returns undefined if it is unusable. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReading<Inner>): S | undefined;
-  /** Checks one where it stands: references, sets, types, tools. Records every fault. */
+  /** Checks a step at its place: references, sets, types, tools. Records every fault. */
   check(step: S, checking: Checking<Inner>): Left;
-  /** The lists of steps in it, which go on after it: branches. What runs for each row is no such list. */
+  /** Returns its lists of steps that the job continues after: branches. The calls for each row are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
-  /** Every call that it makes, in order; those of its lists are theirs. Pins, accounts, overrides and approvals go by them. */
+  /** Returns its calls in order, without those of its lists. Pins, accounts, overrides and approvals depend on them. */
   calls(step: S): readonly StepCall[];
-  /** Every skill that it runs itself, as it names them; undefined for a kind that runs none. */
+  /** Returns the skills that it runs itself, by the names in the program. Absent for a kind that runs none. */
   runs?(step: S): readonly string[];
-  /** Every point that it may ask. */
+  /** Returns the points that it may ask. */
   asks(step: S): readonly StepPoint[];
-  /** What it uses, its lists included. Its own questions are counted by `asks`. */
+  /** Returns its use, including its lists. `asks` counts its own questions. */
   estimate(step: S, measure: Measure<Inner>): Use;
-  /** The most rows that its set has; absent of a kind whose sets may have as many as any. */
+  /** Returns the most rows of its set. Absent for a kind whose sets have no own limit. */
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
-/** Why a step may not stand where it does. */
+/** Why a step is not allowed at its place. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
-/** Words of hints, such as "a filter"; undefined where a kind has nothing of the sort. */
+/** Words of hints, such as "a filter". Undefined if a kind has no such part. */
 export type StepWords = {
-  /** Those of its steps that have a value, as `steps.<id>`. */
+  /** A word for its steps with a value, as `steps.<id>`. */
   readonly value: string | undefined;
-  /** One of its steps that leaves a set. */
+  /** A word for one of its steps that leaves a set. */
   readonly set: string | undefined;
   /** The part of it that knows `row`, and whether that is an expression. */
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };
 
-/** Where steps stand: in the program's own list, in a list of another step, or among the calls of a map. */
+/** The place of steps: in the program's own list, in a list of another step, or among the calls of a map. */
 export type StepPlace = "program" | "branch" | "map";
 
-/** What steps are read with. */
+/** Context of reading steps. */
 export type StepReading<Inner extends AnyStep> = {
   readonly reader: ShapeReader;
   readonly limits: Limits;
   /** Reads a list in the step. */
   list(node: ShapeNode, place: StepPlace, count: Bounds): Inner[];
-  /** Leaves out a step that was read: what names it is no second fault. */
+  /** Leaves out a step that was read. Naming it is not a second fault. */
   leaveOut(step: Inner): void;
 };
 
-/** What steps are checked with. */
+/** Context of checking steps. */
 export type Checking<Inner extends AnyStep> = {
   readonly check: Check;
-  /** What may be named where the step stands. */
+  /** The names that the step can use. */
   readonly scope: Scope;
-  /** Checks a list in the step and answers what it leaves behind, by id. */
+  /** Checks a list in the step. Returns its results by id. */
   list(steps: readonly Inner[], scope: Scope): ReadonlyMap<string, Ended>;
-  /** Checks one step in the step by itself. */
+  /** Checks a single step inside the step. */
   step(step: Inner, scope: Scope): Left;
 };
 
-/** What a step leaves behind for those after it: by its own id, and by the ids of steps in it. */
+/** The results of a step for later ones: by its own id, and by the ids of steps inside it. */
 export type Left = { readonly own: Ended; readonly inner: readonly (readonly [string, Ended])[] };
 
 /** A point that a step may ask. */
 export type StepPoint = {
   readonly point: string;
-  /** What it asks about: the plan at this step, or rows of the step that ended so. */
+  /** The subject of the question: the plan at this step, or rows of the step that ended this way. */
   readonly about: "step" | "failed" | "unknown";
-  /** Where the step names it. */
+  /** The place where the step names it. */
   readonly field: Path;
-  /** Whether it is asked whenever the step is reached. */
+  /** True if it is asked whenever the step is reached. */
   readonly isCertain: boolean;
 };
 
-/** What steps are measured with. */
+/** Context of measuring steps. */
 export type Measure<Inner extends AnyStep> = {
   /** The rows that one set may have. */
   readonly rows: number;
   /** The rows that all sets together may have. */
   readonly rowsMax: number;
-  /** Whether repetitions of a call count. */
+  /** True if repetitions of a call count. */
   readonly isRepeating: boolean;
-  /** The most rows that the set of an earlier step has. */
+  /** Returns the most rows of an earlier step's set. */
   sizeOf(set: string): number;
   classOf(call: Pick<StepCall, "tool" | "http">): AccessClass;
-  /** What a skill uses, run once. */
+  /** Returns the use of one run of a skill. */
   useOfSkill(name: string): Use;
   /** Measures a list in the step. */
   list(steps: readonly Inner[]): Use;

@@ -5,7 +5,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** The first rows of a set. */
+/** Keeps the first rows of a set. */
 export type LimitStep = AnyStep & RowSource & { readonly kind: "limit"; readonly max: number };
 
 /** The language of `limit`. */

@@ -15,28 +15,31 @@ import { effectOf } from "./parts/tool-call.ts";
 import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
 
-/** What is called for a row of a map: a tool, or a host. */
+/** A call for a row of a map: of a tool, or of a host. */
 export type MapCall = CallStep | HttpStep;
 
-/** What is done for a row of a map: a call, or the run of a skill. */
+/** An action for a row of a map: a call, or the run of a skill. */
 export type RowStep = MapCall | RunStep;
 
-/** Whether what is done for a row is a call. */
+/** True if the action for a row is a call. */
 export function isCall(step: RowStep): step is MapCall {
   return step.kind !== "run";
 }
 
-/** Calls for each row of a set. Its set has the rows of the source with what is kept of the answers, each with the state it ended in. */
+/**
+ * Makes calls for each row of a set. Its set has the rows of the source with the kept parts of the answers and the state in which each
+ * ended.
+ */
 export type MapStep = AnyStep &
   RowSource & {
     readonly kind: "map";
     readonly concurrency: number;
-    /** Failed rows are tolerated while both bounds are kept: at most `count`, and at most `percent` of the rows. */
+    /** Failed rows are tolerated within both limits: at most `count`, and at most `percent` of the rows. */
     readonly tolerate: { readonly count: number; readonly percent: number };
     /** Names of points. */
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
     readonly calls: readonly RowStep[];
-    /** Fields that rows get from the answers of their calls; paths begin with the id of a call. */
+    /** Fields that rows get from the answers of their calls. Paths begin with the id of a call. */
     readonly keep: AddedFields;
   };
 
@@ -163,7 +166,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
-/** A point about rows that no row can come to is never asked. Records every fault. */
+/** A point about rows that no row can reach is never asked. Records every fault. */
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];
   const refused = (state: string, why: string, hint: string) =>
@@ -180,7 +183,7 @@ function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, a
   }
 }
 
-/** The type of a kept value. A call that may be skipped needs nothing that stands in: what is kept of it is null. */
+/** Returns the type of a kept value. A call that may be skipped needs no replacement: its kept values are null. */
 function typeOfKept(
   step: MapStep,
   { name, path }: { readonly name: string; readonly path: Path },

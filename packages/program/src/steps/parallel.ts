@@ -7,7 +7,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage, StepReading } from "./language.ts";
 import { bothUses, noUse } from "./use.ts";
 
-/** Lists of steps of type `Inner`, each by its name, that go on beside each other and join at the end. */
+/** Lists of steps of type `Inner`, by name, that run at the same time and join at the end. */
 export type ParallelStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "parallel";
   readonly branches: readonly { readonly name: string; readonly steps: readonly Inner[] }[];
@@ -39,7 +39,7 @@ const form: ObjectForm = {
   examples: [{ id: "gather", parallel: example }],
 };
 
-/** The language of `parallel`, whose branches hold steps of type `Inner`. */
+/** Returns the language of `parallel`, whose branches contain steps of type `Inner`. */
 export function parallelLanguage<Inner extends AnyStep>(): StepLanguage<ParallelStepOf<Inner>, Inner> {
   return {
     form,

@@ -5,7 +5,7 @@ import { checkReductions, type Reductions, readReductions, reductionsSchema } fr
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Values over a set, by name. */
+/** Computes values over a set, by name. */
 export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
 
 /** The language of `reduce`. */

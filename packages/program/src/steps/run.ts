@@ -14,12 +14,12 @@ import { nothing, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { readArgs } from "./parts/arguments.ts";
 
-/** A skill as a step: a job of its own, whose result is the step's value. */
+/** A skill as a step: a child job whose result is the step's value. */
 export type RunStep = AnyStep & {
   readonly kind: "run";
-  /** As the program names it: `skills.announce`, or one version, `skills.announce@3`. */
+  /** The name in the program: `skills.announce`, or one version, `skills.announce@3`. */
   readonly skill: string;
-  /** Of kind `object` or, when it holds no reference, `literal`. */
+  /** Of kind `object` or, if it has no reference, `literal`. */
   readonly input: ValueTemplate;
 };
 
@@ -79,7 +79,7 @@ export const runLanguage: StepLanguage<RunStep> = {
   estimate: ({ skill }, { useOfSkill }) => useOfSkill(skill),
 };
 
-/** The skill that a step runs; undefined when it cannot be run, which is recorded. */
+/** Finds the skill that a step runs. Returns undefined if it cannot run, and records that. */
 function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): KnownSkill | undefined {
   const found = skills.get(skill);
   if (found === undefined) throw new Error(`${skill} was not looked for`);
@@ -90,7 +90,7 @@ function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): Know
 
 type Place = { readonly path: Path; readonly scope: Scope; readonly check: Check };
 
-/** Checks what a skill is given against what it takes. Records every fault. */
+/** Checks a skill's input against its schema. Records every fault. */
 function checkInput({ skill, input }: RunStep, { inputSchema }: KnownSkill, { path, scope, check }: Place): void {
   checkSensitiveArguments({ args: input, inputSchema, path }, scope, check);
   const { faults } = examineWithConstants(input, scope, {

@@ -8,10 +8,10 @@ import { checkField, fieldPathSchema, fieldPlace, readFieldPath } from "./parts/
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** The rows of a set in another order. */
+/** Sorts the rows of a set. */
 export type SortStep = AnyStep & RowSource & { readonly kind: "sort"; readonly by: readonly SortKey[] };
 
-/** What rows are ordered by: a field, from the least or from the greatest on. */
+/** A sort key: a field, in ascending or descending order. */
 export type SortKey = { readonly field: Path; readonly isDescending: boolean };
 
 const orders = ["asc", "desc"] as const;

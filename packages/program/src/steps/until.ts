@@ -8,14 +8,14 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { type Use, upTo } from "./use.ts";
 
-/** Steps of type `Inner` that are done again until an expression holds, with a pause after each round but the last. */
+/** Repeats steps of type `Inner` until an expression is true, with a pause after each round but the last. */
 export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "until";
   readonly condition: Expression;
   readonly body: readonly Inner[];
   /** Rounds. */
   readonly max: number;
-  /** The first pause, what each later one is multiplied by, and the longest. */
+  /** The first pause, the factor of each later one, and the longest. */
   readonly pause: { readonly everyMs: number; readonly factor: number; readonly capMs: number };
 };
 
@@ -52,7 +52,7 @@ const form: ObjectForm = {
   ],
 };
 
-/** The language of `until`, which holds steps of type `Inner`. */
+/** Returns the language of `until`, which contains steps of type `Inner`. */
 export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf<Inner>, Inner> {
   return {
     form,
@@ -95,7 +95,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
 
     check({ condition, body }, { scope, check, list }) {
       const left = list(body, scope);
-      // The steps have ended once at least when it is looked at.
+      // When it is evaluated, the steps have ended at least once.
       checkExpression(condition, { ...scope, ended: new Map([...scope.ended, ...left]) }, check.faults);
       return { own: nothing, inner: [...left] };
     },
@@ -107,7 +107,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
   };
 }
 
-/** The use of something that is done once, and then up to so many times in all. */
+/** Returns the use of something that runs once, and up to so many times in all. */
 function repeatedUse(times: number, once: Use): Use {
   return { ...upTo(times, once), callsMin: once.callsMin, asksMin: once.asksMin };
 }

@@ -1,16 +1,16 @@
-/** What steps use: at least, of a run that every judge lets proceed, and at most. Undo calls do not count. */
+/** The use of steps: at least, for a run in which every judge is answered with proceed, and at most. Undo calls do not count. */
 export type Use = {
   readonly callsMin: number;
   readonly callsMax: number;
   readonly writesMax: number;
   readonly destructiveMax: number;
   readonly rowsMax: number;
-  /** Questions that are asked whatever happens. */
+  /** Questions that are always asked. */
   readonly asksMin: number;
   readonly asksMax: number;
 };
 
-/** The use of what neither calls nor asks. */
+/** The use of a step that neither calls nor asks. */
 export const noUse: Use = {
   callsMin: 0,
   callsMax: 0,
@@ -21,12 +21,12 @@ export const noUse: Use = {
   asksMax: 0,
 };
 
-/** The use of both. */
+/** Returns the use of both. */
 export function bothUses(a: Use, b: Use): Use {
   return combine(a, b, (one, other) => one + other);
 }
 
-/** The use of one of the two. Rows and questions of both are counted. */
+/** Returns the use of one of the two. Rows and questions of both are counted. */
 export function eitherUse(a: Use, b: Use): Use {
   return {
     ...combine(a, b, Math.max),
@@ -37,7 +37,7 @@ export function eitherUse(a: Use, b: Use): Use {
   };
 }
 
-/** The use of something that is done up to so many times, or not at all. */
+/** Returns the use of something that runs up to so many times, or not at all. */
 export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsMax, asksMax }: Use): Use {
   return {
     callsMin: 0,

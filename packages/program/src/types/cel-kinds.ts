@@ -3,15 +3,15 @@ import { libraryFunctions } from "../functions/index.ts";
 import { schemaPath } from "../read/shape-words.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
 
-/** What a function or operator gives: its kind and, of a function, the signature that it was found by. */
+/** The result of a function or operator: its kind and, for a function, the matching signature. */
 export type CelResult = { readonly kind: CelKind; readonly signature?: Signature };
 
-/** `isYounger`: what version 0.1 let pass, and which fails when it runs. */
+/** Why a call fits no signature. `isYounger`: version 0.1 accepted it, and it fails when it runs. */
 type KindFault = {
   readonly fault: string;
   readonly hint: string;
   readonly isYounger?: boolean;
-  /** What it gives all the same. */
+  /** The kind of its result in spite of the fault. */
   readonly gives?: CelKind;
 };
 
@@ -25,7 +25,7 @@ const getter: Signature[] = [
 const onText: Signature[] = [{ on: ["string"], takes: [["string"]], gives: "bool" }];
 const sized: readonly CelKind[] = ["list", "map", "string", "bytes"];
 
-/** The functions that CEL has itself. An empty list of kinds takes any. */
+/** The functions of CEL itself. An empty list of kinds accepts any. */
 const standard: Readonly<Record<string, readonly Signature[]>> = {
   size: [
     { takes: [sized], gives: "int" },
@@ -60,7 +60,7 @@ const standard: Readonly<Record<string, readonly Signature[]>> = {
   ),
 };
 
-/** Those and the library's, by name. */
+/** The functions of CEL and of its libraries, by name. */
 const functions: ReadonlyMap<string, readonly Signature[]> = new Map([
   ...Object.entries(standard),
   ...[...Map.groupBy(libraryFunctions, ({ name }) => name)].map(
@@ -73,7 +73,7 @@ const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "@not_strictly
 const comparisons: ReadonlySet<string> = new Set(["_<_", "_<=_", "_>_", "_>=_"]);
 const arithmetic: ReadonlySet<string> = new Set(["_+_", "_-_", "_*_", "_/_", "_%_"]);
 
-/** The type that a function or operator gives, or why it cannot take what it is given. */
+/** Returns the type of a function's or operator's result, or why it does not accept its arguments. */
 export function kindOfCall(
   name: string,
   receiver: CelKind | undefined,
@@ -84,12 +84,12 @@ export function kindOfCall(
   return typeof found === "string" ? { kind: found } : found;
 }
 
-/** Whether expressions have a function of that name, its namespace included. */
+/** True if expressions have a function of that name, including its namespace. */
 export function isFunction(name: string): boolean {
   return functions.has(name);
 }
 
-/** Names of the functions that expressions have. */
+/** Names of the functions of expressions. */
 export const functionNames: readonly string[] = [...functions.keys()];
 
 function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | KindFault | undefined {
@@ -115,7 +115,7 @@ const wholeList = `all functions stand in $defs/expression of ${schemaPath}`;
 const firstItem = "take the first item by its place: list[0], where size(list) > 0";
 const lastItem = "take the last item by its place: list[size(list) - 1], where size(list) > 0";
 
-/** What other languages have functions for. */
+/** Advice for purposes that other languages have functions for. */
 const otherWays: Readonly<Record<string, string>> = {
   first: firstItem,
   head: firstItem,
@@ -124,7 +124,7 @@ const otherWays: Readonly<Record<string, string>> = {
   getDay: "use getDayOfWeek(), 0 for Sunday; getDate() is the day of the month",
 };
 
-/** What may be meant by a function that there is not: what is done without one, one that is named alike, or those that the same can be done with. */
+/** Returns what an unknown function may mean: how to do without one, a function with a similar name, or those for the same purpose. */
 function hintOfUnknown(name: string, of: CelKind | undefined): string {
   const otherWay = of === "map" || !Object.hasOwn(otherWays, name) ? undefined : otherWays[name];
   if (otherWay !== undefined) return otherWay;
@@ -142,7 +142,7 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
   return kin.length === 0 ? wholeList : `${what} ${kin.join(", ")}; ${wholeList}`;
 }
 
-/** The signatures that take what is given. */
+/** Returns the result of the signatures that accept the arguments. */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
@@ -165,7 +165,7 @@ function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: read
   return { fault: `calls ${given}, which ${name} cannot take`, hint };
 }
 
-/** How a function is called, such as string.contains(string). */
+/** Returns how a function is called, such as string.contains(string). */
 function signatureText(name: string, { on, takes }: Signature): string {
   const kinds = takes.map((wanted) => (wanted.length === 0 ? "any" : wanted.join("|")));
   return `${on === undefined ? "" : `${on.join("|")}.`}${name}(${kinds.join(", ")})`;
@@ -190,7 +190,7 @@ function kindOfArithmetic(name: string, left: CelKind, right: CelKind): CelKind 
   return isJoined || (numbers.includes(left) && !isDoubleRest) ? left : mismatch(name, left, right);
 }
 
-/** What times are added to and taken from. */
+/** Returns the kind of a sum or difference with times. */
 function kindOfTimes(name: string, left: CelKind, right: CelKind): CelKind | KindFault {
   const given = sums[`${left} ${name.replaceAll("_", "")} ${right}`];
   if (given !== undefined) return given;
@@ -212,7 +212,7 @@ function isComparable(left: CelKind, right: CelKind): boolean {
   return left === right && ["bool", "string", "bytes", "timestamp", "duration"].includes(left);
 }
 
-/** Whether values of two kinds are ever equal. What a schema declares may be null all the same. */
+/** True if values of two kinds can be equal. A value with a declared type may still be null. */
 function mayEqual(left: CelKind, right: CelKind): boolean {
   if (left === right || [left, right].some((kind) => kind === "dyn" || kind === "null")) return true;
   return numbers.includes(left) && numbers.includes(right);

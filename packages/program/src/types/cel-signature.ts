@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 
-/** The type of a part of an expression; `dyn` where it is not known before it runs. */
+/** The type of a part of an expression. `dyn`: unknown before it runs. */
 export type CelKind =
   | "dyn"
   | "null"
@@ -15,12 +15,12 @@ export type CelKind =
   | "timestamp"
   | "duration";
 
-/** What a function takes and gives. An empty list of kinds takes any; without `on` it is called on nothing. */
+/** The arguments and result of a function. An empty list of kinds accepts any. Without `on` it has no receiver. */
 export type Signature = {
   readonly on?: readonly CelKind[];
   readonly takes: readonly (readonly CelKind[])[];
   /** `first`: the kind and type of its receiver or, without one, of its first argument. */
   readonly gives: CelKind | "first";
-  /** What is known of the items of a list that it gives. */
+  /** The known type of the items of its resulting list. */
   readonly items?: JsonSchema;
 };

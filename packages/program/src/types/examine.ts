@@ -5,15 +5,15 @@ import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../tem
 import { branchesOf, faultOfAssignment, timestampType, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
- * One way a template misses a schema, whatever its references stand for. `path` is relative to the template. `isYounger`: programs in the
- * store may have it.
+ * One way in which a template fails a schema for all values of its references. `path`: relative to the template. `isYounger`: stored
+ * programs may have it.
  */
 export type TemplateFault = { readonly path: Path; readonly message: string; readonly isYounger?: true };
 
-/** What is known of a template against a schema: faults it has for sure, and whether it satisfies the schema for sure. */
+/** Result of comparing a template with a schema: its certain faults, and whether it certainly satisfies the schema. */
 export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
 
-/** What an examination needs: the type of a reference, and validators for parts without references. */
+/** Dependencies of an examination: the type of a reference, and validators for parts without references. */
 export type Examiner = {
   typeOf(template: ValueTemplate & { readonly kind: "reference" | "computed" }): ValueType;
   validator(schema: JsonSchema): SchemaValidator;
@@ -22,7 +22,7 @@ export type Examiner = {
 const certain: Examination = { faults: [], isCertain: true };
 const uncertain: Examination = { faults: [], isCertain: false };
 
-/** Examines a template against a JSON Schema. References are unknown values of their type; what depends on more stays open. */
+/** Compares a template with a JSON Schema. References count as unknown values of their type. Rules that depend on more stay open. */
 export function examine(template: ValueTemplate, schema: unknown, examiner: Examiner, path: Path = []): Examination {
   if (schema === true || schema === undefined) return certain;
   if (!isObject(schema)) return fault(path, "is not allowed here");
@@ -76,7 +76,7 @@ function examineLiteral(value: JsonValue, schema: JsonSchema, examiner: Examiner
   return { faults, isCertain: false };
 }
 
-/** Where a fault of a value stands: at a property that must not be there, but around one that is missing. */
+/** Returns the place of a value's fault: at a forbidden property, or at the object of a missing one. */
 function placeOf({ pointer, property }: SchemaFault, value: JsonValue): Path {
   const path = pathOf(pointer);
   const around = path.reduce<unknown>((at, step) => (at as Readonly<Record<string, unknown>> | null)?.[step], value);
@@ -93,7 +93,7 @@ function examineReference(
   return withElse(examineType(examiner.typeOf(template), schema, path), template, schema, { examiner, path });
 }
 
-/** Together with what stands in where a source is absent. */
+/** Combines the result with that of the replacement for an absent source. */
 function withElse(
   found: Examination,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
@@ -125,10 +125,10 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
   return isTypeAll && isWithin && schema.type !== "integer" ? certain : uncertain;
 }
 
-/** Formats of texts that no point in time has. */
+/** Formats of texts that a point in time does not have. */
 const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
 
-/** What is computed is of its type for certain, and so is the form of a point in time. */
+/** A computed value certainly has its type, and a point in time its form. */
 function examineComputed(
   source: string,
   schema: JsonSchema,
@@ -149,14 +149,14 @@ function takesTime(schema: JsonSchema, examiner: Examiner): boolean {
   return ["2026-11-24T09:00:00Z", "2026-11-24T09:00:00.123Z"].some((time) => takes(time).length === 0);
 }
 
-/** The parts of the text of a time that are a value by themselves: in UTC. */
+/** The parts of a time's text that are values of their own, in UTC. */
 const partsOfTime = [
   { sample: "2026-11-24", cut: "substring(0, 10)", what: "its day" },
   { sample: "09:00:00", cut: "substring(11, 19)", what: "its time of day" },
   { sample: "09:00", cut: "substring(11, 16)", what: "its time of day" },
 ];
 
-/** What is to be written in the place of a time that does not go where it stands. */
+/** Returns what to write in place of a time that does not fit. */
 function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
   const takes = examiner.validator(schema);
   const part = partsOfTime.find(({ sample }) => takes(sample).length === 0);
@@ -183,7 +183,7 @@ function itemSchema({ items, prefixItems }: JsonSchema, index: number): unknown 
   return items;
 }
 
-/** Unknown properties of one object that are compared with those it may have, which takes up to 10 µs each. */
+/** Unknown properties of one object that are compared with its known ones, at up to 10 µs each. */
 const comparedMax = 20;
 
 function ofProperties(entries: TemplateEntries, schema: JsonSchema, examiner: Examiner, path: Path): Examination[] {
@@ -213,7 +213,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The keywords that combine schemas. A branch counts only where it holds, or fails, for sure. */
+/** Applies the keywords that combine schemas. A branch counts only if it certainly holds, or certainly fails. */
 function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
   const look = (rule: unknown) => examine(template, rule, examiner, path);
   const parts = branchesOf(schema, "allOf").map(look);

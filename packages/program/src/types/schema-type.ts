@@ -4,13 +4,13 @@ import type { JsonValue, Path } from "../json.ts";
 import { meantField } from "../read/shape-words.ts";
 import { entriesOf, objectOf, type ValueTemplate } from "../template.ts";
 
-/** What is known of a value: its schema, or undefined when nothing is. */
+/** The known type of a value: its schema, or undefined. */
 export type ValueType = JsonSchema | undefined;
 
-/** Of a point in time that an expression computes: the text that it is where it goes. */
+/** A computed point in time, which becomes a text. */
 export const timestampType: JsonSchema = { type: "string", format: "date-time" };
 
-/** A JSON type. Whole numbers are numbers: no output says which of the two its values are for good. */
+/** A JSON type. Whole numbers are numbers: an output schema does not guarantee which of the two its values are. */
 type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
 
 const typeNames: Readonly<Record<string, TypeName>> = {
@@ -23,7 +23,7 @@ const typeNames: Readonly<Record<string, TypeName>> = {
   object: "object",
 };
 
-/** The JSON type of a value. */
+/** Returns the JSON type of a value. */
 function typeNameOf(value: JsonValue): TypeName {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -31,7 +31,7 @@ function typeNameOf(value: JsonValue): TypeName {
   return typeNames[typeof value] ?? "object";
 }
 
-/** The types that values of a schema may have; undefined when any. */
+/** Returns the types that values of a schema may have, or undefined for any. */
 export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
   if (schema === undefined) return undefined;
   if (schema.type !== undefined) {
@@ -53,13 +53,13 @@ export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
   return isObject(schema.items) ? new Set(["array"]) : undefined;
 }
 
-/** The schemas of a list keyword such as anyOf. */
+/** Returns the schemas of a list keyword such as anyOf. */
 export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
   const branches = schema[keyword];
   return Array.isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** The type of what stands at one step into a value, or why nothing can. */
+/** Returns the type of a member of a value, or why it cannot exist. */
 export function fieldType(
   schema: ValueType,
   step: string | number,
@@ -78,7 +78,7 @@ export function fieldType(
   return fieldOfBranches(schema, step);
 }
 
-/** The type of what stands at a path of a value, or why nothing can. */
+/** Returns the type at a path of a value, or why it cannot exist. */
 export function walkType(schema: ValueType, path: Path): { readonly type: ValueType } | { readonly fault: string } {
   let type = schema;
   for (const step of path) {
@@ -104,7 +104,7 @@ function fieldOfBranches(schema: JsonSchema, step: string): { readonly type: Val
   return { fault: names.length === 0 ? "has no fields" : `has no such field, only ${names.join(", ")}${told}` };
 }
 
-/** The fields that a schema names, as many of them as a message can hold. */
+/** Returns the fields that a schema names, as many as fit into a message. */
 export function namesOf(schema: JsonSchema): string[] {
   const names: string[] = [];
   for (const { properties } of [
@@ -119,14 +119,14 @@ export function namesOf(schema: JsonSchema): string[] {
   return names;
 }
 
-/** What a constant says of the values that may stand in its place: its type, and its fields. */
+/** Returns the type of values that may replace a constant: its type, and its fields. */
 export function typeOfConstant(value: JsonValue): JsonSchema {
   if (!isObject(value)) return { type: typeNameOf(value) };
   const properties = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, typeOfConstant(child)]));
   return { type: "object", properties };
 }
 
-/** Why no value of one schema satisfies another, as far as types tell; undefined when one may. Apps may answer null anywhere. */
+/** Returns why no value of one schema satisfies another, as far as types show, or undefined if one may. Apps may answer null anywhere. */
 export function faultOfAssignment(from: ValueType, to: ValueType): string | undefined {
   const given = typesOf(from);
   const taken = typesOf(to);
@@ -164,7 +164,7 @@ function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
   return undefined;
 }
 
-/** A template as its schema has it filled in, as `fillInput` does with values: without nulls that mean "absent", and with defaults. */
+/** Returns a template as its schema completes it, as `fillInput` does with values: without nulls that mean "absent", and with defaults. */
 export function filledIn(template: ValueTemplate, schema: JsonSchema): ValueTemplate {
   return withDefaults(withoutNulls(template, nullPlace(schema)), schema);
 }
@@ -187,7 +187,7 @@ function withDefaults(template: ValueTemplate, schema: unknown): ValueTemplate {
   return objectOf([...filled]);
 }
 
-/** The null that stands in for an absent source, too, leaves its argument out: it is none of the argument's values. */
+/** A null that replaces an absent source also leaves its argument out: it is not a value of the argument. */
 function withoutNulls(template: ValueTemplate, place: NullPlace): ValueTemplate {
   if (template.kind === "list") {
     return { kind: "list", items: template.items.map((item, index) => withoutNulls(item, nullPlaceAt(place, index))) };
@@ -207,19 +207,19 @@ function withoutElse(item: ValueTemplate): ValueTemplate {
   return item.kind === "text" && item.otherwise?.value === null ? { kind: "text", parts: item.parts } : item;
 }
 
-// Few apps describe the members of a field that they answer. The arguments by which a tool narrows its list name them.
+// Few apps list the values of a field in their answers. The arguments by which a tool filters its list name them.
 
 type Values = { readonly argument: string; readonly values: readonly JsonValue[] };
 
 const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
-/** Returns the values that a tool's argument of the same name takes for a field of its answer; undefined if there is none. */
+/** Returns the values that a tool's argument accepts for the answer's field of the same name, or undefined. */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);
 }
 
-/** Returns the type of a tool's answer, in which `valuesListed` knows the fields that share their name with an argument. */
+/** Returns the type of a tool's answer, in which `valuesListed` finds fields that share their name with an argument. */
 export function answerTypeOf(action: Action): JsonSchema {
   const known = answers.get(action);
   if (known !== undefined) return known;

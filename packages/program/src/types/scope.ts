@@ -4,34 +4,34 @@ import { meantField } from "../read/shape-words.ts";
 import type { Expression, Reference } from "../template.ts";
 import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./schema-type.ts";
 
-/** A row set as later steps see it: what is known of each kept field, and whether its rows carry the state a map left. */
+/** A row set for later steps: the known type of each kept field, and whether its rows have the state of a map. */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
-/** A set of the same rows that tells no states. */
+/** Returns a set of the same rows without states. */
 export function withoutStates(set: RowSet | "any"): RowSet | "any" {
   return set === "any" ? "any" : { fields: set.fields, hasStates: false };
 }
 
-/** What a step leaves behind. */
+/** The results of a step. */
 export type Ended = {
-  /** What `steps.<id>` is; "none" where the step has no value, "any" where nothing is known of it. */
+  /** The value of `steps.<id>`. "none" if the step has no value, "any" if it is unknown. */
   readonly value: { readonly type: ValueType } | "none";
   readonly set: RowSet | "any" | undefined;
-  /** Whether it may be skipped although the job gets as far as here. */
+  /** True if it may be skipped although the job gets here. */
   readonly maySkip: boolean;
-  /** Whether it may have failed, its error handled, although the job gets as far as here. Default false. */
+  /** True if it may have failed, with its error handled, although the job gets here. Default false. */
   readonly mayFail?: boolean;
-  /** The step whose error says that the set is not there, although the job gets as far as here. */
+  /** The step whose error means that the set does not exist although the job gets here. */
   readonly lostWith?: string | undefined;
 };
 
-/** Of a step that nothing can be taken from. */
+/** The results of a step without any. */
 export const nothing: Ended = { value: "none", set: undefined, maySkip: false };
 
-/** What is known of an earlier call of the same map: its output, and whether it may not have been made. */
+/** An earlier call of the same map: its output, and whether it may have been skipped. */
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
-/** What hints say of the kinds of steps: which of them leave values or sets, and where there is a row. */
+/** Words of hints about the kinds of steps: which of them leave values or sets, and where there is a row. */
 export type ScopeHints = {
   readonly values: string;
   readonly sets: string;
@@ -40,54 +40,54 @@ export type ScopeHints = {
 };
 
 /**
- * Values that are known before a program runs, and how many expressions over them are evaluated by then, with how many steps, and how many
- * characters are filled in, at most.
+ * Values that are known before a program runs, and the limits of evaluating expressions over them: their number, their steps, and the
+ * characters filled in.
  */
 export type Constants = {
   readonly params: JsonObject;
   readonly budget: { evaluations: number; steps: number; characters: number };
 };
 
-/** What may be named at one place of a program. */
+/** The names that one place of a program can use. */
 export type Scope = {
   readonly hints: ScopeHints;
   readonly input: ValueType;
   readonly params: ValueType;
-  /** Undefined where answers of people may change them, or nothing is to be evaluated. */
+  /** Undefined if answers of people may change them, or nothing is to be evaluated. */
   readonly constants?: Constants | undefined;
   /** Steps that have ended, by id. */
   readonly ended: ReadonlyMap<string, Ended>;
-  /** Every id of the program: those not in `ended` come later. */
+  /** Every id of the program. Those not in `ended` come later. */
   readonly ids: ReadonlySet<string>;
-  /** Steps about whose error a condition asks that holds here. */
+  /** Steps whose error a true condition checks here. */
   readonly asked?: ReadonlySet<string> | undefined;
-  /** Sets about which a condition that holds here asks whether they are there. */
+  /** Sets whose existence a true condition checks here. */
   readonly askedSets?: ReadonlySet<string> | undefined;
   /** Steps whose error is handled here: they have failed. */
   readonly failed?: ReadonlySet<string> | undefined;
-  /** Fields of the row at hand. */
+  /** Fields of the current row. */
   readonly row?: RowSet | "any" | undefined;
   /** Earlier calls of the same map, by id. */
   readonly calls?: ReadonlyMap<string, EarlierCall> | undefined;
-  /** The answer of the call that is undone. */
+  /** The answer of the call to undo. */
   readonly output?: { readonly type: ValueType } | undefined;
-  /** What is given from outside a program, such as the event that starts it, by name: an expression names that alone. */
+  /** Values from outside a program, such as the event that starts it, by name. Their expressions can use only these. */
   readonly given?: ReadonlyMap<string, ValueType> | undefined;
 };
 
-/** What a reference names, or why it names nothing. `maySkip`: it needs something that stands in. */
+/** The target of a reference, or why it has none. `maySkip`: it needs a replacement. */
 type Resolved =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
-/** What a program says that its steps may name from the first one on. */
+/** The names that all steps of a program can use. */
 type Givens = {
   readonly inputSchema: JsonSchema | undefined;
   readonly input: JsonObject;
   readonly params: JsonObject;
 };
 
-/** The scope of a program's first step. */
+/** Returns the scope of a program's first step. */
 export function firstScope(
   { inputSchema, input, params }: Givens,
   { ids, hints }: Pick<Scope, "ids" | "hints">,
@@ -95,7 +95,7 @@ export function firstScope(
   return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
 }
 
-/** The scope of what is done where a condition holds: what it asks about the errors of steps, and about sets, is known there. */
+/** Returns the scope under a true condition: its checks of steps' errors and of sets are known there. */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
   const sets = [...source.matchAll(/\bhas\(\s*rows\.([A-Za-z0-9_]+)\s*\)/g)].map(([, id = ""]) => id);
@@ -104,7 +104,7 @@ export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">)
   return { ...scope, asked: new Set([...before, ...asked]), askedSets: new Set([...setsBefore, ...sets]) };
 }
 
-/** Finds what a reference names at a place; a reference that could not be read may name anything. */
+/** Finds the target of a reference at a place. An unreadable reference may name anything. */
 export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, "root" | "path" | "text">): Resolved {
   if (text === "") return { type: undefined, maySkip: false };
   const [first, ...rest] = path;
@@ -136,8 +136,8 @@ export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, 
 }
 
 /**
- * Finds the set a name stands for at a place; where none does, the hint names those there are. `lostWith`: the step with whose failure it
- * is not there, unless a condition asks about that.
+ * Finds the set of a name at a place. If there is none, the hint lists those that exist. `lostWith`: the step whose failure removes it,
+ * unless a condition checks that.
  */
 export function findSet(
   scope: Scope,
@@ -160,7 +160,7 @@ export function findSet(
   return given === undefined ? lacking : { ...lacking, hint: given };
 }
 
-/** What starts a standing program and has rows. */
+/** Starts of a standing program that have rows. */
 const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 
 function hintOfStart(name: string): string {
@@ -169,7 +169,7 @@ function hintOfStart(name: string): string {
   return `write "input": {"${name}": {"$ref": "${name}"}} in the standing definition, beside program; in the program ${schema}, the step ${take}, and found in the place of ${name}`;
 }
 
-/** A call whose answer has a list leaves a set once it says which. */
+/** A call whose answer has a list leaves a set when it says which. */
 function hintOfNoSet(name: string, { value }: Ended, sets: string): string {
   const type = value === "none" ? undefined : value.type;
   const list = namesOf(type ?? {}).find((field) => {
@@ -255,7 +255,7 @@ function follow(type: ValueType, path: Path, what: string, hint: string): Resolv
   return { type: current, maySkip: false };
 }
 
-/** The state a row of a map ended in. */
+/** The state in which a row of a map ended. */
 export type RowState = "ok" | "failed" | "skipped" | "unknown";
 
 /** Every state, in the order in which messages list them. */

@@ -14,7 +14,7 @@ import { examine } from "../../types/examine.ts";
 import { fieldType, filledIn, namesOf, typesOf } from "../../types/schema-type.ts";
 import type { Scope } from "../../types/scope.ts";
 
-/** Reads the arguments of a call; none when nothing is said. */
+/** Reads the arguments of a call, or none if absent. */
 export function readArgs(node: ShapeNode, reader: ShapeReader): ValueTemplate {
   const none = { kind: "literal", value: {} } as const;
   if (node.value === undefined || reader.object(node) === undefined) return none;
@@ -27,19 +27,19 @@ export function readArgs(node: ShapeNode, reader: ShapeReader): ValueTemplate {
   return none;
 }
 
-/** The arguments of one call, under check. */
+/** The arguments of one call to check. */
 export type ArgumentCheck = {
   readonly args: ValueTemplate;
   readonly action: Action;
   readonly path: Path;
-  /** Arguments that the engine gives when they are absent. */
+  /** Arguments that the engine adds if they are absent. */
   readonly given: readonly string[];
 };
 
-/** Faults of one call's arguments that are told. */
+/** Faults of one call's arguments that are reported. */
 const faultsMax = 100;
 
-/** Checks arguments against what their tool takes. Records every fault. */
+/** Checks arguments against their tool's schema. Records every fault. */
 export function checkArguments({ args, action, path, given }: ArgumentCheck, scope: Scope, check: Check): void {
   const { inputSchema, idempotency } = action;
   const free = action.class === "destructive" ? checkConfirm(args, action, path, check) : args;
@@ -69,7 +69,10 @@ export function checkArguments({ args, action, path, given }: ArgumentCheck, sco
   }
 }
 
-/** What is wrong with a value, with what it is and where it comes from. The value itself if it stands there and is no secret. */
+/**
+ * Returns the problem of a value, with its kind and source. It contains the value itself if that is written in the program and not
+ * sensitive.
+ */
 function toldOf(
   message: string,
   given: ValueTemplate | undefined,
@@ -84,7 +87,10 @@ function toldOf(
   return isOfValue ? `is ${isShown ? formatValue(filled.value) : kindText(filled.value)}, and ${message}` : message;
 }
 
-/** The destructive call's release stands in the program as it is: nothing that runs may decide it. Answers the other arguments. */
+/**
+ * Checks the confirmation of a destructive call, which is a constant of the program: nothing at run time may decide it. Returns the other
+ * arguments.
+ */
 function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { faults }: Check): ValueTemplate {
   const entries = entriesOf(args) ?? [];
   const confirm = entries.find(([name]) => name === "confirm")?.[1];
@@ -96,7 +102,7 @@ function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { fault
   return { kind: "object", entries: entries.filter(([name]) => name !== "confirm") };
 }
 
-/** Unknown values for arguments that the engine fills in, so that they do not count as missing. */
+/** Returns arguments with unknown values for those that the engine adds, so that they do not count as missing. */
 function withGiven(args: ValueTemplate, names: readonly string[], { required }: JsonSchema): ValueTemplate {
   const entries = entriesOf(args) ?? [];
   const missing = names.filter((name) => {
@@ -105,7 +111,7 @@ function withGiven(args: ValueTemplate, names: readonly string[], { required }: 
   return objectOf([...entries, ...missing.map((name) => [name, brokenTemplate] as const)]);
 }
 
-/** What stands in arguments at a path; undefined where nothing does. */
+/** Returns the template at a path of the arguments, or undefined. */
 function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | undefined {
   let at: ValueTemplate | undefined = template;
   for (const step of path) {
@@ -120,7 +126,7 @@ function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | u
   return at;
 }
 
-/** How a value of another type is written as the one that is wanted; undefined where nothing is known to be meant. */
+/** Returns how to write a value of another type in the wanted one, or undefined if unknown. */
 function mendedOf(found: ValueTemplate | undefined, message: string): string | undefined {
   if (found?.kind === "reference" && message.endsWith(", not string")) {
     return `write {"$text": "{${found.reference.text}}"} for its text`;
@@ -139,7 +145,7 @@ function mendedOf(found: ValueTemplate | undefined, message: string): string | u
   return isNumber || isFlag ? "write it without quotes" : undefined;
 }
 
-/** The argument that a name which its tool does not know was probably meant for. */
+/** Returns the argument that an unknown name was probably meant for. */
 function mendedName(action: Action, path: Path, message: string): string | undefined {
   const name = path.at(-1);
   if (
@@ -170,16 +176,16 @@ function hintOf(action: Action, path: Path): string {
 
 const describedMax = 300;
 
-/** What a description says, as a part of a sentence: who tells of a fault ends it. */
+/** Returns a description as part of a sentence, without its final period. */
 function described(description: string): string {
   const text = description.replaceAll(/\s+/g, " ").trim();
   return text.length > describedMax ? `${text.slice(0, describedMax).toWellFormed()} …` : text.replace(/\.$/, "");
 }
 
-/** Values of a closed set that a hint names. */
+/** Values of a closed set that a hint lists. */
 const valuesMax = 8;
 
-/** What a tool takes: names with their types, and which it must be given. */
+/** Returns the arguments of a tool: names with types, and which are required. */
 function argumentsText(schema: JsonSchema): string {
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const properties = isObject(schema.properties) ? schema.properties : {};

@@ -10,7 +10,7 @@ import type { RowSet } from "../../types/scope.ts";
 const pathMax = 512;
 const pathPattern = String.raw`^[^.\[\]{}\s"]+(\.[^.\[\]{}\s"]+|\[\d{1,6}\])*$`;
 
-/** The JSON Schema of the path of a row's field. */
+/** Returns the JSON Schema of the path of a row's field. */
 export function fieldPathSchema(
   example: string,
   description = "A field of the rows, or a path below one.",
@@ -34,7 +34,7 @@ export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | unde
   return path;
 }
 
-/** A field that a step names at a place of it. */
+/** A field that a step names, and the place where it does. */
 export type NamedField = { readonly field: Path; readonly pointer: string; readonly place: Path };
 
 /** Finds the type of a row's field. Records every fault. */
@@ -54,7 +54,7 @@ export function checkField(row: RowSet | "any", named: NamedField, { faults }: P
   return undefined;
 }
 
-/** Where a step names a field. */
+/** Returns the place where a step names a field. */
 export function fieldPlace({ pointer, place }: Pick<NamedField, "pointer" | "place">): Path {
   return [...pathOf(pointer), ...place];
 }

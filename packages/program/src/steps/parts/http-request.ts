@@ -12,18 +12,18 @@ export const httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as 
 /** A method of a request. */
 export type HttpMethod = (typeof httpMethods)[number];
 
-/** What is known of a request before it is filled in. */
+/** A request before it is filled in. */
 export type HttpCall = {
   readonly method: HttpMethod;
-  /** The header that takes the key under which the host does a write once; undefined where it takes none. */
+  /** The header for the key by which the host executes a write once. Undefined if there is none. */
   readonly keyHeader: string | undefined;
   /** Its first part is a text with the scheme and the whole host. */
   readonly url: TextTemplate;
-  /** Where it goes, as lists of hosts write it. */
+  /** The host, in the form of lists of hosts. */
   readonly host: string;
 };
 
-/** What a request may do, which its method says. */
+/** Returns the access class of a request, by its method. */
 export function classOfMethod(method: HttpMethod): AccessClass {
   if (method === "GET" || method === "HEAD") return "read";
   return method === "DELETE" ? "destructive" : "write";
@@ -33,7 +33,7 @@ const urlMax = 2_048;
 const counts = { headers: 50, query: 100 };
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/** What the service says itself, or what says how a request is carried: no program decides about these. */
+/** Headers that svc sets, or that control how a request is transferred. No program may set them. */
 const reservedHeaders = new Set([
   "host",
   "content-length",
@@ -49,7 +49,7 @@ const reservedHeaders = new Set([
   "accept-encoding",
 ]);
 
-/** What the service says of a request unless the program does. */
+/** Headers that svc sets unless the program does. */
 const contentHeaders = new Set(["accept", "content-type"]);
 
 const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
@@ -96,10 +96,10 @@ function namedValues(description: string, most: number, example: object): JsonSc
   };
 }
 
-/** A request as it was read: `args` is what is filled in and sent, the URL as texts and values by turns. */
+/** A request as read. `args`: the values to fill in and send, with the URL as texts and values in turn. */
 export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
 
-/** Reads a request. Records every fault; undefined without a method or a URL that say what it does, and where. */
+/** Reads a request. Records every fault. Returns undefined without a usable method and URL. */
 export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest | undefined {
   const fields = reader.fields(node, requestForm);
   if (fields === undefined) return undefined;
@@ -126,7 +126,7 @@ export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest |
   return { http: { method, url: url.text, host: url.host }, args };
 }
 
-/** Texts and values by turns, a text first: what is filled in between is told from what was written. */
+/** Returns texts and values in turn, beginning with a text, so that filled-in values stay distinct from written text. */
 function partsOf({ parts }: TextTemplate): ValueTemplate[] {
   const items: ValueTemplate[] = [];
   const literal = (value: string): ValueTemplate => ({ kind: "literal", value });
@@ -166,7 +166,7 @@ function readUrl(
   if (typeof first !== "string") return fault("does not begin with https:// and a host", urlHint);
   const length = text.parts.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 1), 0);
   if (length > urlMax) return fault(`is longer than ${urlMax} characters`, "send long values in the query or the body");
-  // What a value follows must be behind the host, which then is the one that is written down.
+  // A value may only follow the host, so that the host is the written one.
   if (text.parts.length > 1 && !/^https?:\/\/[^/?#\\]+[/?]/i.test(first)) {
     return fault("does not write its whole host down before the first value", urlHint);
   }
@@ -215,8 +215,8 @@ function readNamed(fields: ShapeFields, name: "headers" | "query", reader: Shape
 }
 
 /**
- * Why a header cannot take the key of a write, beside the headers that the request has; undefined where it can. One that never
- * arrived would have the write sent again as if the host told it apart.
+ * Returns why a header cannot take the key of a write, given the other headers, or undefined if it can. If the key never arrived, the write
+ * would be repeated as if the host recognized it.
  */
 export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
@@ -226,7 +226,10 @@ export function faultOfKeyHeader(name: string, headers: readonly string[]): stri
   return undefined;
 }
 
-/** By some names hosts carry out another method than the one that estimate and approval go by. What is filled in is looked at when it is sent. */
+/**
+ * Some names make hosts execute another method than the one that estimate and approval use. Filled-in values are checked when the request
+ * is sent.
+ */
 function checkMethodFields(names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   for (const name of names.filter(isMethodOverride)) {
     const hint = "write that one as the method, and leave it out";

@@ -8,13 +8,13 @@ import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import type { ValueType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 
-/** Fields that a step adds to rows, by name: each the path of a value below what the step takes them from. */
+/** Fields that a step adds to rows, by name, each with the path of its value in the step's source. */
 export type AddedFields = readonly (readonly [name: string, path: Path])[];
 
 const keptCount = { min: 1, max: 50 };
 const pathMax = 512;
 
-/** The JSON Schema of a `keep` whose paths begin with `root`. */
+/** Returns the JSON Schema of a `keep` whose paths begin with `root`. */
 export function keepSchema(description: string, root: string, examples: readonly [object, ...object[]]): JsonSchema {
   return {
     description,
@@ -33,7 +33,7 @@ export function keepSchema(description: string, root: string, examples: readonly
   };
 }
 
-/** Reads the fields that are added to rows; the paths lose their root. None where nothing is said. */
+/** Reads the fields to add to rows, with paths without their root. None if absent. */
 export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): AddedFields {
   const object = node.value === undefined ? undefined : reader.object(node);
   const entries = Object.entries(object ?? {});
@@ -56,7 +56,7 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
   });
 }
 
-/** The fields of a set with those that a step adds. A name that the rows have already is a fault, but for `replaced`. */
+/** Returns the fields of a set with those that a step adds. A name that the rows already have is a fault, except `replaced`. */
 export function withKept(
   { row, kept, path, replaced }: KeptFields,
   { faults }: Pick<Check, "faults">,
@@ -72,7 +72,7 @@ export function withKept(
   return fields;
 }
 
-/** Fields that are added to rows of a set, where they are named, and a field that goes. */
+/** Fields that are added to rows of a set, the places that name them, and a field that is removed. */
 export type KeptFields = {
   readonly row: RowSet;
   readonly kept: Iterable<readonly [string, ValueType]>;
@@ -80,7 +80,7 @@ export type KeptFields = {
   readonly replaced?: string;
 };
 
-/** Where a step names what it adds. */
+/** Returns the place where a step names its added fields. */
 export function keepPath({ pointer }: { readonly pointer: string }): Path {
   return [...pathOf(pointer), "keep"];
 }

@@ -9,9 +9,9 @@ import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.ts";
 
 /**
- * How the next page is asked for. `token`: argument `arg` takes what stands at `from` in the answer, or of the link there its parameter
- * `query`. `number`: it takes the number of the page, from `start` on. `rows`: it takes how many rows to skip, from `start` on. `size`:
- * the argument that says how many rows a full page has. `more`: the boolean in the answer that is false on the last page.
+ * How the next page is requested. `token`: argument `arg` takes the value at `from` in the answer, or the parameter `query` of the link
+ * there. `number`: it takes the page number, counted from `start`. `rows`: it takes the number of rows to skip, counted from `start`.
+ * `size`: the argument with the number of rows of a full page. `more`: the boolean in the answer that is false on the last page.
  */
 export type Paging =
   | {
@@ -30,7 +30,7 @@ export type Paging =
     };
 
 /**
- * At most `max` pages; without `paging` they are asked for as the tool declares. `unclear`: why what is said is no way; what would be
+ * At most `max` pages. Without `paging` they are requested as the tool declares. `unclear`: why the declared way is unusable; what would be
  * right depends on the tool.
  */
 export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly unclear?: string };
@@ -115,13 +115,13 @@ export const pageForm: ObjectForm = {
   ],
 };
 
-/** What hints say a page may be. */
+/** Shapes of a page for hints. */
 const shapes =
   'write {"max": 20} where the tool declares its paging, else {"arg": "page_token", "from": "nextPageToken", "max": 20} by token, ' +
   '{"arg": "page", "start": 1, "size": "page_size", "max": 20} by number, {"arg": "offset", "by": "rows", "size": "limit", "max": 20} ' +
   'by offset, or {"arg": "cursor", "from": "links.next", "query": "cursor", "max": 20} by link';
 
-/** Reads how pages are asked for. */
+/** Reads how pages are requested. */
 export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undefined {
   if (node.value !== undefined && !isObject(node.value)) {
     reader.faults.add("PROGRAM_MALFORMED", node.path, `is ${formatValue(node.value)}, not an object`, shapes);
@@ -129,7 +129,7 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
   }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  // Without it the rest is looked at all the same.
+  // If it is absent, the rest is checked anyway.
   const max = reader.number(fields.at("max"), pageCount) ?? pageCount.min;
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
@@ -140,7 +140,7 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
   return { max, paging, unclear };
 }
 
-/** Why what is said beside `max` is no way at all; undefined where it is one, however faulty. */
+/** Returns why the fields besides `max` name no way at all, or undefined if they name one, even a faulty one. */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
@@ -153,7 +153,7 @@ const nameArgument = "write the name of the argument that takes the token, the n
 const nameSize =
   "write the name of the argument that says how many rows a page has, such as page_size; its value goes to args";
 
-/** Reads what is said beside `max`; undefined where that is not enough or too much. Records every fault. */
+/** Reads the fields besides `max`. Returns undefined if they are too few or too many. Records every fault. */
 function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): Paging | undefined {
   const arg = reader.text(fields.at("arg"), { max: 200, hint: nameArgument });
   const more = readPath(fields.at("more"), "has_more", reader);
@@ -169,7 +169,7 @@ function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): 
   return start === undefined ? undefined : { kind: "number", arg, start, size, more };
 }
 
-/** Checks that the first page is said once: by `start` of the page, or among the values that the call gives. Records every fault. */
+/** Checks that the first page is given once: by `start` of the page, or in the call's arguments. Records every fault. */
 export function checkStart(
   rows: ShapeNode,
   page: PageSpec | undefined,
@@ -182,12 +182,12 @@ export function checkStart(
   if (given.value?.some(([name]) => name === paging.arg) !== true) return;
   const hint = `leave out ${given.path.at(-1)}.${paging.arg}: the first page is start`;
   const path = [...given.path, paging.arg];
-  // Of a tool's pages that are numbered it was refused from the first.
+  // For a tool's numbered pages this was always refused.
   const isOld = paging.kind === "number" && given.path.at(-1) === "args";
   faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "stands beside page.start", hint);
 }
 
-/** One way is told, and nothing of another. Records every fault. */
+/** Checks that exactly one way is given. Records every fault. */
 function checkWay({ path }: ShapeNode, fields: ShapeFields, { faults }: ShapeReader): void {
   const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);
   if (fields.has("query") && !fields.has("from")) add("query", "query stands without from");
@@ -206,12 +206,12 @@ function readPath(node: ShapeNode, example: string, reader: ShapeReader): Path |
   return path;
 }
 
-/** How a step asks a tool for its pages: as it says, else as the tool declares; undefined where neither does. */
+/** Returns how a step requests a tool's pages: as the step says, otherwise as the tool declares. Undefined if neither does. */
 export function pagingOf({ paging }: Pick<PageSpec, "paging">, { paging: declared }: Action): Paging | undefined {
   return paging ?? (declared && declaredPaging(declared));
 }
 
-/** The argument that the engine gives for the pages of a tool: a list of one, or of none. */
+/** Returns the argument that the engine adds for the pages of a tool: a list of one, or empty. */
 export function argumentOfPage(page: PageSpec | undefined, tool: Tool | undefined): string[] {
   const arg = page?.paging?.arg ?? (page && tool?.kind === "action" ? tool.paging?.arg : undefined);
   return arg === undefined ? [] : [arg];
@@ -224,7 +224,7 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
   return path && { kind: "token", arg, from: path, query, more: isMoreAt };
 }
 
-/** Checks that paths stand in the tool's output and fit the arguments. Records every fault. */
+/** Checks that paths exist in the tool's output and fit the arguments. Records every fault. */
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
   if (page.unclear !== undefined) {
@@ -241,11 +241,11 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
     return;
   }
-  // What a definition declares was checked with it.
+  // A definition's own declaration was checked with it.
   if (page.paging === undefined) return;
   const declared = action.paging && declaredPaging(action.paging);
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
-    // Counted otherwise than it is, an offset skips rows or has them twice, and no page would tell.
+    // With the wrong way of counting, an offset would skip or repeat rows, and no page would show it.
     const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
     faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which reads it as declared`);
     return;
@@ -255,7 +255,7 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
 }
 
-/** The page that reads a list as its tool declares. */
+/** Returns the page that reads a list as its tool declares. */
 function declaredHint({ max }: PageSpec): string {
   return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }
@@ -266,7 +266,7 @@ function hasPageArgument({ inputSchema }: Action): boolean {
   return namesOf(inputSchema).some((name) => /page|cursor|offset|token|skip|after/i.test(name));
 }
 
-/** The types that an argument takes; undefined when any. One that is none is a fault. */
+/** Returns the types of an argument, or undefined for any. An unknown argument is a fault. */
 function typesOfArgument(name: string, path: Path, action: Action, faults: FaultList) {
   const taken = fieldType(action.inputSchema, name);
   if ("type" in taken) return typesOf(taken.type);

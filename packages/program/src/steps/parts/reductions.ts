@@ -13,27 +13,27 @@ import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import { type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /**
- * One value over a set: how many rows (of one state); the sum or mean of a field's numbers; the least or greatest of its numbers or
- * texts; the values of a field as a list; or one text of all rows.
+ * One value over a set: the number of rows (of one state); the sum or mean of a field's numbers; its least or greatest number or text; its
+ * values as a list; or one text of all rows.
  */
 export type Reduction =
   | { readonly kind: "count"; readonly state: RowState | undefined }
   | { readonly kind: "sum" | "min" | "max" | "avg" | "list"; readonly field: Path }
   | {
       readonly kind: "text";
-      /** What stands for each row. */
+      /** The text for each row. */
       readonly of: TextTemplate;
       readonly separator: string;
-      /** Most rows that are told. */
+      /** Most rows in the text. */
       readonly max: number;
-      /** What stands for the others, around their number; undefined for nothing. */
+      /** The text for the other rows, around their number. Undefined for none. */
       readonly more: readonly string[] | undefined;
     };
 
 /** Values over a set, by name. */
 export type Reductions = readonly (readonly [name: string, Reduction])[];
 
-/** Values of a list, and rows that are told in a text, at most. */
+/** Most values of a list, and most rows in a text. */
 export const listedRowsMax = 1_000;
 
 const textMax = 200;
@@ -138,7 +138,7 @@ function readWords(node: ShapeNode, reader: ShapeReader): Reduction | undefined 
   return reduction;
 }
 
-/** What is written as a call is written with a space. */
+/** Rewrites a function call as words with a space. */
 function hintOf(text: string): string {
   const [, kind, operand = ""] = /^(\w{1,10})\(\s*([\w.* ]{0,60})\)$/.exec(text) ?? [];
   const written = `${kind?.toLowerCase()} ${operand === "*" ? "" : operand.trim().replace(/^row\./, "")}`.trim();
@@ -171,10 +171,10 @@ function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined
   return { kind: "text", of, separator, max, more: more?.split("{more}") };
 }
 
-/** Where values over a set stand, and what may be named there. */
+/** The place of values over a set, and its scope of names. */
 type Place = { readonly path: Path; readonly scope: Scope };
 
-/** Checks values over a set and answers the type of each, by name. Records every fault. */
+/** Checks values over a set. Returns their types by name. Records every fault. */
 export function checkReductions(
   reductions: Reductions,
   row: RowSet | "any",

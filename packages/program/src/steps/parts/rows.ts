@@ -11,15 +11,15 @@ import { type PageSpec, readPage } from "./page.ts";
 
 /** How the items of a list become rows. */
 export type ItemRows = {
-  /** Field that identifies a row, undefined for its ordinal. */
+  /** The field that identifies a row. Undefined for its ordinal. */
   readonly key: string | undefined;
-  /** Fields that are kept, the key among them. Of items that are no objects the one field is `value`. */
+  /** The kept fields, including the key. An item that is not an object has the single field `value`. */
   readonly keep: readonly string[];
 };
 
-/** How the list of an answer becomes a row set named as the step. */
+/** How the list in an answer becomes a row set with the name of the step. */
 export type RowsSpec = ItemRows & {
-  /** Path of the list in the trimmed answer. */
+  /** Path of the list in the answer after trimming. */
   readonly from: Path;
   readonly page: PageSpec | undefined;
 };
@@ -33,12 +33,12 @@ export const fieldName = {
 };
 const keptCount = { min: 1, max: 50 };
 
-/** The JSON Schema of the name of an item's field. */
+/** Returns the JSON Schema of the name of an item's field. */
 export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }
 
-/** The fields of a form that say how items become rows. */
+/** The fields of a form that define how items become rows. */
 export const itemRowsForm = {
   keep: {
     description: "Fields of the items that are kept. Items that are no objects have the one field value.",
@@ -102,11 +102,11 @@ export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows
   if (new Set(named).size < named.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
-  // The rows of the pages before are known by it.
+  // The key identifies rows of earlier pages.
   return { keep: key === undefined || named.includes(key) ? named : [...named, key], key };
 }
 
-/** Fields are kept whole: what stands in them is named where it is wanted. */
+/** Fields are kept as a whole. Their parts are named where they are used. */
 function hintOfField(value: ShapeNode["value"]): string {
   const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];
   return field === undefined
@@ -114,7 +114,7 @@ function hintOfField(value: ShapeNode["value"]): string {
     : `write ${JSON.stringify(field)}, and later row.${String(value).slice(0, 100)} for what stands in it`;
 }
 
-/** `items[]`: the path of a list, with the brackets that say so; `[]` alone is the answer itself. */
+/** Reads `items[]`: the path of a list with its brackets; `[]` alone is the answer itself. */
 function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = "write the path of the list and [], such as items[] or data.items[]";
   const text = reader.text(node, { max: 512, hint });
@@ -123,7 +123,7 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
     const message = `is ${formatValue(text)}, which is not the path of a list`;
-    // As JSONPath or jq would have it.
+    // In the form of JSONPath or jq.
     const bare = text.replace(/^\$?\./, "").replace(/\[\*?\]$/, "");
     const mended = parsePath(bare) === undefined ? hint : `write "${bare}[]"`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
@@ -131,7 +131,7 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   return path;
 }
 
-/** Checks rows against an answer, their page apart. */
+/** Checks rows against an answer, without their page. */
 export function setOfRows(
   rows: RowsSpec,
   path: Path,
@@ -148,7 +148,7 @@ export function setOfRows(
   return "any";
 }
 
-/** The set that the items of a list make. Records every fault. */
+/** Returns the set made from the items of a list. Records every fault. */
 export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
   const item = list === undefined || !isObject(list.items) ? undefined : list.items;
   noteUnknown(item, [...path, "keep"], rows.keep, faults);
@@ -174,7 +174,7 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
   return { fields, hasStates: false };
 }
 
-/** Notes fields of items of which nothing is known: no check finds a name that they do not have. */
+/** Notes fields of items whose form is unknown: no check finds a wrong name. */
 export function noteUnknown(item: ValueType, path: Path, names: readonly string[], faults: Check["faults"]): void {
   if (names.length === 0 || !isUnknownItem(item)) return;
   const shown = names.slice(0, 10).join(", ");
@@ -183,7 +183,7 @@ export function noteUnknown(item: ValueType, path: Path, names: readonly string[
   faults.note("FIELD_UNVERIFIED", path, message, hint);
 }
 
-/** True if a schema says nothing of the fields of an item. */
+/** True if a schema does not describe the fields of an item. */
 function isUnknownItem(item: ValueType): boolean {
   if (item === undefined) return true;
   const types = typesOf(item);
@@ -194,11 +194,11 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is no object" };
 }
 
-/** Levels of an output that are looked through for lists, and the lists that are named. */
+/** Levels of an output that are searched for lists, and the lists that are named. */
 const listsDepthMax = 4;
 const listsMax = 20;
 
-/** The lists of an output as rows.from writes them, the shallow ones first; in a list those of its first item. */
+/** Returns the lists of an output in the form of rows.from, shallow ones first. Inside a list it searches the first item. */
 function listsOf(schema: JsonSchema): string[] {
   const found: string[] = [];
   let level: readonly (readonly [path: string, schema: JsonSchema])[] = [["", schema]];
@@ -216,18 +216,18 @@ function listsOf(schema: JsonSchema): string[] {
   return found.slice(0, listsMax);
 }
 
-/** The lists of a tool's output, each with the fields of its items. */
+/** Returns the lists of a tool's output, each with the fields of its items. */
 function listsText({ outputSchema }: Pick<Action, "outputSchema">): string {
   return listsOf(outputSchema).join(", ") || "this tool has none";
 }
 
-/** What items have, as far as that is known. */
+/** Returns the known fields of items. */
 function fieldsText(item: unknown): string {
   const names = isObject(item) ? namesOf(item) : [];
   return names.length === 0 ? "" : ` (of ${names.join(", ")})`;
 }
 
-/** Tells what the answer has where it was not said well what is taken of it: who mends that need not ask again. */
+/** Adds the lists of the answer to the hint of a wrong path, so that the author need not look them up. */
 export function tellLists(path: Path, action: Action, { faults }: Check): void {
   const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
   faults.add("PROGRAM_MALFORMED", path, "does not say what rows it takes", hint);

@@ -5,10 +5,10 @@ import { nameSchema, readName } from "../../read/name.ts";
 import type { ShapeFields, ShapeReader } from "../../read/shape.ts";
 import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
-/** The set that a step takes its rows from; of a map's, those alone that ended in one of `states`, where they are named. */
+/** The set that a step takes its rows from. `states`: of a map's set only the rows that ended in one of these. */
 export type RowSource = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
-/** The JSON Schema of the name of a set. */
+/** Returns the JSON Schema of the name of a set. */
 export function sourceSchema(example: string, description = "The set."): JsonSchema {
   return nameSchema(description, example);
 }
@@ -51,7 +51,7 @@ export function checkSource({ step, field }: Taking, scope: Scope, check: Check)
   return set;
 }
 
-/** Finds a set that a step names in a field. Records every fault. */
+/** Finds the set that a step names in a field. Records every fault. */
 export function checkSet(
   { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
   scope: Scope,
@@ -62,7 +62,7 @@ export function checkSet(
     const { lostWith } = found;
     if (lostWith !== undefined) {
       const message = `set ${name} is not there where step ${lostWith} failed and its onError goes on`;
-      // Where the error is handled the step has failed: of a set in it the question is whether it was made before that.
+      // In the step's error handler the step has failed, so the condition must check if the set was made before that.
       const when = scope.failed?.has(lostWith) ? `has(rows.${name})` : `!has(steps.${lostWith}.error)`;
       const hint = `say when the step is done: "when": "${when}", of it or of a block around it`;
       faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);

@@ -22,7 +22,7 @@ const argsDefinition: JsonSchema = {
   examples: [{ calendar_id: { $ref: "input.calendar" }, max_results: 250 }],
 };
 
-/** How retryable outcomes are tried again: `max` times, waiting initialMs * factor^n, at most capMs. */
+/** How retryable outcomes are retried: `max` times, with waits of initialMs * factor^n, at most capMs. */
 export type RetryRule = {
   readonly max: number;
   readonly initialMs: number;
@@ -45,7 +45,7 @@ const retryForm: ObjectForm = {
   examples: [{ max: 4, initial: "1s", factor: 2, cap: "60s" }],
 };
 
-/** Reads how a call is tried again; not at all when nothing is said. */
+/** Reads how a call is retried, not at all if absent. */
 export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
   const fields = node.value === undefined ? undefined : reader.fields(node, retryForm);
   if (fields === undefined) return defaultRetry;
@@ -63,21 +63,21 @@ export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
   };
 }
 
-/** What is said of a call, be it made or undone: of a tool, or, where it has `http`, a request of its own. */
+/** The declaration of a call or of an undo: of a tool or, with `http`, of an HTTP request. */
 export type ToolCall = {
-  /** `http` for a request of its own. */
+  /** `http` for an HTTP request. */
   readonly tool: string;
-  /** Empty for a request of its own, which no account is for. */
+  /** Empty for an HTTP request, which has no account. */
   readonly entity: string;
   readonly http?: HttpCall | undefined;
-  /** Of kind `object` or, when it holds no reference, `literal`. */
+  /** Of kind `object` or, if it has no reference, `literal`. */
   readonly args: ValueTemplate;
   readonly retry: RetryRule;
   readonly timeoutMs: number;
   readonly pointer: string;
 };
 
-/** The call that takes a call back. Its references may name `output`. */
+/** The call that undoes another call. Its references may name `output`. */
 type UndoCall = ToolCall;
 
 /** A call that a step makes, once or for each row. */
@@ -113,7 +113,7 @@ export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
 /** The optional fields of every call. */
 export const callOptions = { args: ref("args"), retry: ref("retry"), timeout: ref("timeout") };
 
-/** Reads what is said of a call beside its entity. Without a tool nothing more is looked at, and the answer is undefined. */
+/** Reads the declaration of a call without its entity. Returns undefined if there is no tool. */
 export function readToolCall(
   fields: ShapeFields,
   pointer: string,
@@ -140,12 +140,12 @@ export function readToolCall(
   };
 }
 
-/** Reads an entity. One that cannot be one is "", whose account nobody is asked for. */
+/** Reads an entity. An invalid one is "", for which no account is looked up. */
 export function readEntity(node: ShapeNode, reader: ShapeReader): string {
   return reader.text(node, { max: 200, hint: "write the entity whose account is used, 1 to 200 characters" }) ?? "";
 }
 
-/** Checks a call where it stands: tool, references, arguments but those `given` by the engine. Answers its tool if that can be called. */
+/** Checks a call at its place: tool, references, and arguments except those `given` by the engine. Returns its tool if it can be called. */
 export function checkToolCall(
   { tool, args, pointer }: ToolCall,
   given: readonly string[],
@@ -159,18 +159,18 @@ export function checkToolCall(
   return action;
 }
 
-/** A secret may stand where its tool keeps it one; what an undo sends is written down before, with all that it sends. */
+/** A secret is allowed where its tool keeps it secret. Everything that an undo sends is stored in advance. */
 function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlaces {
   if (output !== undefined) {
     return { takes: () => false, hint: "name what the call that is undone answered: an undo takes no secret" };
   }
-  // Of a tool that is not known nothing else is said either.
+  // For an unknown tool nothing else is reported.
   const takes = (path: Path) => action === undefined || isSensitiveAt(action.inputSchema, path);
   const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; only at one that it marks, or in an http step, a secret is kept one`;
   return { takes, hint };
 }
 
-/** What a call may do, and whether a repeat of it does nothing twice; undefined for one of a tool that is not known. */
+/** Returns the access class of a call, and whether repeating it has no further effect. Undefined for an unknown tool. */
 export function effectOf(
   { tool, http }: Pick<ToolCall, "tool" | "http">,
   actions: Check["actions"],
@@ -180,7 +180,7 @@ export function effectOf(
   return action && { access: action.class, takesKey: action.idempotency !== undefined };
 }
 
-/** Finds the tool of a call; undefined when it cannot be called, which is recorded. */
+/** Finds the tool of a call. Returns undefined if it cannot be called, and records that. */
 function findAction(slug: string, path: Path, check: Check): Action | undefined {
   const { faults, view, actions } = check;
   const known = actions.get(slug);
@@ -212,7 +212,10 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
   return undefined;
 }
 
-/** Tools of the same toolkit: the one that was probably meant, then those whose names share most words with the slug; some where none does. */
+/**
+ * Returns tools of the same toolkit: the one that was probably meant, then those whose names share most words with the slug, or some of
+ * them.
+ */
 function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): readonly string[] {
   const [toolkit = "", name = ""] = slug.split(".");
   if (!toolkits.has(toolkit)) return [];
@@ -228,11 +231,13 @@ function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): 
 }
 
 const nearMax = 8;
-/** Comparing two names takes up to 10 µs: tools that a slug is compared with, and faults of a program after which none is. */
+/**
+ * Comparing two names takes up to 10 µs. Limits: tools that a slug is compared with, and faults of a program after which none is compared.
+ */
 const comparedMax = 200;
 const meantMax = 5;
 
-/** A word without the end that makes it plural. */
+/** Returns a word without its plural ending. */
 function stem(word: string): string {
   return word.replace(/s$/, "");
 }
@@ -252,10 +257,10 @@ export const undoForm: ObjectForm = {
   ],
 };
 
-/** What programs in the store may say of an undo. It was never heeded: every undo is tried alike. */
+/** Fields of an undo that stored programs may have. They never had an effect: every undo is retried in the same way. */
 const unheeded = ["retry", "timeout"];
 
-/** Reads how a call is undone: by the entity of the call when none is named. */
+/** Reads how a call is undone, with the call's entity if none is named. */
 export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: string): UndoCall | undefined {
   const { value } = node;
   const named = isObject(value) ? unheeded.filter((name) => Object.hasOwn(value, name)) : [];
@@ -273,7 +278,7 @@ export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: strin
   return { ...call, entity };
 }
 
-/** Checks how a call is undone. `output` is the type of the answer that is taken back. */
+/** Checks how a call is undone. `output`: the type of the answer of the call. */
 export function checkUndo(call: StepCall, undo: UndoCall, output: ValueType, scope: Scope, check: Check): void {
   const calls = scope.calls && new Map([...scope.calls, [call.id, { type: output, maySkip: false }] as const]);
   checkToolCall(undo, [], { ...scope, calls, output: { type: output } }, check);

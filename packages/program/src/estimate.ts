@@ -46,10 +46,10 @@ export type CountedSkill = {
 };
 
 /** The known tools and skills that a program names. */
-export type Known = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
+export type KnownParts = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
 
 /** Computes the limits of a program whose tools and skills are known. */
-export function estimateOf(program: Program, known: Known): ProgramEstimate {
+export function estimateOf(program: Program, known: KnownParts): ProgramEstimate {
   const { limits, steps } = program;
   const { classOf } = known;
   const counting = { classOf, useOfSkill: (name: string) => wholeUse(known, name), isRepeating: true };
@@ -103,13 +103,13 @@ export function writesFrom(
 }
 
 /** Returns the use that depends on no row and no repetition, which the limits must allow. */
-export function fixedUseOf(program: Program, { classOf, skills }: Known): Use {
+export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;
   return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
 }
 
 /** Returns the most that a skill uses: as its own job no more than its own limits. */
-function wholeUse({ skills }: Known, name: string): Use {
+function wholeUse({ skills }: KnownParts, name: string): Use {
   return useOfEstimate(skills.get(name)?.accepted.estimate);
 }
 
@@ -156,7 +156,7 @@ function rerunsOf({ points, limits }: Program): number {
   return [...points.values()].some(({ continuations }) => continuations.includes("retry-with")) ? 1 + limits.asks : 1;
 }
 
-function notCompensable(steps: readonly Step[], { classOf, skills }: Known): string[] {
+function notCompensable(steps: readonly Step[], { classOf, skills }: KnownParts): string[] {
   const isLasting = (step: Step) =>
     ownCallsOf(step).some((call) => classOf(call) !== "read" && call.undo === undefined) ||
     ownRunsOf(step).some((name) => leavesWrites(skills.get(name)));

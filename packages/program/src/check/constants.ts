@@ -16,10 +16,10 @@ import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments
 const stepsMax = 100_000;
 
 /** The value of a part of an expression, or why it fails at every evaluation. */
-type Evaluated = { readonly value: JsonValue } | { readonly error: string };
+type ConstantResult = { readonly value: JsonValue } | { readonly error: string };
 
 /** Returns the value of a constant part of an expression, or undefined if it is not computed. */
-function evaluateConstant(node: Expr, constants: Constants): Evaluated | undefined {
+function evaluateConstant(node: Expr, constants: Constants): ConstantResult | undefined {
   const { params, budget } = constants;
   if (budget.evaluations <= 0) return undefined;
   budget.evaluations--;
@@ -153,10 +153,10 @@ function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
   return { ...text, parts };
 }
 
-const computed = new WeakMap<Expression, { readonly found: Evaluated | undefined }>();
+const computed = new WeakMap<Expression, { readonly found: ConstantResult | undefined }>();
 
 /** Returns the value of a whole expression of constants, or undefined for any other. */
-function computedConstant(expression: Expression, constants: Constants): Evaluated | undefined {
+function computedConstant(expression: Expression, constants: Constants): ConstantResult | undefined {
   const known = computed.get(expression);
   if (known !== undefined) return known.found;
   const parsed = parseExpression(expression.source);

@@ -27,12 +27,12 @@ const functionNamespaces: ReadonlySet<string> = new Set(
 );
 
 /** A part of an expression: its kind, and its JSON type if it has one. */
-export type Typed = { readonly kind: CelKind; readonly type: ValueType };
+export type TypedPart = { readonly kind: CelKind; readonly type: ValueType };
 
 /** State of the walk through one expression. */
 export type ExpressionWalk = {
   readonly scope: Scope;
-  readonly locals: ReadonlyMap<string, Typed>;
+  readonly locals: ReadonlyMap<string, TypedPart>;
   /**
    * Steps and calls that the expression checks with has(), as `steps.<id>` and `calls.<id>`; with a dot after them if it checks one of
    * their fields.
@@ -46,7 +46,7 @@ export type ExpressionWalk = {
   note(message: string, hint: string): void;
 };
 
-const dynamic: Typed = { kind: "dyn", type: undefined };
+const dynamic: TypedPart = { kind: "dyn", type: undefined };
 
 const constants: Readonly<Record<string, CelKind>> = {
   nullValue: "null",
@@ -59,7 +59,7 @@ const constants: Readonly<Record<string, CelKind>> = {
 };
 
 /** Returns the type of a part of an expression. Records every fault below it. */
-export function typeOf(node: Expr, walk: ExpressionWalk): Typed {
+export function typeOf(node: Expr, walk: ExpressionWalk): TypedPart {
   const { exprKind } = node;
   switch (exprKind.case) {
     case "constExpr":
@@ -84,7 +84,7 @@ export function typeOf(node: Expr, walk: ExpressionWalk): Typed {
   }
 }
 
-function typeOfComprehension(node: Expr, walk: ExpressionWalk): Typed {
+function typeOfComprehension(node: Expr, walk: ExpressionWalk): TypedPart {
   if (node.exprKind.case !== "comprehensionExpr") return dynamic;
   const { iterRange, iterVar, accuVar, accuInit, loopStep } = node.exprKind.value;
   const range = iterRange === undefined ? dynamic : rangeType(iterRange, walk);
@@ -93,14 +93,14 @@ function typeOfComprehension(node: Expr, walk: ExpressionWalk): Typed {
   }
   const item = range.kind === "list" ? fieldType(range.type, 0) : { type: undefined };
   const itemType = "type" in item ? item.type : undefined;
-  const local: Typed =
+  const local: TypedPart =
     range.kind === "map" ? { kind: "string", type: undefined } : { kind: kindOfType(itemType), type: itemType };
   const locals = new Map([...walk.locals, [iterVar, local] as const, [accuVar, dynamic] as const]);
   if (loopStep !== undefined) typeOf(loopStep, { ...walk, locals });
   return { kind: accuInit?.exprKind.case === "listExpr" ? "list" : "bool", type: undefined };
 }
 
-function rangeType(range: Expr, walk: ExpressionWalk): Typed {
+function rangeType(range: Expr, walk: ExpressionWalk): TypedPart {
   const path = pathOfNode(range);
   if (path?.root !== "rows" || walk.locals.has("rows")) return typeOf(range, walk);
   walk.fault(
@@ -110,7 +110,7 @@ function rangeType(range: Expr, walk: ExpressionWalk): Typed {
   return dynamic;
 }
 
-function typeOfCall(node: Expr, walk: ExpressionWalk): Typed {
+function typeOfCall(node: Expr, walk: ExpressionWalk): TypedPart {
   if (node.exprKind.case !== "callExpr") return dynamic;
   const { args } = node.exprKind.value;
   const { name, receiver: target } = calledOf(node.exprKind.value, (whole) => isNamed(whole, walk));
@@ -162,12 +162,12 @@ function isFieldOfSet(node: Expr | undefined, walk: ExpressionWalk): boolean {
   return isSet(node, walk) && (pathOfNode(node)?.path.length ?? 0) > 1;
 }
 
-function isDate(typed: Typed | undefined): boolean {
+function isDate(typed: TypedPart | undefined): boolean {
   return typed?.kind === "string" && typed.type?.["format"] === "date";
 }
 
 /** Returns the JSON type of a function's result, if known. The text of a time is a time. */
-function typeOfResult(name: string, { signature }: CelResult, first: Typed | undefined): ValueType {
+function typeOfResult(name: string, { signature }: CelResult, first: TypedPart | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;
   if (signature?.items !== undefined) return { type: "array", items: signature.items };
   return signature?.gives === "first" ? first?.type : undefined;
@@ -197,7 +197,7 @@ function faultOfMethod(name: string, target: Expr, args: readonly Expr[], walk: 
 
 const ignored = () => {};
 
-function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
+function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   const path = pathOfNode(node);
   if (path === undefined) {
     // A computed index, or a selection from a computed value: its parts are checked, the type of the whole stays unknown.
@@ -220,7 +220,7 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): Typed {
 }
 
 /** Values from outside are named as if they were fields of one object. */
-function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): Typed {
+function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): TypedPart {
   if (given.has(path.root)) {
     const type = given.get(path.root);
     return typeOfLocal({ kind: kindOfType(type), type }, path, walk);
@@ -229,7 +229,7 @@ function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk
   return dynamic;
 }
 
-function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
+function typeOfLocal(local: TypedPart, { root, path, isTest }: NodePath, walk: ExpressionWalk): TypedPart {
   let { type } = local;
   for (const step of path) {
     const field = fieldType(type, step);
@@ -248,7 +248,7 @@ function typeOfLocal(local: Typed, { root, path, isTest }: NodePath, walk: Expre
   return path.length === 0 ? local : { kind: kindOfType(type), type };
 }
 
-function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk): Typed {
+function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk): TypedPart {
   if (path.length === 0 && (root === "rows" || root === "steps" || root === "calls")) {
     walk.fault(`takes ${root} as a whole`, root === "rows" ? "write rows.<set>" : `write ${root}.<id>.<field>`);
     return dynamic;

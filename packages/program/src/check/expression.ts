@@ -9,7 +9,7 @@ import type { CelKind } from "../types/cel-signature.ts";
 import { timestampType, type ValueType } from "../types/schema-type.ts";
 import type { Scope } from "../types/scope.ts";
 import { constantFault } from "./constants.ts";
-import { type ExpressionWalk, type Typed, typeOf } from "./expression-types.ts";
+import { type ExpressionWalk, type TypedPart, typeOf } from "./expression-types.ts";
 
 /** Hint for a text that continues after the end of its line. */
 const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
@@ -66,7 +66,7 @@ const jsonType: Readonly<Record<CelKind, ValueType>> = {
 };
 
 /** Undefined for an expression that cannot be checked. */
-function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): Typed | undefined {
+function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): TypedPart | undefined {
   const path = pathOf(expression.pointer);
   const sets = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
   const meant = lazily(() => {

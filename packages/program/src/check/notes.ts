@@ -97,9 +97,9 @@ function skillWrites(name: string, skills: Check["skills"]): boolean {
 }
 
 /** Times that a part of a program waits: in any case, and on its longest path. Milliseconds. */
-type Waited = { readonly leastMs: number; readonly mostMs: number };
+type WaitTimes = { readonly leastMs: number; readonly mostMs: number };
 
-const none: Waited = { leastMs: 0, mostMs: 0 };
+const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 
 /** Returns how long a step itself waits, as far as known. */
 type OwnMs = (step: Step) => number;
@@ -131,20 +131,20 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 /**
  * Conditions may exclude each other. Of the conditional steps only the longest is added to the unconditional ones, so that the path exists.
  */
-function waitedOfList(steps: readonly Step[], ownMs: OwnMs): Waited {
+function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {
   const each = steps.map((step) => waitedOfStep(step, ownMs));
   const leastMs = each.reduce((sum, waited) => sum + waited.leastMs, 0);
   return { leastMs, mostMs: leastMs + Math.max(0, ...each.map((waited) => waited.mostMs - waited.leastMs)) };
 }
 
-function waitedOfStep(step: Step, ownMs: OwnMs): Waited {
+function waitedOfStep(step: Step, ownMs: OwnMs): WaitTimes {
   const own = waitedInside(step, ownMs);
   const handled = step.onError === undefined ? none : waitedOfList(step.onError.steps, ownMs);
   const leastMs = step.when === undefined && step.onError === undefined ? own.leastMs : 0;
   return { leastMs, mostMs: Math.max(own.mostMs, handled.mostMs) };
 }
 
-function waitedInside(step: Step, ownMs: OwnMs): Waited {
+function waitedInside(step: Step, ownMs: OwnMs): WaitTimes {
   switch (step.kind) {
     case "if": {
       const [yes, no] = [waitedOfList(step.whenTrue, ownMs), waitedOfList(step.whenFalse, ownMs)];

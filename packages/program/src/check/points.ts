@@ -14,10 +14,10 @@ import { checkSensitiveSchema } from "./sensitive.ts";
 import type { PointUse } from "./steps.ts";
 
 /** Ids of steps and points that had to be left out. Their absence is not a second fault. */
-export type LeftOut = { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
+export type LeftOutIds = { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
 
 /** Checks every use of a point, and every point by itself. Records every fault. */
-export function checkPoints(program: Program, uses: readonly PointUse[], leftOut: LeftOut, check: Check): void {
+export function checkPoints(program: Program, uses: readonly PointUse[], leftOut: LeftOutIds, check: Check): void {
   for (const use of uses) {
     const point = program.points.get(use.point);
     if (point !== undefined) checkAskedPoint({ program, point, use, leftOut: leftOut.steps }, check);

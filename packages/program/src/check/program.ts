@@ -17,7 +17,7 @@ import { callsOf, stepsOf } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import { referencesOf, type ValueTemplate } from "../template.ts";
 import { typeOfConstant, typesOf, type ValueType } from "../types/schema-type.ts";
-import { type Constants, type Ended, firstScope, resolveType, type Scope } from "../types/scope.ts";
+import { type Constants, firstScope, resolveType, type Scope, type StepOutcome } from "../types/scope.ts";
 import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import type { Check, CheckContext } from "./context.ts";
 import { computedType } from "./expression.ts";
@@ -103,9 +103,13 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
 }
 
 /** The results for a program without faults. */
-type Found = { readonly scope: Scope; readonly check: Check; readonly skills: ReadonlyMap<string, CheckedSkill> };
+type CheckFindings = {
+  readonly scope: Scope;
+  readonly check: Check;
+  readonly skills: ReadonlyMap<string, CheckedSkill>;
+};
 
-function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: Found): AcceptedProgram {
+function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: CheckFindings): AcceptedProgram {
   const inner = [...skills.values()].map((skill) => skill.accepted);
   const undoTools = [...new Set([...ownUndoTools(program, check), ...undoToolsOf(skills)])];
   const tools = [...new Set([...toolsOf(program, check), ...undoTools])];
@@ -161,7 +165,7 @@ function classOf(actions: Check["actions"]): ClassOf {
 
 /** The result of a step that was left out is unknown, so naming it is not a second fault. */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
-  const unknown: Ended = { value: { type: undefined }, set: "any", maySkip: false };
+  const unknown: StepOutcome = { value: { type: undefined }, set: "any", maySkip: false };
   const ids = new Set([...stepsOf(program.steps), ...callsOf(program.steps)].map(({ id }) => id));
   const scope = firstScope(program, { ids, hints: scopeHints() });
   const isInputUnknown = faults.has("/inputSchema") || (program.inputSchema === undefined && faults.has("/input"));

@@ -3,9 +3,9 @@ import { isObject } from "@svc/core";
 import { listed } from "../limits.ts";
 import type { Point } from "../point.ts";
 import { asksOf, languageOf, maySkipNext, type OnError, type Step, stepKinds } from "../steps/index.ts";
-import type { Left, StepPoint } from "../steps/language.ts";
+import type { StepOutcomes, StepPoint } from "../steps/language.ts";
 import type { ValueType } from "../types/schema-type.ts";
-import { type Ended, type Scope, type ScopeHints, whereAsked } from "../types/scope.ts";
+import { type Scope, type ScopeHints, type StepOutcome, whereAsked } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 import { checkCondition } from "./expression.ts";
 
@@ -40,9 +40,9 @@ export function checkSteps(
 type Walk = { readonly points: ReadonlyMap<string, Point>; readonly check: Check; readonly uses: PointUse[] };
 
 /** Returns the results that the steps of a list leave, by id. */
-function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMap<string, Ended> {
+function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMap<string, StepOutcome> {
   const ended = new Map(before.ended);
-  const left = new Map<string, Ended>();
+  const left = new Map<string, StepOutcome>();
   const scope = { ...before, ended };
   let maySkip = false;
   for (const step of list) {
@@ -66,7 +66,7 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
   return left;
 }
 
-function checkStep(step: Step, before: Scope, walk: Walk): Left {
+function checkStep(step: Step, before: Scope, walk: Walk): StepOutcomes {
   if (step.when !== undefined) checkCondition(step.when, before, walk.check.faults);
   const scope = step.when === undefined ? before : whereAsked(before, step.when);
   const left = languageOf(step.kind).check(step, {
@@ -82,13 +82,13 @@ function checkStep(step: Step, before: Scope, walk: Walk): Left {
 function checkOnError(
   { id, kind }: Step,
   { steps, goesOn, codes }: OnError,
-  { left, scope, walk }: { readonly left: Left; readonly scope: Scope; readonly walk: Walk },
-): Left {
+  { left, scope, walk }: { readonly left: StepOutcomes; readonly scope: Scope; readonly walk: Walk },
+): StepOutcomes {
   const maySkip = left.inner.map(([inner, ended]) => {
     const { set, lostWith = id } = ended;
     return [inner, { ...ended, maySkip: true, ...(set !== undefined && { lostWith }) }] as const;
   });
-  const failed: Ended = { ...left.own, value: { type: onlyError }, set: undefined };
+  const failed: StepOutcome = { ...left.own, value: { type: onlyError }, set: undefined };
   // A last round whose condition is false has still ended: all its results exist.
   const isWhole = kind === "until" && codes?.every((code) => code === "UNTIL_EXHAUSTED") === true;
   const handling = {
@@ -101,7 +101,7 @@ function checkOnError(
   });
   if (!goesOn) return { own: left.own, inner: [...left.inner, ...handled] };
   const value = left.own.value === "none" ? { type: onlyError } : { type: typeWithError(left.own.value.type) };
-  const own: Ended = { ...left.own, value, mayFail: true, ...(left.own.set !== undefined && { lostWith: id }) };
+  const own: StepOutcome = { ...left.own, value, mayFail: true, ...(left.own.set !== undefined && { lostWith: id }) };
   return { own, inner: [...maySkip, ...handled] };
 }
 

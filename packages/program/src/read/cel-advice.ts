@@ -6,9 +6,9 @@ import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 const mark = "\uE000";
 
 /** A source without its texts, which do not depend on the language. */
-type Bare = { readonly source: string; readonly texts: readonly string[] };
+type BareSource = { readonly source: string; readonly texts: readonly string[] };
 
-function withoutTexts(source: string): Bare {
+function withoutTexts(source: string): BareSource {
   const texts: string[] = [];
   const plain = source.replaceAll(/[\u201C\u201D]/g, '"').replaceAll(/[\u2018\u2019]/g, "'");
   const bare = plain.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g, (text) => {
@@ -18,7 +18,7 @@ function withoutTexts(source: string): Bare {
   return { source: bare, texts };
 }
 
-function withTexts({ source, texts }: Bare): string {
+function withTexts({ source, texts }: BareSource): string {
   return source.replaceAll(new RegExp(`${mark}(\\d+)${mark}`, "g"), (_mark, index) => texts[Number(index)] ?? "");
 }
 

@@ -25,7 +25,7 @@ type Walk = StepContext & {
 };
 
 /** The place of a list: the kinds of its enclosing steps, outermost first, and whether it is in an error handler. */
-type Standing = {
+type ListPlace = {
   readonly place: StepPlace;
   readonly inside: readonly Step["kind"][];
   readonly isHandling?: boolean;
@@ -42,7 +42,7 @@ export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepCon
   return steps;
 }
 
-function readList(node: ShapeNode, standing: Standing, count: Bounds, walk: Walk): Step[] {
+function readList(node: ShapeNode, standing: ListPlace, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
       // It is refused for the number of steps, so further steps are not examined.
@@ -58,7 +58,7 @@ function readList(node: ShapeNode, standing: Standing, count: Bounds, walk: Walk
 }
 
 /** Returns why a step of a kind is not allowed at its place, or undefined if it is. */
-function refusalOf(kind: Step["kind"], { inside }: Standing): StepRefusal | undefined {
+function refusalOf(kind: Step["kind"], { inside }: ListPlace): StepRefusal | undefined {
   return inside.includes(kind) ? languageOf(kind).refusedInItself : undefined;
 }
 
@@ -66,7 +66,7 @@ function leaveOut(step: Step, { leftOut }: Walk): void {
   for (const { id } of stepsOf([step])) leftOut.add(id);
 }
 
-function readStep(node: ShapeNode, standing: Standing, walk: Walk): Step | undefined {
+function readStep(node: ShapeNode, standing: ListPlace, walk: Walk): Step | undefined {
   const { reader } = walk;
   const { place, inside } = standing;
   walk.count++;
@@ -95,7 +95,7 @@ function readStep(node: ShapeNode, standing: Standing, walk: Walk): Step | undef
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
 
-function readOnError(fields: ShapeFields, standing: Standing, walk: Walk): OnError | undefined {
+function readOnError(fields: ShapeFields, standing: ListPlace, walk: Walk): OnError | undefined {
   const node = fields.at("onError");
   if (node.value === undefined || standing.place === "map") return undefined;
   const rule = readErrorRule(node, walk.reader);
@@ -151,7 +151,7 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
 }
 
 /** Report on a step of unknown kind, with the closest kinds. */
-type Stranger = {
+type UnknownStep = {
   readonly message: string;
   readonly near: readonly Step["kind"][];
   /** What to do instead, if no step does such a thing. */
@@ -161,7 +161,7 @@ type Stranger = {
 /** Close kinds that are named at most. */
 const nearMax = 3;
 
-function togetherOf(named: readonly Step["kind"][], value: JsonObject): Stranger {
+function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownStep {
   const [kind, ...others] = named.filter((name) => name !== "if");
   const { if: condition } = value;
   // A condition next to its action instead of a block of its own.
@@ -174,7 +174,7 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): Stranger
 }
 
 /** Returns the report on a step of unknown kind: its unknown fields, and kinds that do such a thing or share its fields. */
-function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): Stranger {
+function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): UnknownStep {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {
     const { required, optional } = languageOf(kind).form;

@@ -11,7 +11,7 @@ import {
   itemOf,
   literal,
   nothingReached,
-  type Reached,
+  type PathExtent,
   reachAll,
   scalar,
 } from "./extent.ts";
@@ -20,11 +20,11 @@ type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
 type Scope = {
   /** The targets of the expression's paths, each at its index. */
-  readonly reached: readonly Reached[];
+  readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
 };
 /** Returns the cost of a part of an expression for given values. */
-type Costing = (scope: Scope) => Cost;
+type CostFunction = (scope: Scope) => Cost;
 
 const noLocals: ReadonlyMap<string, Extent> = new Map();
 
@@ -44,7 +44,7 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
 }
 
 /** `paths` collects the chains of names in it. */
-function costingOf(node: Expr | undefined, paths: Chain[]): Costing {
+function costingOf(node: Expr | undefined, paths: Chain[]): CostFunction {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   switch (exprKind.case) {
     case "constExpr": {
@@ -67,7 +67,7 @@ function costingOf(node: Expr | undefined, paths: Chain[]): Costing {
 }
 
 /** Returns the cost of a value made of parts: a list, a map, or a selection from a computed value. */
-function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]): Costing {
+function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]): CostFunction {
   const costings = children.map((child) => costingOf(child, paths));
   return (scope) => {
     const parts = costings.map((costing) => costing(scope));
@@ -77,7 +77,7 @@ function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]
 }
 
 /** Returns the cost of a chain of names. Each object on the way is converted to a map of its fields. */
-function costingOfPath(node: Expr | undefined, paths: Chain[]): Costing {
+function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   const path = pathOfNode(node);
   if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call, paths);
   const { root, isTest } = path;
@@ -95,14 +95,14 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): Costing {
 }
 
 /** The range is evaluated twice, because its length is checked first. A list that it makes is one of lists, as deep as it is long. */
-function costingOfComprehension(node: Expr | undefined, paths: Chain[]): Costing {
+function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
   const { iterVar, accuVar, ...parts } = node.exprKind.value;
   const [iterRange, accuInit, loopCondition, loopStep, result] = [
     ...[parts.iterRange, parts.accuInit, parts.loopCondition, parts.loopStep, parts.result].map((part) =>
       costingOf(part, paths),
     ),
-  ] as [Costing, Costing, Costing, Costing, Costing];
+  ] as [CostFunction, CostFunction, CostFunction, CostFunction, CostFunction];
   return (scope) => {
     const range = iterRange(scope);
     const rounds = Math.min(range.extent.items, celLimits.listItems);
@@ -133,7 +133,7 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): Costing
   };
 }
 
-function costingOfCall(node: Expr | undefined, paths: Chain[]): Costing {
+function costingOfCall(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "callExpr") return () => ({ steps: 0, extent: scalar });
   const { args } = node.exprKind.value;
   const costingsOfArgs = args.map((arg) => costingOf(arg, paths));

@@ -38,7 +38,7 @@ export function extentOf(value: unknown): Extent {
 }
 
 /** The target of a chain of names in one of several values. */
-export type Reached = {
+export type PathExtent = {
   /** At least as large as each of the targets. */
   readonly extent: Extent;
   /** Most fields and items of the objects and lists on the way. */
@@ -49,20 +49,20 @@ export type Reached = {
 export type Chain = { readonly root: string; readonly path: readonly (string | number)[] };
 
 /** Nothing. */
-export const nothingReached: Reached = { extent: scalar, items: 0 };
+export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
 /** Returns the targets of chains of names among values by name and, for `row`, in any one of several rows. */
 export function reachAll(
   chains: readonly Chain[],
   values: Readonly<Record<string, unknown>>,
   rows: readonly unknown[],
-): readonly Reached[] {
+): readonly PathExtent[] {
   return chains.map(({ root, path }) => reach(root === "row" ? rows : [values[root]], path));
 }
 
 /** Follows a chain of names from each of several values. A missing one counts as nothing. */
-function reach(starts: readonly unknown[], path: readonly (string | number)[]): Reached {
-  let reached: Reached | undefined;
+function reach(starts: readonly unknown[], path: readonly (string | number)[]): PathExtent {
+  let reached: PathExtent | undefined;
   for (const start of starts) {
     const next = reachOne(start, path);
     reached = reached === undefined ? next : largerOf(reached, next);
@@ -70,7 +70,7 @@ function reach(starts: readonly unknown[], path: readonly (string | number)[]): 
   return reached ?? nothingReached;
 }
 
-function reachOne(start: unknown, path: readonly (string | number)[]): Reached {
+function reachOne(start: unknown, path: readonly (string | number)[]): PathExtent {
   let value = start;
   let items = 0;
   for (const name of path) {
@@ -81,7 +81,7 @@ function reachOne(start: unknown, path: readonly (string | number)[]): Reached {
   return { extent: extentOf(value), items };
 }
 
-function largerOf(a: Reached, b: Reached): Reached {
+function largerOf(a: PathExtent, b: PathExtent): PathExtent {
   const items = Math.max(a.items, b.items);
   if (a.extent === b.extent) return { extent: a.extent, items };
   const either = largest(a.extent, b.extent);
@@ -109,10 +109,10 @@ export function itemOf(extent: Extent): Extent {
   return extent.item ?? { ...extent, depth: 0 };
 }
 
-type Measured = { items: number; text: number; total: number };
+type MeasureState = { items: number; text: number; total: number };
 
 function largestOf(list: readonly unknown[]): Extent {
-  const largest: Measured = { items: 0, text: 0, total: 1 };
+  const largest: MeasureState = { items: 0, text: 0, total: 1 };
   for (const item of list) {
     const measured = { items: 0, text: 0, total: 0 };
     measure(item, measured);
@@ -124,7 +124,7 @@ function largestOf(list: readonly unknown[]): Extent {
 }
 
 /** Returns false if there is too much to measure. */
-function measure(value: unknown, measured: Measured): boolean {
+function measure(value: unknown, measured: MeasureState): boolean {
   measured.total++;
   if (typeof value === "string") {
     measured.text = Math.max(measured.text, value.length);
@@ -136,12 +136,12 @@ function measure(value: unknown, measured: Measured): boolean {
   return Array.isArray(value) ? measureList(value, measured) : measureFields(value, measured);
 }
 
-function measureList(list: readonly unknown[], measured: Measured): boolean {
+function measureList(list: readonly unknown[], measured: MeasureState): boolean {
   measured.items = Math.max(measured.items, list.length);
   return list.length <= valuesMax && list.every((item) => measure(item, measured));
 }
 
-function measureFields(object: object, measured: Measured): boolean {
+function measureFields(object: object, measured: MeasureState): boolean {
   let count = 0;
   for (const name in object) {
     count++;

@@ -37,12 +37,12 @@ export function longNumberOf(double: number): RawNumber | "unclear" | undefined 
   return current?.get(double);
 }
 
-type Found = { readonly raws: readonly RawNumber[]; readonly numbers: ReadonlySet<number> };
+type NumberFindings = { readonly raws: readonly RawNumber[]; readonly numbers: ReadonlySet<number> };
 
 /** Findings for a value that is shared by many rows. */
-const foundBefore = new WeakMap<object, Found>();
+const foundBefore = new WeakMap<object, NumberFindings>();
 
-function foundIn(value: unknown): Found {
+function foundIn(value: unknown): NumberFindings {
   const before = typeof value === "object" && value !== null ? foundBefore.get(value) : undefined;
   if (before !== undefined) return before;
   const found = { raws: [] as RawNumber[], numbers: new Set<number>() };

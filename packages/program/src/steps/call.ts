@@ -4,7 +4,7 @@ import { type Path, pathOf } from "../json.ts";
 import { type ObjectForm, ref, schemaOf } from "../read/form.ts";
 import { entriesOf } from "../template.ts";
 import { answerTypeOf } from "../types/schema-type.ts";
-import { type Ended, nothing, type RowSet } from "../types/scope.ts";
+import { nothing, type RowSet, type StepOutcome } from "../types/scope.ts";
 import type { AnyStep, Measure, StepLanguage } from "./language.ts";
 import { argumentOfPage, checkPage, checkStart, pageForm } from "./parts/page.ts";
 import { type RowsSpec, readRows, rowsForm, setOfRows, tellLists } from "./parts/rows.ts";
@@ -89,7 +89,7 @@ export const callLanguage: StepLanguage<CallStep> = {
     const given = argumentOfPage(call.rows?.page, check.view.tools.get(call.tool));
     const action = checkToolCall(call, given, scope, check);
     if (call.undo !== undefined) checkUndo(call, call.undo, action?.outputSchema, scope, check);
-    const answer: Ended = { ...nothing, value: { type: action && answerTypeOf(action) } };
+    const answer: StepOutcome = { ...nothing, value: { type: action && answerTypeOf(action) } };
     const set = setOf(call, action, check);
     // Rows of a call in a map are a fault by themselves: later calls name its answer.
     if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };

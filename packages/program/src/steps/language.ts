@@ -5,7 +5,7 @@ import type { Bounds, Limits } from "../limits.ts";
 import type { ObjectForm } from "../read/form.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "../read/shape.ts";
 import type { Expression } from "../template.ts";
-import type { Ended, Scope } from "../types/scope.ts";
+import type { Scope, StepOutcome } from "../types/scope.ts";
 import type { StepCall } from "./parts/tool-call.ts";
 import type { Use } from "./use.ts";
 
@@ -36,9 +36,9 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Words of hints for its results, and for the part of it that has a row. */
   readonly named: StepWords;
   /** Reads a step. Returns undefined if it is unusable. Records every fault. */
-  read(base: StepBase, fields: ShapeFields, reading: StepReading<Inner>): S | undefined;
+  read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
   /** Checks a step at its place: references, sets, types, tools. Records every fault. */
-  check(step: S, checking: Checking<Inner>): Left;
+  check(step: S, checking: StepCheckContext<Inner>): StepOutcomes;
   /** Returns its lists of steps that the job continues after: branches. The calls for each row are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
   /** Returns its calls in order, without those of its lists. Pins, accounts, overrides and approvals depend on them. */
@@ -70,7 +70,7 @@ export type StepWords = {
 export type StepPlace = "program" | "branch" | "map";
 
 /** Context of reading steps. */
-export type StepReading<Inner extends AnyStep> = {
+export type StepReadContext<Inner extends AnyStep> = {
   readonly reader: ShapeReader;
   readonly limits: Limits;
   /** Reads a list in the step. */
@@ -80,18 +80,18 @@ export type StepReading<Inner extends AnyStep> = {
 };
 
 /** Context of checking steps. */
-export type Checking<Inner extends AnyStep> = {
+export type StepCheckContext<Inner extends AnyStep> = {
   readonly check: Check;
   /** The names that the step can use. */
   readonly scope: Scope;
   /** Checks a list in the step. Returns its results by id. */
-  list(steps: readonly Inner[], scope: Scope): ReadonlyMap<string, Ended>;
+  list(steps: readonly Inner[], scope: Scope): ReadonlyMap<string, StepOutcome>;
   /** Checks a single step inside the step. */
-  step(step: Inner, scope: Scope): Left;
+  step(step: Inner, scope: Scope): StepOutcomes;
 };
 
 /** The results of a step for later ones: by its own id, and by the ids of steps inside it. */
-export type Left = { readonly own: Ended; readonly inner: readonly (readonly [string, Ended])[] };
+export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly (readonly [string, StepOutcome])[] };
 
 /** A point that a step may ask. */
 export type StepPoint = {

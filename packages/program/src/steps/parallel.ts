@@ -4,7 +4,7 @@ import { type ObjectForm, ref } from "../read/form.ts";
 import { idForm } from "../read/name.ts";
 import type { ShapeNode } from "../read/shape.ts";
 import { nothing } from "../types/scope.ts";
-import type { AnyStep, StepLanguage, StepReading } from "./language.ts";
+import type { AnyStep, StepLanguage, StepReadContext } from "./language.ts";
 import { bothUses, noUse } from "./use.ts";
 
 /** Lists of steps of type `Inner`, by name, that run at the same time and join at the end. */
@@ -71,7 +71,7 @@ export function parallelLanguage<Inner extends AnyStep>(): StepLanguage<Parallel
 
 function readBranches<Inner extends AnyStep>(
   node: ShapeNode,
-  { reader, list }: StepReading<Inner>,
+  { reader, list }: StepReadContext<Inner>,
 ): ParallelStepOf<Inner>["branches"] {
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
   const malformed = (at: ShapeNode, message: string, hint: string) =>

@@ -1,6 +1,6 @@
 import { call, text } from "@svc/core";
 import type { Check } from "../check/context.ts";
-import { examineWithConstants } from "../check/examined.ts";
+import { examineWithConstants } from "../check/examine-template.ts";
 import type { KnownSkill } from "../check/known-skill.ts";
 import { checkReferences } from "../check/references.ts";
 import { checkSensitiveArguments } from "../check/sensitive.ts";

@@ -13,7 +13,7 @@ export function withoutStates(set: RowSet | "any"): RowSet | "any" {
 }
 
 /** The results of a step. */
-export type Ended = {
+export type StepOutcome = {
   /** The value of `steps.<id>`. "none" if the step has no value, "any" if it is unknown. */
   readonly value: { readonly type: ValueType } | "none";
   readonly set: RowSet | "any" | undefined;
@@ -26,7 +26,7 @@ export type Ended = {
 };
 
 /** The results of a step without any. */
-export const nothing: Ended = { value: "none", set: undefined, maySkip: false };
+export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: false };
 
 /** An earlier call of the same map: its output, and whether it may have been skipped. */
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
@@ -56,7 +56,7 @@ export type Scope = {
   /** Undefined if answers of people may change them, or nothing is to be evaluated. */
   readonly constants?: Constants | undefined;
   /** Steps that have ended, by id. */
-  readonly ended: ReadonlyMap<string, Ended>;
+  readonly ended: ReadonlyMap<string, StepOutcome>;
   /** Every id of the program. Those not in `ended` come later. */
   readonly ids: ReadonlySet<string>;
   /** Steps whose error a true condition checks here. */
@@ -76,12 +76,12 @@ export type Scope = {
 };
 
 /** The target of a reference, or why it has none. `maySkip`: it needs a replacement. */
-type Resolved =
+type ReferenceResult =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
 /** The names that all steps of a program can use. */
-type Givens = {
+type ProgramNames = {
   readonly inputSchema: JsonSchema | undefined;
   readonly input: JsonObject;
   readonly params: JsonObject;
@@ -89,7 +89,7 @@ type Givens = {
 
 /** Returns the scope of a program's first step. */
 export function firstScope(
-  { inputSchema, input, params }: Givens,
+  { inputSchema, input, params }: ProgramNames,
   { ids, hints }: Pick<Scope, "ids" | "hints">,
 ): Scope {
   return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
@@ -105,7 +105,10 @@ export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">)
 }
 
 /** Finds the target of a reference at a place. An unreadable reference may name anything. */
-export function resolveType(scope: Scope, { root, path, text }: Pick<Reference, "root" | "path" | "text">): Resolved {
+export function resolveType(
+  scope: Scope,
+  { root, path, text }: Pick<Reference, "root" | "path" | "text">,
+): ReferenceResult {
   if (text === "") return { type: undefined, maySkip: false };
   const [first, ...rest] = path;
   const name = String(first);
@@ -170,7 +173,7 @@ function hintOfStart(name: string): string {
 }
 
 /** A call whose answer has a list leaves a set when it says which. */
-function hintOfNoSet(name: string, { value }: Ended, sets: string): string {
+function hintOfNoSet(name: string, { value }: StepOutcome, sets: string): string {
   const type = value === "none" ? undefined : value.type;
   const list = namesOf(type ?? {}).find((field) => {
     const found = fieldType(type, field);
@@ -180,7 +183,7 @@ function hintOfNoSet(name: string, { value }: Ended, sets: string): string {
   return `have step ${name} take its rows: "rows": {"from": "${list}[]", "keep": ["id"], "page": {"max": 20}}; or ${sets}`;
 }
 
-function resolveStep(scope: Scope, name: string, path: Path): Resolved {
+function resolveStep(scope: Scope, name: string, path: Path): ReferenceResult {
   const ended = scope.ended.get(name);
   if (ended === undefined) {
     const known = [...scope.ended].flatMap(([id, { value }]) => (value === "none" ? [] : [id]));
@@ -195,7 +198,7 @@ function resolveStep(scope: Scope, name: string, path: Path): Resolved {
   return { ...found, maySkip: ended.maySkip, mayFail: ended.mayFail === true };
 }
 
-function resolveRow(scope: Scope, name: string, path: Path): Resolved {
+function resolveRow(scope: Scope, name: string, path: Path): ReferenceResult {
   if (scope.row === undefined) {
     return { fault: "row stands where there is no row", hint: scope.hints.rows };
   }
@@ -214,7 +217,7 @@ function resolveRow(scope: Scope, name: string, path: Path): Resolved {
   return follow(fields.get(name), path, `row.${name}`, "name a field that it has");
 }
 
-function resolveCall(scope: Scope, name: string, path: Path): Resolved {
+function resolveCall(scope: Scope, name: string, path: Path): ReferenceResult {
   if (scope.calls === undefined) {
     return { fault: "calls stands outside of a map", hint: "use steps.<id> for the answer of a step" };
   }
@@ -237,7 +240,7 @@ function missing(scope: Scope, name: string, known: readonly string[], what: str
   return { fault: why, hint };
 }
 
-function follow(type: ValueType, path: Path, what: string, hint: string): Resolved {
+function follow(type: ValueType, path: Path, what: string, hint: string): ReferenceResult {
   let current = type;
   let at = what;
   for (const step of path) {

@@ -1,7 +1,7 @@
 import { type Action, isSensitiveAt, type JsonSchema } from "@svc/catalog";
 import { formatValue, isObject } from "@svc/core";
 import type { Check } from "../../check/context.ts";
-import { examineWithConstants } from "../../check/examined.ts";
+import { examineWithConstants } from "../../check/examine-template.ts";
 import { checkSensitiveArguments } from "../../check/sensitive.ts";
 import type { JsonValue, Path } from "../../json.ts";
 import { kindText } from "../../read/name.ts";

@@ -38,10 +38,10 @@ export function readSource(fields: ShapeFields, field: string, reader: ShapeRead
 }
 
 /** A step that takes rows, and the field that names their set. */
-type Taking = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
+type RowTaker = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
 /** Finds the set that a step takes its rows from. Records every fault. */
-export function checkSource({ step, field }: Taking, scope: Scope, check: Check): RowSet | "any" {
+export function checkSource({ step, field }: RowTaker, scope: Scope, check: Check): RowSet | "any" {
   const set = checkSet({ name: step.source, pointer: step.pointer, field }, scope, check);
   if (set !== "any" && !set.hasStates && step.states !== undefined) {
     const path = [...pathOf(step.pointer), "states"];

@@ -7,13 +7,13 @@ import { fillConstants } from "./constants.ts";
 import { computedType } from "./expression.ts";
 
 /** How a template is compared with a schema. */
-export type Examining = {
+export type ExamineContext = {
   readonly examined: (template: ValueTemplate, examiner: Examiner) => readonly TemplateFault[];
   readonly validator: (schema: JsonSchema) => SchemaValidator;
 };
 
 /** The faults of a template, and its form with constants filled in. */
-export type Examined = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
+export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
  * Compares a template with a schema: first by its types, then with the values that are known before the program runs. Stored programs were
@@ -22,8 +22,8 @@ export type Examined = { readonly faults: readonly TemplateFault[]; readonly fil
 export function examineWithConstants(
   template: ValueTemplate,
   scope: Scope,
-  { examined, validator }: Examining,
-): Examined {
+  { examined, validator }: ExamineContext,
+): ExamineResult {
   const examiner: Examiner = {
     typeOf(part) {
       if (part.kind === "computed") return computedType(part.expression, scope);

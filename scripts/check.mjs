@@ -31,6 +31,11 @@ const checks = [
     () => script("toolkits.mjs", "--check"),
     ["toolkits", "packages/catalog", "packages/core"],
   ],
+  [
+    "the reference is of its sources",
+    () => script("reference.mjs", "--check"),
+    ["proto", "gen", "packages/cli", "packages/server", "packages/core", "test/golden/calls", "docs/reference"],
+  ],
   ["the first table of benchmarks is of its figures", () => run("node", [join("bench", "summarize.ts"), "--check"])],
   ["buf breaking", () => script("check-breaking.mjs")],
   ["buf lint", () => run("buf", ["lint"]), ["proto", "buf.yaml"]],

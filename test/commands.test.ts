@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { codeSpansOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText } from "./source.ts";
 
-// docs/commands.md names the command of every method of the contract, or why it has none.
+// docs/reference/calls-and-commands.md names the command of every method of the contract, or why it has none.
 
 type Service = { readonly kind: "service"; readonly name: string; readonly methods: readonly Method[] };
 type Method = { readonly name: string; readonly localName: string };
 
-const page = readText("docs/commands.md");
+const page = readText("docs/reference/calls-and-commands.md");
 const names = commandNames();
 /** Those that do something themselves. */
 const commands = names.filter((name) => !names.some((other) => other.startsWith(`${name} `)));

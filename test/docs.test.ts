@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { commandNames } from "@svc/cli";
-import { configVariables } from "@svc/server/config";
 import { describe, expect, test } from "vitest";
 import { anchorsOf, codeBlocksOf, codeSpansOf, linksOf, tableRowsOf } from "./markdown.ts";
 import { listFiles, readSources, readText, root } from "./source.ts";
@@ -137,24 +136,38 @@ describe("errors", async () => {
     return isSame ? line : `| ${said.join(" | ")} |${when}|${advice}|`;
   }
 
-  /** The page with a row for each reason of the code, new ones at the end of the last table, and none for others. */
-  function pageOfCode(page: string): string {
+  const errorPages = listFiles("docs/reference/errors").filter(isMarkdown);
+  const lastPage = "docs/reference/errors/administration.md";
+
+  /** The pages with a row for each reason of the code and none for others; new ones are at the end of one page, to be moved to their area. */
+  function pagesOfCode(): Map<string, string> {
     const left = reasonsOfCode();
-    const lines = page.split("\n").flatMap((line) => {
-      const [, reason = ""] = /^\| `([A-Z_]+)` /.exec(line) ?? [];
-      const code = left.get(reason);
-      if (reason === "" || statuses[code ?? ""] === undefined) return reason === "" ? [line] : [];
-      left.delete(reason);
-      return [rowOf(reason, code ?? "", line)];
+    const written = errorPages.map((path) => {
+      const lines = readText(path)
+        .split("\n")
+        .flatMap((line) => {
+          const [, reason = ""] = /^\| `([A-Z_]+)` +\| `[a-z_]+` /.exec(line) ?? [];
+          const code = left.get(reason);
+          if (reason === "" || statuses[code ?? ""] === undefined) return reason === "" ? [line] : [];
+          left.delete(reason);
+          return [rowOf(reason, code ?? "", line)];
+        });
+      return [path, lines] as const;
     });
-    const end = lines.findLastIndex((line) => line.startsWith("|")) + 1;
-    return lines.toSpliced(end, 0, ...sorted(left).map(([reason, code]) => rowOf(reason, code))).join("\n");
+    return new Map(
+      written.map(([path, lines]) => {
+        const end = lines.findLastIndex((line) => line.startsWith("|")) + 1;
+        const added = path === lastPage ? sorted(left).map(([reason, code]) => rowOf(reason, code)) : [];
+        return [path, lines.toSpliced(end, 0, ...added).join("\n")];
+      }),
+    );
   }
 
-  test("docs/errors.md has the reasons of the code, their codes and statuses; `vitest -u` writes those columns", async () => {
-    const page = readText("docs/errors.md");
-    await expect(pageOfCode(page)).toMatchFileSnapshot("../docs/errors.md");
-    const rows = tableRowsOf(page).filter(([reason = ""]) => /^`[A-Z_]+`$/.test(reason));
+  test("docs/reference/errors has the reasons of the code, their codes and statuses; `vitest -u` writes those columns", async () => {
+    for (const [path, text] of pagesOfCode()) await expect(text).toMatchFileSnapshot(`../${path}`);
+    const rows = errorPages
+      .flatMap((path) => tableRowsOf(readText(path)))
+      .filter(([reason = "", code = ""]) => /^`[A-Z_]+`$/.test(reason) && /^`[a-z_]+`$/.test(code));
     expect(rows.filter((cells) => cells.length !== 5 || cells.includes(""))).toEqual([]);
   });
 
@@ -226,13 +239,7 @@ function existsIn(packageFile: string, script: string): boolean {
   return (JSON.parse(readText(packageFile)) as { scripts?: Record<string, string> }).scripts?.[script] !== undefined;
 }
 
-test("the configuration table of docs/operations.md is that of the service", () => {
-  const table = tableRowsOf(readText("docs/operations.md")).filter(([name = ""]) => /^`SVC_[A-Z_]+`$/.test(name));
-  const shown = table.map((cells) => cells.map((cell) => cell.replaceAll("\\<", "<")));
-  expect(shown).toEqual(configVariables.map((row) => [`\`${row.name}\``, row.default, row.meaning]));
-});
-
-test("docs/operations.md lists the metrics of the service, all of them and no others", () => {
+test("docs/reference/metrics.md lists the metrics of the service, all of them and no others", () => {
   const files = [
     "packages/server/src/metrics/metrics.ts",
     "packages/server/src/metrics/engines.ts",
@@ -241,10 +248,10 @@ test("docs/operations.md lists the metrics of the service, all of them and no ot
     "packages/server/src/admission/project-metrics.ts",
   ];
   const names = files.flatMap((file) => [...readText(file).matchAll(/name: "(svc_\w+)"/g)]);
-  const listed = tableRowsOf(readText("docs/operations.md")).flatMap(
-    ([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? [],
-  );
+  const rows = tableRowsOf(readText("docs/reference/metrics.md"));
+  const listed = rows.flatMap(([cell = ""]) => /^`(svc_\w+)`$/.exec(cell)?.[1] ?? []);
   expect(listed.toSorted()).toEqual([...names].map(([, name = ""]) => name).toSorted());
+  expect(rows.filter((cells) => cells.length !== 4 || cells[3] === "")).toEqual([]);
 });
 
 test("docs/reference/schedules/polls.md names the tools whose new rows a poll finds, all of them and no others, by how", () => {
@@ -304,3 +311,27 @@ function isCommand(names: readonly string[], [group = "", member = ""]: readonly
   const isGroup = names.some((name) => name.startsWith(`${group} `));
   return names.includes(isGroup && /^[a-z]/.test(member) ? `${group} ${member}` : group);
 }
+
+describe("the documentation", () => {
+  /** Pages that are older than the limit of lines, until they are split. */
+  const unsplit = new Set(
+    ["agents", "benchmarks", "connections", "operations", "security", "toolkits", "tour", "webhooks"].map(
+      (name) => `docs/${name}.md`,
+    ),
+  );
+  const docs = listFiles("docs").filter((path) => isMarkdown(path) && existsSync(join(root, path)));
+
+  test.each(docs)("%s is short, has one title, and says first what it is for", (path) => {
+    const text = readText(path);
+    const lines = text.replace(/^```[\s\S]*?^```$/gm, "").split("\n");
+    expect(lines.filter((line) => line.startsWith("# "))).toHaveLength(1);
+    expect(text.startsWith("# ")).toBe(true);
+    if (unsplit.has(path)) return;
+    expect(lines.find((line, index) => index > 0 && line !== "")).toMatch(/^[A-Za-z`[*]/);
+    expect(text.split("\n").length - 1).toBeLessThanOrEqual(250);
+  });
+
+  test("names of pages are lower case with hyphens", () => {
+    expect(docs.filter((path) => !/^docs\/(?:[a-z0-9-]+\/)*[a-z0-9-]+\.md$/.test(path))).toEqual([]);
+  });
+});

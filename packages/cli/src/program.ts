@@ -3,6 +3,7 @@ import { nearest } from "@svc/catalog/nearest";
 import { Command, CommanderError, Help, type Option } from "commander";
 import { nameCommands } from "./command/api-names.ts";
 import { originOf } from "./command/client.ts";
+import { type CommandHelp, helpOf } from "./command/command-help.ts";
 import { type CommandContext, processContext } from "./command/context.ts";
 import { type CommandMaker, optionsByField } from "./command/declared.ts";
 import { CommandError, failureText, type RanCommand } from "./command/error.ts";
@@ -148,6 +149,11 @@ export function commandNames(): string[] {
       return [path.join(" "), ...namesOf(member, path)];
     });
   return namesOf(createProgram(processContext()), []);
+}
+
+/** Returns the help of every command in parts, in the order of the help. */
+export function commandHelp(): readonly CommandHelp[] {
+  return createProgram(processContext()).commands.map((command) => helpOf(command));
 }
 
 /** Returns an option's description as help prints it: a list that is empty until the option is given is no default worth a word. */

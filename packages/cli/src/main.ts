@@ -4,15 +4,15 @@ import { quickenImports, settleAllocator } from "./start.ts";
 
 const required = 24;
 
-// What reads the zone of the process by mistake, in a library or here, is the same on every node and in every thread of it.
+// Code that reads the time zone of the process by mistake gets the same one on every node and in every thread.
 process.env.TZ = "UTC";
 
 if (Number(process.versions.node.split(".")[0]) === required) {
-  // Before anything is loaded, which would be loaded again.
+  // Before anything is loaded, because it would be loaded again.
   if (process.argv[2] === "serve") settleAllocator();
-  // In the checkout, not in the temporary folder that everybody may write to.
+  // In the checkout, not in the temporary folder, which every user can write to.
   quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
-  // Imported only now, so that another Node is told so before it trips over what it cannot read.
+  // Imported only now, so that an unsupported Node version is reported before it fails on newer syntax.
   const { run } = await import("./program.ts");
   await run(process.argv.slice(2));
 } else {

@@ -54,9 +54,8 @@ export async function run(argv: string[]): Promise<void> {
 }
 
 /**
- * Runs one command and resolves with its exit code: 0 when it did what it should, 1 when that was refused or failed, with the reason
- * as a line on standard error, 2 when the arguments are wrong, 3 when a call is held or a watched job waits for a person, 130 when a
- * watch was interrupted.
+ * Runs one command and resolves with its exit code: 0 for success; 1 if it was refused or failed, with the reason on standard error; 2 if
+ * the arguments are wrong; 3 if a call needs confirmation or a watched job waits for a person; 130 if a watch was interrupted.
  */
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   let running: RanCommand | undefined;
@@ -68,19 +67,19 @@ export async function runCommand(argv: readonly string[], context: CommandContex
     await program.parseAsync(argv, { from: "user" });
     return 0;
   } catch (err) {
-    // commander has written what was wrong, or the help that was asked for.
+    // commander has written the error, or the requested help.
     if (err instanceof CommanderError) return err.exitCode === 0 ? 0 : 2;
     context.note(`svc: ${failureText(err, originOf(context), running)}`);
     return err instanceof CommandError ? err.exitCode : 1;
   }
 }
 
-/** A command as it is typed: `svc jobs park`. */
+/** Returns a command as it is typed: `svc jobs park`. */
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** The version of this command line, as its package.json has it. */
+/** The version of this command line, from its package.json. */
 const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
 
 /** Every command but `serve`, in the order of the help. */
@@ -130,7 +129,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
 
 nameCommands(callsOf(commands, "svc"));
 
-/** The calls that commands are named for, each with the command as texts have it. */
+/** Yields the calls of each command, with the command's name in texts. */
 function* callsOf(
   makers: Readonly<Record<string, CommandMaker>>,
   before: string,
@@ -141,7 +140,7 @@ function* callsOf(
   }
 }
 
-/** Every command as it is typed behind `svc`, groups before their members: `jobs`, `jobs submit`, … */
+/** Returns every command as it is typed after `svc`, groups before their members: `jobs`, `jobs submit`, … */
 export function commandNames(): string[] {
   const namesOf = (command: Command, before: readonly string[]): string[] =>
     command.commands.flatMap((member) => {

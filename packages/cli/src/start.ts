@@ -1,9 +1,9 @@
 import { enableCompileCache, registerHooks } from "node:module";
 
 /**
- * Settings of glibc's allocator, which it takes only at the start of a process. What is large is given back as it is freed: left alone
- * the allocator raises that bound to the largest that it has seen, and keeps 300 MB of what a burst of large bodies was. Two arenas in
- * place of eight a core.
+ * Settings of glibc's allocator, which reads them only at the start of a process. Large blocks are returned when they are freed: by default
+ * the allocator raises that limit to the largest block it has seen, and keeps 300 MB after a burst of large bodies. Two arenas instead of
+ * eight per core.
  */
 const settings = {
   MALLOC_MMAP_THRESHOLD_: "131072",
@@ -12,25 +12,25 @@ const settings = {
 } as const;
 
 /**
- * Replaces this process by the same one under the allocator's settings, where that is possible and none are set: its number and its
- * files stay. Takes a tenth of a second. Returns where there is nothing to do.
+ * Replaces this process by the same one with the allocator's settings, if that is possible and none are set. Its process id and files stay.
+ * Takes a tenth of a second. Returns if there is nothing to do.
  */
 export function settleAllocator(): void {
   const isSet = Object.keys(settings).some((name) => process.env[name] !== undefined);
-  // A parent that talks to this process, as `node --watch` does, would lose it.
+  // A parent that communicates with this process, as `node --watch` does, would lose it.
   if (process.platform !== "linux" || isSet || process.send !== undefined || process.execve === undefined) return;
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   process.execve(process.execPath, args, { ...process.env, ...settings });
 }
 
-/** Packages with many ECMAScript modules, whose files import each other by paths that end in `.js`. */
+/** Packages with many ECMAScript modules that import each other by paths ending in `.js`. */
 const largePackages =
   /\/node_modules\/(?:drizzle-orm|@bufbuild\/protobuf\/dist\/esm|@connectrpc\/[^/]+\/dist\/esm|uuid\/dist-node)\//;
 
 /**
- * Makes the imports that follow quick: compiled code is kept in `cacheDir` (without, where it cannot be written), and relative
- * imports, which are nearly all, are resolved here. Node 24 looks for the package.json around each module of theirs, and parses its
- * `exports` each time (package_json_reader.js, getPackageScopeConfig), to learn what their names say already.
+ * Makes later imports fast. Compiled code is kept in `cacheDir`, if it can be written. Relative imports, which are nearly all, are resolved
+ * here: for each module of these packages Node 24 looks for the package.json around it and parses its `exports` (package_json_reader.js,
+ * getPackageScopeConfig), although the file names already say the type.
  */
 export function quickenImports(cacheDir: string): void {
   enableCompileCache(cacheDir);
@@ -47,7 +47,7 @@ export function quickenImports(cacheDir: string): void {
   });
 }
 
-/** The service's sources: JavaScript too once they are a package. */
+/** The service's own sources, which are JavaScript in the package. */
 const ownSources = new URL("../../", import.meta.url).href;
 
 function isOwn(parentURL: string): boolean {

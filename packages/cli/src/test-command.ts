@@ -3,18 +3,18 @@ import type { CommandContext, Terminal } from "./command/context.ts";
 import type { Screen } from "./command/screen.ts";
 import { runCommand } from "./program.ts";
 
-/** A command that ran, or runs, in this process with a context of its own. */
+/** A command that runs, or ran, in this process with its own context. */
 export type TestCommand = {
-  /** Lines on standard output and on standard error so far. */
+  /** Lines on standard output, and on standard error, so far. */
   readonly printed: string[];
   readonly noted: string[];
   readonly exitCode: Promise<number>;
   interrupt(): void;
-  /** Resolves with the first line, printed or noted, that fits; rejects when the command ends without one. */
+  /** Resolves with the first matching line, printed or noted. Rejects if the command ends without one. */
   line(pattern: RegExp): Promise<string>;
 };
 
-/** Starts a command with exactly these variables; without a terminal or a screen unless one is given. */
+/** Starts a command with exactly these variables, and without a terminal or a screen unless one is given. */
 export function startCommand(
   argv: readonly string[],
   variables: Readonly<Record<string, string>> = {},

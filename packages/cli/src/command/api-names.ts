@@ -1,23 +1,23 @@
 import { quotas } from "@svc/core";
 
-/** The commands for the calls of the contract, as the topics declare them. */
+/** The commands of the contract's calls, as the topics declare them. */
 const commands = new Map<string, string>();
 
-/** Names the commands for calls; the first for a call stays. */
+/** Registers the commands of calls. The first one for a call stays. */
 export function nameCommands(named: Iterable<readonly [call: string, command: string]>): void {
   for (const [call, command] of named) if (!commands.has(call)) commands.set(call, command);
 }
 
-/** The example of a request that a text gives with its call, as far as a command has options for it. */
+/** An example request that a text gives with its call, as far as a command has options for it. */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
-/** The commands for calls with an example of their request. */
+/** The commands of calls with an example request. */
 const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
   PutSecret: ({ name = "" }) => `svc secrets put ${name}`,
   SetProjectPolicy: ({ http }) => `svc projects policy <project> --http-host ${http?.hosts?.[0] ?? ""}`,
 };
 
-/** The options and arguments for fields of requests, and for phrases about one. */
+/** The options and arguments of request fields, and of phrases about one. */
 const options: ReadonlyMap<string, string> = new Map(
   Object.entries({
     eventId: "--event",
@@ -58,7 +58,10 @@ const options: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Advice of the command line in place of the service's, by reason. `named` are the fields in the latter, `field` the one at fault. */
+/**
+ * The command line's own advice in place of the service's, by reason. `named`: the fields in the service's advice; `field`: the one at
+ * fault.
+ */
 export const ownAdvice: Readonly<Record<string, (named: readonly string[], field: string) => string | undefined>> = {
   ROLE_REQUIRED: ([credential = ""]) =>
     credential === "SVC_ADMIN_TOKEN"
@@ -74,7 +77,10 @@ export const ownAdvice: Readonly<Record<string, (named: readonly string[], field
 
 const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));
 
-/** The command for a call as a refusal names it: by its name, maybe with its service, and with an example or words on how to make it. */
+/**
+ * Returns the command of a call in a refusal, given by its name, optionally with its service, and with an example or words on how to make
+ * it.
+ */
 export function commandOf(named: string, reason = ""): string {
   const [path = "", ...how] = named.split(" ");
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -84,7 +90,7 @@ export function commandOf(named: string, reason = ""): string {
   return command === undefined ? named : `\`${command}\``;
 }
 
-/** The command for a call with an example of its request; undefined if there is none, or if the text only looks like an example. */
+/** Returns the command of a call with an example request, or undefined if there is none, or if the text only looks like an example. */
 function commandOfExample(name: string, example: string): string | undefined {
   try {
     return Object.hasOwn(commandsOfExamples, name) ? commandsOfExamples[name]?.(JSON.parse(example)) : undefined;
@@ -94,8 +100,8 @@ function commandOfExample(name: string, example: string): string | undefined {
 }
 
 /**
- * The option or argument for a field of a request by its path: a phrase, else that of the command that ran, as `own` has them, else that
- * of most commands. The path itself if the command line has no name for it.
+ * Returns the option or argument of a request field, given by its path: a phrase, then that of the command that ran (`own`), then that of
+ * most commands. Returns the path itself if the command line has no name for it.
  */
 export function optionOf(path: string, own: ReadonlyMap<string, string> = new Map()): string {
   const nameOf = (field: string) => {
@@ -110,13 +116,16 @@ export function optionOf(path: string, own: ReadonlyMap<string, string> = new Ma
   return `${nameOf(head) ?? head}${path.slice(head.length)}`;
 }
 
-/** A name, and behind one that has commands for examples a JSON object of at most two levels. */
+/** A name and, if it has commands for examples, a JSON object of at most two levels after it. */
 const nameInText = new RegExp(
   `\\b(?:(?:${Object.keys(commandsOfExamples).join("|")}) \\{(?:[^{}]|\\{[^{}]*\\})*\\}|[A-Za-z_]\\w*)`,
   "g",
 );
 
-/** A text of a result, which the wire has no parts of: names of calls in it are words of their own. */
+/**
+ * Returns a text of a result with command names in place of call names. On the wire such texts have no parts, so the names are found as
+ * separate words.
+ */
 export function withCommands(said: string, own: Readonly<Record<string, string>> = {}): string {
   return said.replace(nameInText, (named) => {
     const [name = ""] = named.split(" ");

@@ -46,7 +46,7 @@ export function addAdminOptions(command: Command): Command {
   return addServerOptions(command).option("--admin-token <token>", help);
 }
 
-/** Address of the server that a command speaks to, without a slash at its end. Throws CommandError. */
+/** Returns the address of the server without a trailing slash. Throws CommandError. */
 export function serverUrl({ url }: AddressedServer, { environment }: CommandContext): string {
   const text = (url ?? environment.get("SVC_URL") ?? localUrl(environment)).trim();
   const [, port] = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text) ?? [];
@@ -66,17 +66,17 @@ function localUrl(environment: Environment): string {
   );
 }
 
-/** Which service a command spoke to, and where the credential came from that it showed. */
+/** The service that a command called, and the source of its credential. */
 export type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
 const origins = new WeakMap<CommandContext, Origin>();
 
-/** What the command of this context used last; undefined when it has called nothing. */
+/** Returns the origin that the command of this context used last, or undefined if it has made no call. */
 export function originOf(context: CommandContext): Origin | undefined {
   return origins.get(context);
 }
 
-/** A client of the project whose key the options, the environment or the data folder name. Rejects with CommandError. */
+/** Opens a client of the project whose key comes from the options, the environment or the data folder. Rejects with CommandError. */
 export async function openProjectClient(options: ProjectOptions, context: CommandContext): Promise<SvcClient> {
   const baseUrl = serverUrl(options, context);
   const found = given("key", [options.apiKey, "--api-key"], "SVC_API_KEY", context) ?? (await firstKey(context));
@@ -84,7 +84,10 @@ export async function openProjectClient(options: ProjectOptions, context: Comman
   return createSvcClient({ baseUrl, apiKey: found.text.trim(), interceptors: [noteListLimits(context)] });
 }
 
-/** Notes once for a command that a list leaves out what its key may not read: an empty table would say that there is nothing. */
+/**
+ * Notes once for each command that a list leaves out what its key may not read. Without the note an empty table would suggest that there is
+ * nothing.
+ */
 function noteListLimits(context: CommandContext): Interceptor {
   const noted = new Set<string>();
   return (next) => async (request) => {
@@ -99,7 +102,7 @@ function noteListLimits(context: CommandContext): Interceptor {
   };
 }
 
-/** A client of the administrator. Throws CommandError without a token. */
+/** Opens a client of the administrator. Throws CommandError without a token. */
 export function openAdminClient(options: AdminOptions, context: CommandContext): SvcAdminClient {
   const baseUrl = serverUrl(options, context);
   const found = given("token", [options.adminToken, "--admin-token"], "SVC_ADMIN_TOKEN", context);
@@ -112,7 +115,7 @@ export function openAdminClient(options: AdminOptions, context: CommandContext):
   );
 }
 
-/** A credential and where it came from. */
+/** A credential and its source. */
 type Credential = { text: string; source: string };
 
 function given(
@@ -138,7 +141,7 @@ async function firstKey(context: CommandContext): Promise<Credential> {
   }
 }
 
-/** Id of the key's own project, which the catalog's calls take in order to show private toolkits. */
+/** Returns the id of the key's own project, which the catalog's calls need to show private toolkits. */
 export async function ownProjectId({ identity }: SvcClient): Promise<string> {
   return (await identity.getIdentity({})).projectId;
 }
@@ -146,8 +149,8 @@ export async function ownProjectId({ identity }: SvcClient): Promise<string> {
 type SharedVariable = "SVC_DATA_DIR" | "SVC_VAULT_KEY" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
 
 /**
- * Where a local server keeps its data and definitions, by the variables and defaults that the server itself uses. Only the named
- * variables are read: a shell that calls the server need not have the others, nor have them right. Rejects with ConfigError.
+ * Returns where a local server keeps its data and definitions, by the server's own variables and defaults. Reads only the named variables:
+ * a shell that calls the server need not have the others. Rejects with ConfigError.
  */
 export async function localConfig(
   { environment }: CommandContext,
@@ -159,7 +162,7 @@ export async function localConfig(
   });
 }
 
-/** Reads every item of a paged list, page by page. `limit` ends it early. */
+/** Reads every item of a paged list, page by page, or the first `limit` items. */
 export async function collectPages<Item>(
   readPage: (pageToken: string) => Promise<{ items: readonly Item[]; nextPageToken: string }>,
   limit = Number.POSITIVE_INFINITY,
@@ -174,12 +177,12 @@ export async function collectPages<Item>(
   return found.slice(0, limit);
 }
 
-/** The id of the project that a user names by id or by name. Rejects with CommandError when no project has that name. */
+/** Returns the id of a project given by id or name. Rejects with CommandError if no project has that name. */
 export async function findProjectId(client: SvcAdminClient, idOrName: string): Promise<string> {
   return idOrName.startsWith("prj_") ? idOrName : (await findProject(client, idOrName)).id;
 }
 
-/** The project that a user names by id or by name. Rejects with CommandError when there is none. */
+/** Returns a project given by id or name. Rejects with CommandError if there is none. */
 export async function findProject(client: SvcAdminClient, idOrName: string): Promise<Project> {
   const found = await listProjects(client);
   const project = found.find(({ id, name }) => id === idOrName || name === idOrName);
@@ -187,7 +190,7 @@ export async function findProject(client: SvcAdminClient, idOrName: string): Pro
   throw new CommandError(`there is no project "${idOrName}"; \`svc projects list\` shows those there are`);
 }
 
-/** Every project of the deployment, newest first. */
+/** Returns every project of the deployment, newest first. */
 function listProjects({ admin }: SvcAdminClient): Promise<Project[]> {
   return collectPages(async (pageToken) => {
     const { projects, nextPageToken } = await admin.listProjects({ pageSize: 500, pageToken });

@@ -9,12 +9,12 @@ import { type Environment, openEnvironment } from "@svc/server/config";
 import { CommandError } from "./error.ts";
 import { openScreen, type Screen } from "./screen.ts";
 
-// A terminal signals its whole process group and npm forwards what it got, so one Ctrl-C arrives more than once.
+// A terminal signals its whole process group and npm forwards the signal, so one Ctrl-C arrives more than once.
 const repeatMs = 1_000;
 
 /**
- * Calls `stop` at the first of these signals. Repeats within a second are the same wish; a later signal ends the process at once,
- * with 128 and the signal's number.
+ * Calls `stop` at the first of these signals. Repeats within a second are ignored. A later signal ends the process at once, with 128 plus
+ * the signal's number.
  */
 export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
@@ -29,34 +29,37 @@ export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJ
   }
 }
 
-/** How text may stand out on a terminal. */
+/** Styles of text on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
 
-/** What a command has of the world; tests give their own. */
+/** The surroundings of a command; tests supply their own. */
 export type CommandContext = {
   readonly environment: Environment;
   /** Writes one line of the command's result. */
   print(line: string): void;
   /** Writes one line about the result: progress, warnings, faults. */
   note(line: string): void;
-  /** Marks text up where the result goes to a terminal, and leaves it as it is elsewhere. */
+  /** Returns styled text if the result goes to a terminal, and plain text otherwise. */
   style(style: TextStyle, text: string): string;
   /** Reads standard input to its end. */
   readInput(): Promise<Buffer>;
-  /** The person at the terminal; undefined when standard input or error goes elsewhere. */
+  /** The person at the terminal. Undefined if standard input or error is redirected. */
   readonly terminal: Terminal | undefined;
-  /** Where progress can be drawn in place; undefined when standard error goes elsewhere. */
+  /** A screen for progress that is drawn in place. Undefined if standard error is redirected. */
   readonly screen: Screen | undefined;
-  /** Aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when nobody reads the output any more; a signal a second later ends the process. */
+  /**
+   * Returns a signal that aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when the output has no reader any more. A signal a
+   * second later ends the process.
+   */
   untilInterrupted(): AbortSignal;
 };
 
-/** The context of this process. What reads a variable throws ConfigError when SVC_ENV_FILE cannot be read. */
+/** Returns the context of this process. Reading a variable throws ConfigError if SVC_ENV_FILE cannot be read. */
 export function processContext(): CommandContext {
   let environment: Environment | undefined;
   process.stdout.on("error", ignoreClosedPipe);
   return {
-    // Opened at its first use: help needs none.
+    // Opened at first use, because help needs none.
     get environment() {
       environment ??= openEnvironment();
       return environment;
@@ -79,24 +82,24 @@ function untilInterrupted(): AbortSignal {
   return controller.signal;
 }
 
-/** A reader that has seen enough (`| head`) is no fault. */
+/** A reader that has seen enough (`| head`) is not an error. */
 function ignoreClosedPipe(err: NodeJS.ErrnoException): void {
   if (err.code !== "EPIPE") throw err;
 }
 
-/** A person at a terminal. What is shown to them goes to standard error: standard output is the command's result. */
+/** A person at a terminal. Everything for them goes to standard error; standard output is the command's result. */
 export type Terminal = {
-  /** Asks for a line. Rejects with CommandError when the person gives up. */
+  /** Asks for a line. Rejects with CommandError if the person gives up. */
   ask(question: string): Promise<string>;
-  /** Asks for a line that is not shown while it is typed. Rejects as `ask` does. */
+  /** Asks for a line without showing it. Rejects as `ask` does. */
   askSecret(question: string): Promise<string>;
-  /** Opens an address in the person's browser. Answers false when none could be started. */
+  /** Opens an address in the person's browser. Returns false if no browser could be started. */
   openPage(url: string): Promise<boolean>;
-  /** Shows that something goes on, until the returned function is called. */
+  /** Shows a spinner until the returned function is called. */
   startSpinner(text: string): Promise<() => void>;
 };
 
-/** The terminal of this process; undefined when there is none to ask at. */
+/** Returns the terminal of this process, or undefined if there is none. */
 function openTerminal(): Terminal | undefined {
   if (!stdin.isTTY || !stderr.isTTY) return undefined;
   return {
@@ -132,7 +135,7 @@ async function openPage(url: string): Promise<boolean> {
   const { default: open } = await import("open");
   try {
     const child = await open(url);
-    // Without a browser its starter is not found, and says so later than `open` does.
+    // Without a browser its starter is not found, and reports that later than `open` does.
     return await new Promise((resolve) => {
       child.once("error", () => resolve(false));
       child.once("spawn", () => resolve(true));

@@ -28,17 +28,17 @@ export type Method<Input extends DescMessage = DescMessage, Output extends DescM
   Output
 >;
 
-/** A method of the contract, streaming ones among them. */
+/** A method of the contract, streaming or unary. */
 type AnyMethod<Input extends DescMessage> = Pick<DescMethod, "name" | "parent"> & { readonly input: Input };
 
-/** The help of a command, and what it takes. */
+/** The help of a command, its arguments and its options. */
 export type CommandDeclaration<Input extends DescMessage> = {
   readonly says: string;
   readonly isDefault?: true;
   readonly alias?: string;
   readonly takes?: ArgumentDeclarations<FieldName<Input>>;
   readonly options?: readonly OptionDeclaration<FieldName<Input>>[];
-  /** Options behind `--json`. */
+  /** Options after `--json`. */
   readonly lastOptions?: readonly OptionDeclaration<FieldName<Input>>[];
   /** True if further arguments are passed to the command as `more`. */
   readonly takesMore?: true;
@@ -49,22 +49,22 @@ export type CommandDeclaration<Input extends DescMessage> = {
   /** Help between the options and the examples. */
   readonly more?: string;
   readonly examples: readonly string[];
-  /** Whose options the command has; those of the method's callers unless stated. */
+  /** The kind of client, which decides the credential options. Default: that of the method's callers. */
   readonly client?: keyof typeof addClientOptions;
-  /** The command as texts name it; its path unless stated. */
+  /** The command in texts that name it. Default: its path. */
   readonly shown?: string;
-  /** What follows the command in texts that name its method. */
+  /** Words after the command in texts that name its method. */
   readonly words?: string;
-  /** Other methods that texts name the command for, each with what follows the command there. */
+  /** Other methods that texts name this command for, each with the words after it. */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
-/** A command under way: its arguments and options by name, and clients opened by them. */
+/** A running command: its arguments and options by name, and clients opened with them. */
 export type Run<Values> = {
   readonly values: Values;
   readonly context: CommandContext;
   readonly asJson: boolean;
-  /** Arguments beyond those that are declared. */
+  /** Arguments beyond the declared ones. */
   readonly more: readonly string[];
   project(): Promise<SvcClient>;
   admin(): SvcAdminClient;
@@ -72,9 +72,9 @@ export type Run<Values> = {
 
 /** Adds a command to its parent under a name. */
 export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
-  /** The methods that texts name the command for, and the words behind it in the place of some. */
+  /** The methods that texts name this command for, with the words after it. */
   readonly methods?: readonly NamedMethod[];
-  /** The command as texts name it; its path unless stated. */
+  /** The command in texts that name it. Default: its path. */
   readonly shown?: string | undefined;
   /** The commands of a topic. */
   readonly commands?: Readonly<Record<string, CommandMaker>>;
@@ -83,7 +83,8 @@ export type CommandMaker = ((parent: Command, context: CommandContext, name: str
 type NamedMethod = { readonly name: string; readonly words?: string | undefined };
 
 /**
- * Declares a command. Its method says whose options it has and how those that fill a request are read; `run` gets the request so far.
+ * Declares a command. Its method decides the credential options, and how options that fill the request are read. `run` gets that part of
+ * the request.
  */
 export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: AnyMethod<Input> | undefined,
@@ -107,12 +108,12 @@ export function command<Input extends DescMessage, Values = Readonly<Record<stri
 
 const optionsOf = new WeakMap<Command, ReadonlyMap<string, string>>();
 
-/** The options and arguments of a command by the request fields that they fill. */
+/** Returns the options and arguments of a command by the request fields that they fill. */
 export function optionsByField(made: Command): ReadonlyMap<string, string> {
   return optionsOf.get(made) ?? new Map();
 }
 
-/** Gives a command its help, and what it takes. */
+/** Gives a command its help, arguments and options. */
 function describe<Input extends DescMessage>(
   made: Command,
   method: AnyMethod<Input> | undefined,
@@ -151,7 +152,7 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   let client: Promise<SvcClient> | undefined;
   let admin: SvcAdminClient | undefined;
   return {
-    // Commander's values are of the types that the declaration's readers return.
+    // Commander's values have the types that the declaration's readers return.
     values: { ...given, ...named } as Values,
     context,
     asJson: given.json === true,
@@ -161,14 +162,14 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   };
 }
 
-/** Returns the function of a client that makes calls of a method. */
+/** Returns the function of a client that calls a method. */
 export async function callerOf<Input extends DescMessage, Output extends DescMessage>(
   method: Method<Input, Output>,
   run: Pick<Run<unknown>, "project" | "admin">,
 ): Promise<(request: MessageInitShape<Input>) => Promise<MessageShape<Output>>> {
   const clients: object = isOfAdmin(method) ? run.admin() : await run.project();
   const name = method.parent.name.replace(/Service$/, "").toLowerCase();
-  // The client of a service has a function for each of its methods.
+  // A service's client has a function for each of its methods.
   const service = (clients as Record<string, object>)[name] as Record<
     string,
     (request: MessageInitShape<Input>) => Promise<MessageShape<Output>>

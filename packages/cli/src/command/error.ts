@@ -4,7 +4,7 @@ import { Code, ConnectError, svcErrorDetails } from "@svc/sdk";
 import { commandOf, optionOf, ownAdvice } from "./api-names.ts";
 import { unreachableHint } from "./unreachable.ts";
 
-/** A command that was refused or failed; the message is what its user reads, and the process ends with `exitCode`, 1 unless stated. */
+/** A command that was refused or failed. The message is for the user, and the process ends with `exitCode`, 1 by default. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;
@@ -15,17 +15,17 @@ export class CommandError extends Error {
   }
 }
 
-/** Which service answered, and what was shown to it. */
+/** The service that answered, and the credential that was sent to it. */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
-/** The command that ran, such as `svc jobs park`, and its options and arguments by the request fields that they fill. */
+/** The command that ran, such as `svc jobs park`, with its options and arguments by the request fields that they fill. */
 export type RanCommand = { readonly path: string; readonly options: ReadonlyMap<string, string> };
 
-/** The text of an error for users, without its stack. */
+/** Returns the text of an error for users, without its stack. */
 export function failureText(err: unknown, origin?: Origin, command?: RanCommand): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
-    // The service cannot tell a wrong token from a wrong key.
+    // The service cannot distinguish a wrong token from a wrong key.
     const text =
       isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, origin, command);
     if (!isRefused) return text;
@@ -36,19 +36,19 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
 
 const wrongToken = "the administrator's token is not the one that SVC_ADMIN_TOKEN is set to where the service runs";
 
-/** Reasons of an address that does not serve the call; of administration the service's own help says where else it may be served. */
+/** Reasons of an address that does not serve the call. For administration the service's own help names the right address. */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
 /** Advice if the address serves no calls or posts of projects. */
 export const wrongListenerHint =
   "The listener of the administrator (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) take nothing of projects: set --url or SVC_URL to the address where the service takes calls.";
 
-/** A refusal in the words of this command line. */
+/** Returns a refusal in the words of the command line. */
 function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {
   const details = refusalsOf(err);
-  // Without a detail it was the network, or a server of another kind, that ended the call.
+  // Without a detail the call was ended by the network, or by a server of another kind.
   if (details.length === 0 && err.code === Code.Unavailable) {
-    // The Fetch standard bars ports of other protocols ("port blocking").
+    // The Fetch standard blocks ports of other protocols ("port blocking").
     const text = err.rawMessage.replace(
       /: bad port$/,
       ": its port belongs to another protocol, and no HTTP client may use it",
@@ -58,7 +58,7 @@ function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: R
   if (details.some(({ reason }) => listenerReasons.has(reason)) && origin?.isAdmin === false)
     return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
   const { reason = "", message = partedOf(err.rawMessage) } = details[0] ?? {};
-  // A command may make another call before its own, such as one for a project's id: its user knows of the command alone.
+  // A command may make another call first, for example for a project's id. Its user knows only the command.
   const isOfRole = command !== undefined && reason === "ROLE_REQUIRED";
   const what = renderText(message, (kind, name) =>
     kind === "call" && isOfRole ? `\`${command.path}\`` : ownName(kind, name, reason, command),
@@ -76,16 +76,16 @@ function adviceOf({ reason, field, help }: Refusal): PartedText {
   return partedOf(ownAdvice[reason]?.(named, field) ?? help);
 }
 
-/** One fault of a refused call, its texts with their parts. */
+/** One fault of a refused call, with its texts in parts. */
 export type Refusal = {
   readonly reason: string;
   readonly field: string;
   readonly help: PartedText;
-  /** The message of the error, of which the first fault has the parts. */
+  /** The message of the error. The first fault has its parts. */
   readonly message: PartedText;
 };
 
-/** The faults of a refused call in the service's order; an empty list if the error is not a refusal. */
+/** Returns the faults of a refused call in the service's order, or an empty list if the error is not a refusal. */
 export function refusalsOf(err: ConnectError): Refusal[] {
   return err.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {
     const message = parts.filter(({ inMessage }) => inMessage);
@@ -94,7 +94,7 @@ export function refusalsOf(err: ConnectError): Refusal[] {
   });
 }
 
-/** A text of a refusal with the names of this command line. */
+/** Returns a text of a refusal with the names of the command line. */
 export function spokenText(said: PartedText): string {
   return renderText(said, (kind, name) => ownName(kind, name));
 }
@@ -104,7 +104,7 @@ function ownName(kind: PartKind, name: string, reason?: string, command?: RanCom
   return kind === "field" ? optionOf(name, command?.options) : name;
 }
 
-/** The seconds of Retry-After; undefined when there is none, or the date of another server between. */
+/** Returns the seconds of Retry-After, or undefined if there are none or another server sent a date. */
 function retryAfterSeconds({ metadata }: ConnectError): string | undefined {
   return /^\d+$/.exec(metadata.get("retry-after") ?? "")?.[0];
 }

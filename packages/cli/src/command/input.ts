@@ -3,7 +3,7 @@ import { readForeignText, requireText } from "@svc/core";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./error.ts";
 
-/** The text of a file, or of standard input for `-`. `what` is what asked for it. Rejects with CommandError. */
+/** Returns the text of a file, or of standard input for `-`. `what`: the option or argument that named it. Rejects with CommandError. */
 export async function readText(file: string, what: string, context: CommandContext): Promise<string> {
   try {
     return requireText(file === "-" ? await context.readInput() : await readFile(file));
@@ -12,7 +12,7 @@ export async function readText(file: string, what: string, context: CommandConte
   }
 }
 
-/** The JSON text that an option gives: itself, `@file`, or `@-` for standard input. Rejects with CommandError if it is no JSON. */
+/** Returns the JSON text of an option: its value, `@file`, or `@-` for standard input. Rejects with CommandError if it is not JSON. */
 export async function readJsonOption(option: string, text: string, context: CommandContext): Promise<string> {
   const json = text.startsWith("@") ? await readText(text.slice(1), `${option} ${text}`, context) : text;
   try {
@@ -23,7 +23,7 @@ export async function readJsonOption(option: string, text: string, context: Comm
   }
 }
 
-/** Where a secret is read from; neither: it is asked for at a terminal. */
+/** Source of a secret. If it names none, the secret is asked for at a terminal. */
 type SecretSource = {
   readonly fromInput: true | undefined;
   /** Name of a variable. */
@@ -33,8 +33,8 @@ type SecretSource = {
 };
 
 /**
- * Reads a secret, which no option takes itself: it would stay in the shell's history and show in the list of processes. Empty when
- * nothing gives one and nobody is at a terminal. Rejects with CommandError for a variable that is not set.
+ * Reads a secret. No option takes it directly, because it would stay in the shell's history and appear in the list of processes. Empty if
+ * there is no source and no terminal. Rejects with CommandError if the variable is not set.
  */
 export async function readSecret(
   what: string,
@@ -55,7 +55,7 @@ export async function readSecret(
   return (await terminal?.askSecret(`${what} (not shown while you type): `)) ?? "";
 }
 
-/** The options that say where a secret is read from, for a declared command. */
+/** The options for the source of a secret, for a declared command. */
 export const secretOptions = [
   ["--secret-stdin", "read the value from standard input"],
   ["--secret-env <name>", "read it from this environment variable"],
@@ -64,7 +64,7 @@ export const secretOptions = [
 /** Help for commands with these options. */
 export const secretRemark = "\nNo option takes the value itself. At a terminal it is asked for and not shown.";
 
-/** Reads the secret that these options name. Rejects with CommandError for a variable that is not set. */
+/** Reads the secret that these options name. Rejects with CommandError if the variable is not set. */
 export function readSecretOption(
   what: string,
   values: Readonly<Record<string, unknown>>,

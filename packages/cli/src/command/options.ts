@@ -1,15 +1,15 @@
 import { confirmScopes, parseDuration, readTime, systemClock } from "@svc/core";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-/** The option of commands that can print what the server answered as it is. */
+/** The option to print the server's answer unchanged. */
 export type JsonOption = { json?: true };
 
-/** Adds `--json`; `what` is printed then: the answer of the server unless stated. */
+/** Adds `--json`. `what`: what it prints, by default the server's answer. */
 export function addJson(command: Command, what = "the server's answer as JSON"): Command {
   return command.option("--json", `print ${what}`);
 }
 
-/** The options of commands that say which calls a person confirms. */
+/** The options that say which calls a person confirms. */
 export type ConfirmOptions = { confirm?: string; confirmBy?: string; confirmInClient?: true };
 
 /** Adds `--confirm`, `--confirm-by` and `--confirm-in-client`. */
@@ -22,7 +22,7 @@ export function addConfirm(command: Command): Command {
     .option("--confirm-in-client", "let MCP clients ask their own user instead of the contact");
 }
 
-/** What these options ask for; nothing without `--confirm`. */
+/** Returns the confirmation rule of these options, or nothing without `--confirm`. */
 export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInClient }: ConfirmOptions): {
   readonly confirm?: { readonly person: string; readonly contact: string; readonly elicitation?: boolean };
 } {
@@ -30,10 +30,10 @@ export function confirmOf({ confirm: person, confirmBy: contact = "", confirmInC
   return { confirm: { person, contact, ...(confirmInClient && { elicitation: true }) } };
 }
 
-/** Reads a count of things to list. Throws InvalidArgumentError. */
+/** Reads a number of things to list. Throws InvalidArgumentError. */
 export const parseCount = countUpTo(999_999);
 
-/** Makes a reader of counts from 1 to `most`, which throws InvalidArgumentError. */
+/** Returns a reader of numbers from 1 to `most`, which throws InvalidArgumentError. */
 export function countUpTo(most: number): (text: string) => number {
   return (text) => {
     const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
@@ -51,7 +51,7 @@ export function parseSpan(text: string): number {
   }
 }
 
-/** Reads a moment, given as RFC 3339 or as how long ago it was, as epoch milliseconds. Throws InvalidArgumentError. */
+/** Reads a time, given as RFC 3339 or as a span before now, as epoch milliseconds. Throws InvalidArgumentError. */
 export function parseMoment(text: string): number {
   const ms = /^\d{4}-/.test(text) ? readTime(text) : momentAgo(text);
   if (ms !== undefined) return ms;
@@ -66,32 +66,32 @@ function momentAgo(text: string): number | undefined {
   }
 }
 
-/** Collects the texts of an option that may be given again. */
+/** Collects the texts of a repeatable option. */
 export function collectText(text: string, before: readonly string[]): string[] {
   return [...before, text];
 }
 
-/** Collects the pairs of an option that may be given again. Throws InvalidArgumentError. */
+/** Collects the pairs of a repeatable option. Throws InvalidArgumentError. */
 export function collectPair(text: string, pairs: Readonly<Record<string, string>>): Record<string, string> {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("expected name=value");
   return { ...pairs, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-/** Reads words that commas part, without the spaces around them. Throws InvalidArgumentError where there is none. */
+/** Reads words separated by commas, without spaces around them. Throws InvalidArgumentError if there is none. */
 export function parseWords(text: string): string[] {
   const words = text.split(",").map((word) => word.trim());
   if (words.every((word) => word !== "")) return words;
   throw new InvalidArgumentError("expected words such as a,b");
 }
 
-/** Reads a text that may not be empty: a variable that is not set would stand for everything. Throws InvalidArgumentError. */
+/** Reads a text that may not be empty, because an unset variable would mean everything. Throws InvalidArgumentError. */
 export function parseText(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("expected a text that is not empty");
 }
 
-/** Ends a command's help with examples, each a line as it is typed. */
+/** Adds examples at the end of a command's help, each as a typed line. */
 export function addExamples(command: Command, examples: readonly string[]): void {
   command.addHelpText("after", `\nExamples:\n${examples.map((example) => `  ${example}`).join("\n")}`);
 }

@@ -8,12 +8,12 @@ export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Des
 
 /** Rules for reading an argument or option. Default: the type of the request field that it fills. */
 type Reading<Field extends string> = {
-  /** The request field that it fills; the field of its own name unless stated. */
+  /** The request field that it fills. Default: the field of its own name. */
   readonly fills?: Field;
-  /** The field that refusals name for it, if that is another. */
+  /** The field that refusals name for it, if it is another. */
   readonly named?: string;
   readonly choices?: readonly string[];
-  /** Reads the text; throws InvalidArgumentError. */
+  /** Reads the text. Throws InvalidArgumentError. */
   readonly parse?: (text: string, before: never) => unknown;
   readonly default?: unknown;
   /** The default in words. */
@@ -37,7 +37,7 @@ export type Taken<Field extends string> = {
   readonly hasConfirm?: true;
 };
 
-/** Makes an argument of its declaration. */
+/** Creates an argument from its declaration. */
 export function argumentOf(shown: string, given: ArgumentDeclarations<string>[string], input?: DescMessage): Argument {
   const [help, reading = {}] = typeof given === "string" ? [given] : given;
   const argument = new Argument(shown, help);
@@ -47,7 +47,7 @@ export function argumentOf(shown: string, given: ArgumentDeclarations<string>[st
   return argument;
 }
 
-/** Makes an option of its declaration. */
+/** Creates an option from its declaration. */
 export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>, input?: DescMessage): Option {
   const option = new Option(flags, help);
   const parse = reading.parse ?? readerOf(fieldOf(input, reading.fills ?? option.attributeName()));
@@ -58,7 +58,7 @@ export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>,
   return option.makeOptionMandatory(reading.required === true);
 }
 
-/** An argument or option that fills a field of the request: its name in code, and as it is typed. */
+/** An argument or option that fills a request field: its name in code, and as it is typed. */
 type Filling = {
   readonly name: string;
   readonly shown: string;
@@ -66,7 +66,7 @@ type Filling = {
   readonly named?: string | undefined;
 };
 
-/** Returns the arguments and options that fill fields of a request. */
+/** Returns the arguments and options that fill request fields. */
 export function fillingsOf<Input extends DescMessage>(
   input: Input | undefined,
   { takes = {}, options = [] }: Taken<FieldName<Input>>,
@@ -87,7 +87,7 @@ export function fillingsOf<Input extends DescMessage>(
   });
 }
 
-/** Returns the part of a request that arguments and options fill by themselves. */
+/** Returns the part of a request that arguments and options fill. */
 export function filledRequest<Input extends DescMessage>(
   input: Input | undefined,
   declared: Taken<FieldName<Input>>,
@@ -106,7 +106,7 @@ function fieldOf(input: DescMessage | undefined, name: string): DescField | unde
   return input?.fields.find(({ localName }) => localName === name);
 }
 
-/** The reader of texts for a field; undefined for texts and switches, which commander reads. */
+/** Returns the reader of texts for a field, or undefined for texts and switches, which commander reads. */
 function readerOf(field: DescField | undefined): ((text: string) => unknown) | undefined {
   if (field?.fieldKind === "list") return parseWords;
   if (field?.fieldKind !== "message") return undefined;

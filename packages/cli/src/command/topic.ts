@@ -27,24 +27,24 @@ export function topic({ says, examples, commands }: TopicDeclaration): CommandMa
   return Object.assign(make, { commands });
 }
 
-/** A call that was made: the request, and the command that made it. */
+/** A completed call: the request, and the command that made it. */
 export type Made<Input extends DescMessage, Values> = Run<Values> & { readonly request: MessageInitShape<Input> };
 
 type Lines = string | readonly string[];
 
 /** A command that makes one call and shows its answer. */
 type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Values> = CommandDeclaration<Input> & {
-  /** Returns what the request has besides the fields that arguments and options fill. Rejects with CommandError. */
+  /** Returns the request fields that arguments and options do not fill. Rejects with CommandError. */
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
-  /** The field of the answer that `--json` prints and the command is about; the whole answer unless stated. */
+  /** The field of the answer that the command is about and `--json` prints. Default: the whole answer. */
   readonly result?: FieldName<Output>;
-  /** The field of the request that names what was deleted: `--json` prints it as `deleted`. */
+  /** The request field that names the deleted object: `--json` prints it as `deleted`. */
   readonly deleted?: FieldName<Input>;
-  /** The field of the request that names what has ended: `--json` prints it as `ended`. */
+  /** The request field that names the ended object: `--json` prints it as `ended`. */
   readonly ended?: FieldName<Input>;
-  /** Returns the lines of the result, or the line itself, with `{field}` for fields of the request. */
+  /** Returns the lines of the result, or is the line itself, with `{field}` for request fields. */
   readonly shows: string | ((answer: MessageShape<Output>, made: Made<Input, Values>) => Lines | Promise<Lines>);
-  /** Returns remarks on the result, which go to standard error with `--json` too. */
+  /** Returns remarks on the result, which go to standard error, with `--json` too. */
   readonly notes?: (answer: MessageShape<Output>, made: Made<Input, Values>) => Lines;
 };
 
@@ -104,7 +104,7 @@ type RowOf<
 /** A cell of a table: the field that it shows, or a function of the row. */
 type Cell<Row> = (keyof Row & string) | ((row: Row) => string);
 
-/** A command that lists what a method answers, page by page where it has pages. */
+/** A command that lists the answer of a method, page by page if it has pages. */
 type ListDeclaration<
   Input extends DescMessage,
   Output extends DescMessage,
@@ -114,21 +114,21 @@ type ListDeclaration<
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
   /** The field of the answer that is the list. */
   readonly rows: Rows;
-  /** The cells of a row by the headings of their columns, or the lines of the table. */
+  /** The cells of a row by column heading, or the lines of the table. */
   readonly table:
     | Readonly<Record<string, Cell<RowOf<Output, Rows>>>>
     | ((rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => readonly string[] | Promise<readonly string[]>);
-  /** True for rows that are shown; all are unless stated. */
+  /** Returns true for rows to show. Default: all. */
   readonly keeps?: (row: RowOf<Output, Rows>, values: Values) => boolean;
-  /** True if `--json` prints a row a line in place of a list. */
+  /** True if `--json` prints one row per line instead of a list. */
   readonly isLines?: true;
-  /** Rows of a page, 500 unless stated. */
+  /** Rows of a page. Default 500. */
   readonly pageSize?: number;
-  /** Notes a remark on the list after it, such as why it is empty. */
+  /** Adds a remark after the list, for example why it is empty. */
   readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => void | Promise<void>;
 };
 
-/** Declares a command that lists what a method answers; an option `--limit` ends the list. */
+/** Declares a command that lists the answer of a method. An option `--limit` ends the list. */
 export function list<
   Input extends DescMessage,
   Output extends DescMessage,
@@ -176,7 +176,7 @@ function tableOf<Row, Values>(
   );
 }
 
-/** A value as a cell: times as RFC 3339, switches as yes or no, lists with commas. */
+/** Returns a value as a cell: times as RFC 3339, switches as yes or no, lists with commas. */
 function cellText(value: unknown): string {
   if (value === undefined) return "-";
   if (isMessage(value, TimestampSchema)) return timeText(value);

@@ -1,4 +1,4 @@
-/** What to do about a server that is not there. */
+/** Advice for a server that is not running. */
 const startHint =
   "Start the service (`npm start` in a checkout, `svc serve` of a package), or give its address with --url or SVC_URL.";
 
@@ -11,13 +11,13 @@ const untrusted = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 const outOfTime = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
-// A server of TLS does not answer what is none, and one without it answers TLS with what is none.
+// A TLS server does not answer plain HTTP, and a server without TLS answers TLS with plain HTTP.
 const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 
 /**
- * What happened to a request that fetch could not send to `url`, or got no answer to, and what to do about it. `err` is what fetch
- * threw: its cause has the code.
+ * Returns why fetch could not send a request to `url` or got no answer, and what to do. `err`: the error of fetch, whose cause has the
+ * code.
  */
 export function unreachableHint(err: unknown, url: string): string {
   const code = faultCode(err);
@@ -44,7 +44,7 @@ function closedHint(url: string): string {
     : `${told} The log of the service may tell why.`;
 }
 
-/** The code of what made fetch fail, `ECONNREFUSED`; empty when it has none. */
+/** Returns the code of fetch's failure, for example `ECONNREFUSED`, or an empty text. */
 export function faultCode(err: unknown): string {
   const cause = err instanceof Error ? err.cause : undefined;
   return cause instanceof Error && "code" in cause ? String(cause.code) : "";

@@ -56,13 +56,13 @@ export const addAnswerCommand = command(
     });
     if (job === undefined) return;
     context.print(asJson ? messageText(JobSchema, job) : `${job.id} is ${standingText(job)}`);
-    // Of a job that has ended there is nothing to follow.
+    // An ended job cannot be followed.
     if (!hasEnded(job))
       context.note(`\`${["svc jobs watch", job.id, ...repeatedOptions(options)].join(" ")}\` follows it.`);
   },
 );
 
-/** Both ids of a question, so that the answer goes to the one that was meant even if another is asked meanwhile. */
+/** Returns both ids of a question, so that the answer goes to the intended one even if another is asked meanwhile. */
 async function findQuestion(client: SvcClient, id: string): Promise<{ jobId: string; requestId: string }> {
   if (id.startsWith("ask_")) return { jobId: (await findAsk(client, id)).jobId, requestId: id };
   if (!id.startsWith("job_"))

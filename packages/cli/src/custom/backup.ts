@@ -21,7 +21,7 @@ export const addBackupCommand = command(
   async ({ values: { file }, context, asJson }: Run<{ readonly file: string }>) => {
     const store = await embeddedStore(context);
     const { dataDir } = store;
-    // Loaded here: every other command starts without the server's parts.
+    // Loaded here, so that every other command starts without the server's parts.
     const { backUp } = await import("@svc/server/backup");
     const onProgress = (doneBytes: number, totalBytes: number) =>
       context.screen?.draw([{ text: `${bytesText(doneBytes)} of about ${bytesText(totalBytes)}`, style: "dim" }]);
@@ -40,7 +40,10 @@ export const addBackupCommand = command(
   },
 );
 
-/** The local data folder, and the vault key where it is not in it. Throws CommandError where the service has a PostgreSQL of the operator's. */
+/**
+ * Returns the local data folder, and the vault key if it is stored elsewhere. Throws CommandError if the service uses the operator's
+ * PostgreSQL.
+ */
 async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
   if (context.environment.get("SVC_DATABASE_URL") !== undefined) {
     throw new CommandError(
@@ -69,7 +72,7 @@ export const addRestoreCommand = command(
 
     const store = await embeddedStore(context);
     const { dataDir } = store;
-    // Loaded here: every other command starts without the server's parts.
+    // Loaded here, so that every other command starts without the server's parts.
     const { restore: restoreBackup } = await import("@svc/server/backup");
     const onProgress = (doneBytes: number) =>
       context.screen?.draw([{ text: `${bytesText(doneBytes)} written`, style: "dim" }]);

@@ -72,7 +72,7 @@ export type ErasureOptions = { yes?: true; wait: boolean };
 const everyMs = 1_000;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
-/** Asks a person whether `what` is to be erased. Rejects with CommandError where that is not said, or there is nobody to ask. */
+/** Asks a person to confirm the erasure of `what`. Rejects with CommandError if the person declines, or there is no terminal. */
 async function confirmErasure(what: string, { yes }: ErasureOptions, { terminal }: CommandContext): Promise<void> {
   if (yes === true) return;
   if (terminal === undefined) throw new CommandError(`this erases ${plainText(what)} for good: say so with --yes`, 2);
@@ -80,7 +80,7 @@ async function confirmErasure(what: string, { yes }: ErasureOptions, { terminal 
   if (answer.trim() !== "yes") throw new CommandError("nothing was erased");
 }
 
-/** Waits for the end of an erasure, tells how far it is, and prints what it deleted. */
+/** Waits for the end of an erasure, reports its progress, and prints what it deleted. */
 async function followErasure(
   { admin }: SvcAdminClient,
   begun: Erasure | undefined,

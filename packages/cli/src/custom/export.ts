@@ -49,7 +49,7 @@ export const addExportCommand = command(
 
 type Counts = Readonly<Record<string, number>>;
 
-/** Hands the lines on as they come. Answers the rows by table. Rejects with CommandError where the last line did not come. */
+/** Passes on the lines as they arrive. Returns the number of rows by table. Rejects with CommandError if the last line is missing. */
 async function writeLines(
   messages: AsyncIterable<{ lines: string[] }>,
   write: (lines: readonly string[]) => Promise<void>,
@@ -64,7 +64,7 @@ async function writeLines(
   return end.counts;
 }
 
-/** Makes the file, which only its owner may read, and removes it where it was not written to its end. */
+/** Creates the file, readable only by its owner, and removes it if it was not written to its end. */
 async function toFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "EEXIST" ? "it is there already" : (error.code ?? error.message);

@@ -44,7 +44,7 @@ export const addProjectQuotas = command(
   },
 );
 
-/** Words for what the contract writes as numbers. */
+/** Words for numbers of the contract. */
 const words: ReadonlyMap<string, number> = new Map([
   ["default", 0],
   ["unlimited", unlimited],
@@ -62,7 +62,10 @@ function collectQuota(text: string, before: readonly QuotaValue[]): readonly Quo
   );
 }
 
-/** A number as the contract has it; undefined for what is none. Throws InvalidArgumentError for one that would be read as another. */
+/**
+ * Returns a number for the contract, or undefined if the text is not one. Throws InvalidArgumentError for a text that would be read as
+ * another number.
+ */
 function readAmount(text: string): number | undefined {
   if (!/^(?:-1|\d+)$/.test(text)) return undefined;
   const value = Number(text);
@@ -136,7 +139,7 @@ export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
   ],
 });
 
-/** A text that is no URL is told by itself; the service names the others by their place. */
+/** A text that is not a URL is reported here. The service names the others by index. */
 function collectUrl(text: string, before: readonly string[]): string[] {
   if (URL.canParse(text)) return collectText(text, before);
   throw new InvalidArgumentError("expected an absolute URL, such as https://app.example.com/connected");

@@ -40,7 +40,7 @@ function restoreLine(restore: Restore, isDryRun: boolean): string {
   const from = `restored from a backup of ${timeText(backupEndsAt)}`;
   if (resumedAt === undefined) return `held: ${from}; ${waiting} wait`;
   const doubt = nothingSince ? "none of what jobs write is in doubt" : "what jobs write without a key is in doubt";
-  // How much waited is answered by the call that ended the hold alone.
+  // Only the call that ended the hold reports how much waited.
   const waited = isDryRun ? "nothing waits for a resume any more" : `${waiting} waited`;
   return `resumed ${timeText(resumedAt)}: ${from}; ${waited}, ${doubt}`;
 }

@@ -9,7 +9,7 @@ import { attemptTable } from "../topics/deliveries.ts";
 
 type TestOptions = { readonly wait: boolean; readonly id: string };
 
-/** An attempt takes 15 s at most; how often its record is looked for, milliseconds. */
+/** Longest wait for an attempt, which takes at most 15 s; and the interval of reading its record. In milliseconds. */
 const waitMs = 20_000;
 const pollMs = 250;
 

@@ -6,31 +6,34 @@ import { onInterrupt } from "../command/context.ts";
 import { addExamples } from "../command/options.ts";
 import { tableLines } from "../text/table.ts";
 
-/** What the heap may grow to before it is collected, bytes: with the young generation, large values and the rest of a process less than 600 MiB. */
+/**
+ * Heap size in bytes up to which it may grow before a collection: with the young generation, large values and the rest of a process less
+ * than 600 MiB.
+ */
 const grownBytes = 190 * 1024 * 1024;
-/** A heap that is as large as that grows in such steps, and no heap in larger ones than V8 would make, percent. */
+/** Smallest and largest growth step of the heap, in percent. A step is never larger than V8's own. */
 const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;
 
 /**
- * Keeps V8's young generation as it is, until `followHeapGrowth`: what is loaded at a start stays, and nothing is gained by making
- * room for its garbage. Left alone it grows to 128 MiB with that, which are never given back. V8 takes no bound once it runs, but asks
- * by what factor to grow each time; flags of the start would have to be given to every way of starting.
+ * Keeps V8's young generation at its size until `followHeapGrowth`. Everything loaded at the start stays, so room for its garbage gains
+ * nothing. Otherwise the generation grows to 128 MiB, which are never returned. V8 accepts no limit while it runs, but asks for a growth
+ * factor each time; start flags would have to be given to every way of starting.
  */
 function holdHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /**
- * Gives back what loading left behind: definitions as they were read, and pages of the heap with little in them, a quarter of an idle
- * process. Takes a third of a second of this thread, so it is for the moment before anything is listened to.
+ * Returns the memory that loading left unused: definitions as they were read, and nearly empty heap pages, a quarter of an idle process. It
+ * takes a third of a second of this thread, so it runs before the server listens.
  */
 export async function compactHeap(): Promise<void> {
   const { Session } = await import("node:inspector/promises");
   const session = new Session();
   session.connect();
   try {
-    // What V8 does where memory is short, and the only way to ask for it without a flag of the start.
+    // V8 does this when memory is short. There is no other way to ask for it without a start flag.
     await session.post("HeapProfiler.enable");
     await session.post("HeapProfiler.collectGarbage");
   } finally {
@@ -39,10 +42,10 @@ export async function compactHeap(): Promise<void> {
 }
 
 /**
- * Lets the heap grow as the load makes it, for that costs the processor least (calls of tools take 12 % more of it where the young
- * generation ends at 64 MiB). How far the old one grows until it is collected again is said by what is used now, which no collection
- * leaves more of: by V8's own measure, up to four times what lives, floods of values made 600 MiB of it, one after the other. By the
- * process's size a third at most made a collection of every 14 MiB that a node under load let live for a moment, with no flood at all.
+ * Lets the heap grow with the load, which costs the least processor time (calls of tools take 12 % more if the young generation ends at 64
+ * MiB). The present use decides how far the old generation grows before it is collected. With V8's own measure, up to four times the live
+ * data, floods of values made 600 MiB of it, one after another. With a third of the process's size, a node under load that kept 14 MiB for
+ * a moment was collected each time.
  */
 function followHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=2");
@@ -63,7 +66,7 @@ export function addServeCommand(program: Command): void {
     .addOption(new Option("--process <number>", "which of SVC_PROCESSES this is").argParser(Number).hideHelp())
     .action(async ({ process: processNumber }: { process?: number }) => {
       holdHeapGrowth();
-      // Loaded here: every other command starts without the server's parts.
+      // Loaded here, so that every other command starts without the server's parts.
       const { serve: runServer } = await import("@svc/server");
       await runServer({
         ...{ nextSignal, program: thisProgram, processNumber },
@@ -88,7 +91,7 @@ export function addServeCommand(program: Command): void {
   ]);
 }
 
-/** This program again, by the path that it was started by. */
+/** This program again, by the path that it was started with. */
 const thisProgram = {
   file: process.argv[1] ?? "",
   argumentsOf: (number: number) => ["serve", "--process", String(number)],

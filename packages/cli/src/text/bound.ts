@@ -2,7 +2,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { plainText } from "./plain.ts";
 import { timeText } from "./table.ts";
 
-/** What a key is bound to as the contract has it. */
+/** The access scope of a key, as in the contract. */
 type Bound = {
   readonly entityId: string;
   readonly accessClasses: readonly string[];
@@ -11,20 +11,26 @@ type Bound = {
 
 type Confirmed = { readonly person: string; readonly contact: string; readonly elicitation?: boolean | undefined };
 
-/** Which calls a person confirms, such as `destructive by lead` or `destructive by lead or in the client`; empty for none. */
+/**
+ * Returns the calls that a person confirms, such as `destructive by lead` or `destructive by lead or in the client`. Empty if there are
+ * none.
+ */
 export function confirmText(policy: Confirmed | undefined): string {
   if (policy === undefined || policy.contact === "") return "";
   const { person, contact, elicitation } = policy;
   return `${person} by ${plainText(contact)}${elicitation === true ? " or in the client" : ""}`;
 }
 
-/** What a key is bound to, such as `ada; read,write; calendar`, a star for what is not bounded; empty for a key that is not bound. */
+/**
+ * Returns the access scope of a key, such as `ada; read,write; calendar`, with a star for an unlimited part. Empty for a key that is not
+ * scoped.
+ */
 export function boundText({ entityId, accessClasses, toolkitSlugs }: Bound): string {
   const parts = [entityId, accessClasses.join(","), toolkitSlugs.join(",")];
   return parts.every((part) => part === "") ? "" : parts.map((part) => part || "*").join("; ");
 }
 
-/** The state of a key: `revoked`, `until` its end, or `valid`. */
+/** Returns the state of a key: `revoked`, `until` its end, or `valid`. */
 export function keyStateText({
   revokedAt,
   expiresAt,

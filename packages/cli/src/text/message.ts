@@ -1,16 +1,16 @@
 import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
 
-// The runtime has raw JSON (ECMAScript's JSON.parse source text access); the compiler's library does not know it yet.
+// The runtime has raw JSON (ECMAScript's JSON.parse source text access), but the compiler's library does not know it yet.
 const json = JSON as JSON & { rawJSON(text: string): object };
 
-/** Parses JSON with every number kept as it is written: ids of some apps are integers beyond what a double holds. Throws SyntaxError. */
+/** Parses JSON and keeps every number as written, because ids of some apps are integers beyond a double's range. Throws SyntaxError. */
 export function parseKeepingNumbers(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === "number" && context?.source !== undefined ? json.rawJSON(context.source) : value,
   );
 }
 
-/** JSON text over several lines, its numbers as they were written. A text that is no JSON is returned as it is. */
+/** Returns JSON text over several lines, with its numbers as written. A text that is not JSON is returned unchanged. */
 export function indentJson(text: string): string {
   try {
     return JSON.stringify(parseKeepingNumbers(text), undefined, 2);
@@ -19,20 +19,20 @@ export function indentJson(text: string): string {
   }
 }
 
-// Unset fields too, as the server answers them.
+// Unset fields too, as in the server's answer.
 const jsonOptions = { alwaysEmitImplicit: true };
 
-/** A message as JSON text over several lines. */
+/** Returns a message as JSON text over several lines. */
 export function messageText<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): string {
   return JSON.stringify(toJson(schema, message, jsonOptions), undefined, 2);
 }
 
-/** A message as JSON text in one line. */
+/** Returns a message as JSON text in one line. */
 export function messageLine<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): string {
   return JSON.stringify(toJson(schema, message, jsonOptions));
 }
 
-/** Messages as the text of a JSON list. */
+/** Returns messages as the text of a JSON list. */
 export function messageListText<Desc extends DescMessage>(
   schema: Desc,
   messages: readonly MessageShape<Desc>[],

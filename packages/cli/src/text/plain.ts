@@ -1,22 +1,22 @@
-/** A text that others wrote, on one line, without what a terminal would take for a command. */
+/** Returns a foreign text on one line, without characters that a terminal would interpret. */
 export function plainText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
 
-/** A text that others wrote, in its own lines, each of them as `plainText` has it. Lines without anything are left out. */
+/** Returns the lines of a foreign text, each as `plainText` returns it, without empty lines. */
 export function plainLines(text: string): string[] {
   const lines = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => plainText(line).trimEnd());
   const told = lines.filter((line) => line !== "");
   return told.length === 0 ? [""] : told;
 }
 
-/** A number with thousands apart: `20,000`. */
+/** Returns a number with separated thousands: `20,000`. */
 export function numberText(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** A span of time in its two largest units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
+/** Returns a time span in its two largest units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function spanText(ms: number): string {
   if (ms < 9_950) return `${(Math.max(0, ms) / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
@@ -38,17 +38,17 @@ export function spanText(ms: number): string {
     .join(" ");
 }
 
-/** Quotes a word for a POSIX shell, if it needs that. */
+/** Quotes a word for a POSIX shell if it needs that. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A number of bytes for a person: `12.3 MB`. */
+/** Returns a number of bytes for a person: `12.3 MB`. */
 export function bytesText(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }
 
-/** The name of an enum's value in lower case and in words: `pending plan approval`. A value that this version does not name is its number. */
+/** Returns the name of an enum's value in lower-case words: `pending plan approval`. An unknown value is returned as its number. */
 export function enumWords(names: Readonly<Record<string, number | string>>, value: number): string {
   const [name = String(value)] = Object.entries(names).find(([, number]) => number === value) ?? [];
   return name.toLowerCase().replaceAll("_", " ");

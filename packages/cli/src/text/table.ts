@@ -1,6 +1,6 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 
-/** Rows as lines with aligned columns; the last column is not padded. `header` names the columns. */
+/** Returns rows as lines with aligned columns. The last column is not padded. `header` names the columns. */
 export function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
@@ -12,17 +12,17 @@ export function tableLines(header: readonly string[], rows: readonly (readonly s
   );
 }
 
-/** A time of a message in RFC 3339, or `-` when it is unset. */
+/** Returns a time of a message in RFC 3339, or `-` if it is unset. */
 export function timeText(timestamp: Timestamp | undefined): string {
   return timestamp === undefined ? "-" : timestampDate(timestamp).toISOString();
 }
 
-/** A count with its noun: `1 event`, `2 events`. */
+/** Returns a count with its noun: `1 event`, `2 events`. */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Names with their values in two columns, further lines of a value below its first. What has no value is left out. */
+/** Returns names with their values in two columns, further lines of a value below its first. Empty values are left out. */
 export function factLines(facts: readonly (readonly [name: string, value: string])[]): string[] {
   const told = facts.filter(([, value]) => value !== "");
   const width = Math.max(...told.map(([name]) => name.length));
@@ -31,12 +31,12 @@ export function factLines(facts: readonly (readonly [name: string, value: string
   });
 }
 
-/** Characters a line may have before it is broken. */
+/** Characters of a line before it is broken. */
 const widthMax = 120;
-/** What the last column of a table gets, however much room the others take. */
+/** Least width of the last column of a table, in characters. */
 const columnMin = 40;
 
-/** A text in lines of at most `width` characters, broken between words; a longer word has a line of its own. */
+/** Returns a text in lines of at most `width` characters, broken between words. A longer word has its own line. */
 export function wrapText(text: string, width = widthMax): string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/).filter((part) => part !== "")) {
@@ -47,7 +47,7 @@ export function wrapText(text: string, width = widthMax): string[] {
   return lines;
 }
 
-/** A table whose last column is broken into lines that stay in their column. */
+/** Returns a table whose last column is broken into lines within the column. */
 export function wrappedTableLines(header: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const others = [header, ...rows].map((row) => row.slice(0, -1));
   const widths = header.slice(0, -1).map((_, column) => Math.max(...others.map((row) => row[column]?.length ?? 0)));
@@ -60,7 +60,7 @@ export function wrappedTableLines(header: readonly string[], rows: readonly (rea
   return tableLines(header, wrapped);
 }
 
-/** The first sentence of a text. */
+/** Returns the first sentence of a text. */
 export function firstSentence(text: string): string {
   return /^.*?[.](?=\s+[A-Z])/s.exec(text)?.[0] ?? text;
 }

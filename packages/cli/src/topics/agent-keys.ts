@@ -41,7 +41,7 @@ export const addAgentKeysCommand = topic({
       ],
       hasConfirm: true,
       json: "the key with its text as JSON",
-      // The key alone goes to standard output, so that a shell can keep it in a variable.
+      // Only the key goes to standard output, so that a shell can keep it in a variable.
       shows: ({ key }) => key,
       notes: ({ apiKey }) => {
         if (apiKey === undefined) return [];

@@ -48,7 +48,10 @@ export const addCatalogCommand = topic({
   },
 });
 
-/** Revoked accounts do not come back with their toolkit. Rejects with CommandError unless the person says yes. */
+/**
+ * Asks a person to confirm a deletion: revoked accounts do not come back with their toolkit. Rejects with CommandError unless the person
+ * agrees.
+ */
 async function confirmDeletion(slug: string, { terminal }: CommandContext): Promise<void> {
   const what = `deletes ${slug} and revokes every account connected to it, for good`;
   if (terminal === undefined) throw new CommandError(`this ${what}: give --yes to do it; nothing is deleted`, 2);

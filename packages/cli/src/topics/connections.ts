@@ -156,7 +156,9 @@ export const addConnectionsCommand = topic({
   },
 });
 
-/** The last known answer of the app to an account's credential, such as "worked at 2026-03-14T09:26:53Z"; `-` if it has none. */
+/**
+ * Returns the last known answer of the app to an account's credential, such as "worked at 2026-03-14T09:26:53Z", or `-` if there is none.
+ */
 function credentialText({ scheme, sandbox, credentialTry }: ConnectedAccount): string {
   if (scheme === "none") return "-";
   if (sandbox) return "not tried: sandbox";

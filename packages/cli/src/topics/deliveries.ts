@@ -10,7 +10,7 @@ const { listDeliveries, getDelivery, listDeliveryAttempts, tryNow } = TriggersSe
 const exampleId = "dlv_01h455vb4pex5vsknk084sn02q";
 const idHelp = "id of the delivery, dlv_…; of an ask endpoint's too";
 
-/** The parts of a command that makes what waits due now. */
+/** The parts of a command that makes waiting deliveries due now. */
 export const tryParts = {
   json: "the answer as JSON",
   shows: ({ count }: TryNowResponse) => `${count} ${count === 1 ? "delivery is" : "deliveries are"} due now`,
@@ -101,7 +101,7 @@ export const addDeliveriesCommand = topic({
   },
 });
 
-/** Attempts as a table, each with the beginning of the endpoint's answer on one line. */
+/** Returns attempts as a table, each with the first line of the endpoint's answer. */
 export function attemptTable(attempts: readonly DeliveryAttempt[]): string[] {
   const rows = attempts.map(({ number, at, statusCode, error, durationMs, address, responseBody }) => [
     String(number),
@@ -115,7 +115,7 @@ export function attemptTable(attempts: readonly DeliveryAttempt[]): string[] {
   return tableLines(["ATTEMPT", "AT", "HTTP", "ERROR", "MS", "ADDRESS", "ANSWER"], rows);
 }
 
-/** Deliveries as a table; if some wait, with what they wait for and until when. */
+/** Returns deliveries as a table, with the reason and end of a wait if some wait. */
 export function deliveryTable(deliveries: readonly Delivery[]): string[] {
   const hasWaiting = deliveries.some(({ waitingReason }) => waitingReason !== "");
   const rows = deliveries.map((delivery) => [
@@ -131,7 +131,7 @@ export function deliveryTable(deliveries: readonly Delivery[]): string[] {
   return tableLines([...columns, ...(hasWaiting ? ["NEXT ATTEMPT", "WAITS FOR"] : [])], rows);
 }
 
-/** The reason why a delivery is pending, in words; empty for none. */
+/** Returns why a delivery is pending, in words. Empty if there is no reason. */
 function waitText(reason: string): string {
   return waits[reason] ?? reason;
 }

@@ -68,7 +68,7 @@ export const addEventsCommand = topic({
   },
 });
 
-/** The deliveries of an event by state, those that need attention first; `+` if more than were counted, `-` if none. */
+/** Returns the deliveries of an event by state, those that need attention first; `+` if more were not counted, `-` if there are none. */
 function deliveriesText(of: EventDeliveries | undefined): string {
   const counts = { dead_letter: of?.deadLetter, pending: of?.pending, delivered: of?.delivered };
   const words = Object.entries(counts).flatMap(([state, count]) =>
@@ -77,7 +77,7 @@ function deliveriesText(of: EventDeliveries | undefined): string {
   return words.join(", ") || "-";
 }
 
-/** Notes that a toolkit does not exist: a misspelt one looks like one that sends nothing. */
+/** Notes that a toolkit does not exist, because a misspelled one looks like one without events. */
 async function noteUnknownToolkit(
   found: readonly unknown[],
   { values: { toolkit }, context, project }: Run<Readonly<Record<string, unknown>>>,

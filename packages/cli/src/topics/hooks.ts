@@ -95,7 +95,7 @@ export const addHooksCommand = topic({
   },
 });
 
-/** Reads a place among hooks, which may be negative. Throws InvalidArgumentError. */
+/** Reads a position among hooks, which may be negative. Throws InvalidArgumentError. */
 function parsePosition(text: string): number {
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("expected a whole number");

@@ -22,7 +22,7 @@ type JobValues = { readonly id: string };
 type JobListValues = { readonly status?: string; readonly skill?: string };
 type AnsweredJob = { readonly job?: Job | undefined };
 
-/** The parts of a command that acts on one job and prints where it stands then. */
+/** The parts of a command that acts on one job and prints its new state. */
 const aboutJob = {
   takes: { "<id>": "id of the job, job_…" },
   result: "job",
@@ -31,7 +31,7 @@ const aboutJob = {
     job === undefined ? [] : `${id} is ${standingText(job)}`,
 } as const;
 
-/** The parts of a command of the administrator that acts on one job of a project. */
+/** The parts of an administrator's command that acts on one job of a project. */
 const aboutJobOfProject = {
   ...aboutJob,
   takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
@@ -73,12 +73,12 @@ export const addJobsCommand = topic({
       ],
       request: ({ values: { status = "", skill = "" }, asJson }: Run<JobListValues>) => ({
         status: statusOfName(status),
-        // The toolkit of all skills may be left out.
+        // The toolkit of all skills may be omitted.
         skillSlug: skill === "" || skill.includes(".") ? skill : `skills.${skill}`,
-        // With --json all of a job is printed.
+        // With --json the whole job is printed.
         view: asJson ? JobView.UNSPECIFIED : JobView.SUMMARY,
       }),
-      // A job brings its program along: small pages.
+      // A job comes with its program, so pages are small.
       pageSize: 50,
       rows: "jobs",
       table: {
@@ -121,7 +121,7 @@ export const addJobsCommand = topic({
         AT: "at",
         TYPE: ({ type }) => type,
         STEP: ({ stepId }) => stepId || "-",
-        // The last of a chain caused the entry itself; the rest is in its JSON.
+        // The last one of a chain caused the entry itself. Its JSON has the rest.
         "CAUSED BY": ({ principalChain }) => plainText(principalChain.at(-1) ?? "-"),
         PARTICULARS: "payloadJson",
       },

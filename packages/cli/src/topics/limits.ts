@@ -81,12 +81,12 @@ function parseRate(text: string): Rate {
   try {
     if (calls > 0) return { max: calls, per: durationFromMs(parseDuration(per)) };
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new InvalidArgumentError("expected calls and a time, such as 10/1s or 100/1h");
 }
 
-/** The bounds of a limit for people: `4 at once, 10 in 1s`. */
+/** Returns the limits in words: `4 at once, 10 in 1s`. */
 function boundsText({ concurrency, rate, paused }: CallLimit): string {
   if (paused) return "paused";
   const bounds = [

@@ -17,7 +17,7 @@ type ReleaseValues = {
   readonly dryRun?: true;
 };
 
-/** Posts that are settled between two lines of progress. */
+/** Posts that are handled between two lines of progress. */
 const pagePosts = 100;
 
 /** `svc quarantine release`. */
@@ -45,7 +45,7 @@ const addQuarantineRelease = command(
       throw new CommandError("nothing says which posts: give their ids, --toolkit, --since or --until", 2);
     }
     const released: QuarantineRelease[] = [];
-    // Page after page, with a line on each: a release may take minutes.
+    // One page after another, with a line for each, because a release may take minutes.
     let pageToken = "";
     do {
       const page = { ...request, ids: [...ids], pageSize: pagePosts, pageToken };

@@ -9,7 +9,7 @@ import { factLines } from "../text/table.ts";
 const { listReplays, getReplay, updateReplay, cancelReplay } = TriggersService.method;
 const exampleId = "rpl_01h455vb4pex5vsknk084sn02q";
 
-/** The parts of a command about one replay, which prints the replay as it is then. */
+/** The parts of a command about one replay, which prints its new state. */
 const aboutReplay = {
   takes: { "<id>": "id of the replay, rpl_…" },
   result: "replay",

@@ -53,7 +53,7 @@ function versionOption(help: string) {
   return ["--skill-version <number>", help, { fills: "version", parse: readVersion }] as const;
 }
 
-/** The name of a skill from how it may be written: `announce` or `skills.announce`. */
+/** Returns the slug of a skill from either form: `announce` or `skills.announce`. */
 function skillSlugOf(name: string): string {
   return name.replace(/^skills\./, "");
 }

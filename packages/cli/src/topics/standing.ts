@@ -11,7 +11,7 @@ import { timeText } from "../text/table.ts";
 const { listStandingPrograms, pauseStandingProgram, resumeStandingProgram, deleteStandingProgram } =
   StandingService.method;
 
-/** The parts of a command that acts on one program and prints its state then. */
+/** The parts of a command that acts on one program and prints its new state. */
 const aboutProgram = {
   takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },
   result: "standingProgram",

@@ -114,7 +114,7 @@ export const addSubscriptionsCommand = topic({
   },
 });
 
-/** Subscriptions as a table, with a column of agents' keys if agents made some of them over MCP. */
+/** Returns subscriptions as a table, with a column of agents' keys if agents created some of them over MCP. */
 function subscriptionTable(subscriptions: readonly Subscription[]): string[] {
   const hasAgents = subscriptions.some(({ agent }) => agent !== undefined);
   const rows = subscriptions.map((subscription) => {
@@ -126,7 +126,7 @@ function subscriptionTable(subscriptions: readonly Subscription[]): string[] {
   return tableLines(["ID", "STATE", "EVENTS", "CREATED", ...(hasAgents ? ["AGENT'S KEY"] : []), "ENDPOINT"], rows);
 }
 
-/** The state of an active subscription's endpoint, such as `failing: connection_refused` or `slow: 4000 ms`. */
+/** Returns the state of an active subscription's endpoint, such as `failing: connection_refused` or `slow: 4000 ms`. */
 function healthText({ health }: Subscription): string {
   const { state = "", lastError = "", p50Ms = 0 } = health ?? {};
   if (state === "well" || state === "") return "active";
@@ -134,7 +134,7 @@ function healthText({ health }: Subscription): string {
   return `${state.replaceAll("_", " ")}${detail === "" ? "" : `: ${detail}`}`;
 }
 
-/** The events that a subscription receives: `calendar.events_changed of ada`. */
+/** Returns the events that a subscription receives: `calendar.events_changed of ada`. */
 function eventsText({ toolkitSlug, triggerSlug, entityId }: Subscription): string {
   const events = triggerSlug || toolkitSlug || "all";
   return entityId === "" ? events : `${events} of ${plainText(entityId)}`;
@@ -167,5 +167,5 @@ function timesText({ p50Ms, p99Ms, measuredAttempts }: SubscriptionHealth): stri
   return `${numberText(p50Ms)} ms (half of the latest ${measuredAttempts} attempts), ${numberText(p99Ms)} ms (99 of 100)`;
 }
 
-/** The service counts no further than this. */
+/** The service counts no further. */
 const countedMax = 10_000;

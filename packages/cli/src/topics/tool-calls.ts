@@ -97,7 +97,7 @@ export const addToolCallsCommand = topic({
   },
 });
 
-/** Returns why a list is empty: a misspelt tool looks like one that was never called. */
+/** Returns why a list is empty: a misspelled tool looks like one that was never called. */
 async function emptyText({ values: { tool }, project }: Run<Readonly<Record<string, unknown>>>): Promise<string> {
   if (typeof tool !== "string" || tool === "") return "No call fits.";
   const client = await project();

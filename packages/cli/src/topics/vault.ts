@@ -50,7 +50,7 @@ function printRotation(
   else print(json ? messageText(VaultRotationSchema, rotation) : rotationLine(rotation));
 }
 
-/** The state of a rotation, in one line. */
+/** Returns the state of a rotation in one line. */
 function rotationLine(rotation: VaultRotation): string {
   const { state, toKeyId, fromKeyIds, resealed, finishedAt, problem } = rotation;
   const values = `${resealed} ${resealed === 1 ? "value" : "values"} sealed anew`;

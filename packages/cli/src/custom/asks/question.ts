@@ -7,7 +7,7 @@ import { plainLines, plainText, shellWord, spanText } from "../../text/plain.ts"
 import { readProgram } from "../jobs/shown-program.ts";
 import { rowsText } from "../jobs/text.ts";
 
-/** A question that a job waits on, wherever it was read. */
+/** A question that a job waits for, from any source. */
 export type Question = Pick<
   Ask,
   | "requestId"
@@ -19,7 +19,7 @@ export type Question = Pick<
   | "deliveredPrincipals"
   | "exhausted"
 > & {
-  /** When it passes on to the next hop, or is settled by its default; epoch milliseconds. */
+  /** When it goes to the next hop, or is settled by its default, in epoch milliseconds. */
   readonly deadlineMs: number | undefined;
   readonly isApproval: boolean;
   /** How the rows that it is about ended. */
@@ -28,7 +28,7 @@ export type Question = Pick<
   readonly params: Readonly<Record<string, unknown>>;
 };
 
-/** The question that a job waits on; undefined when it waits on none. */
+/** Returns the question that a job waits for, or undefined if there is none. */
 export function questionOfJob(job: Job): Question | undefined {
   const { park, pendingAsk } = job;
   const { judgment } = park ?? {};
@@ -42,7 +42,7 @@ export function questionOfJob(job: Job): Question | undefined {
   };
 }
 
-/** The question of an ask that was read by itself. */
+/** Returns the question of an ask that was read by itself. */
 export function questionOfAsk(ask: Ask): Question {
   const { requestId, question, continuations, answerSchemaJson, stepId } = ask;
   return { ...heldBy(ask), ...{ requestId, question, continuations, answerSchemaJson, stepId }, rows: "", params: {} };
@@ -53,9 +53,9 @@ function heldBy({ principalId, deliveredPrincipals, exhausted, deadlineAt, appro
   return { principalId, deliveredPrincipals, exhausted, deadlineMs, isApproval: approvalId !== "" };
 }
 
-/** A question in lines: its text, who holds it, and the commands that answer it. `options` are those that the commands need. */
+/** Returns a question as lines: its text, its addressee, and the commands that answer it. `options`: those that the commands need. */
 export function questionLines(question: Question, options: readonly string[]): string[] {
-  // A line of the question is told apart from the lines around it, which are not its author's.
+  // A line of the question is marked, because the lines around it are not its author's.
   const [first, ...more] = plainLines(question.question);
   const rows = question.rows === "" ? [] : [`  rows: ${question.rows}`];
   return [
@@ -78,7 +78,7 @@ function holderText({ principalId, deliveredPrincipals, exhausted, deadlineMs, i
   return `with ${plainText(principalId)}${until}${others}`;
 }
 
-/** The commands that answer a question, one for each continuation its point declares. */
+/** Returns the commands that answer a question, one for each continuation of its point. */
 function answerCommands(question: Question, options: readonly string[]): string[] {
   const { requestId, continuations, principalId, deliveredPrincipals } = question;
   const principal = deliveredPrincipals.includes(principalId) ? principalId : (deliveredPrincipals[0] ?? principalId);
@@ -90,7 +90,7 @@ function answerCommands(question: Question, options: readonly string[]): string[
   });
 }
 
-/** Overrides to start from: the values of now where they are known. Undefined when the point takes none. */
+/** Returns overrides to start from, with the present values if known. Undefined if the point accepts none. */
 function sampleOverrides({ answerSchemaJson, params }: Question): string | undefined {
   if (answerSchemaJson === "") return undefined;
   const sample: unknown = sampleValue(JSON.parse(answerSchemaJson), "value", systemClock.now());
@@ -102,7 +102,7 @@ function sampleOverrides({ answerSchemaJson, params }: Question): string | undef
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-/** Finds an ask by its id: among those pending first, then among all. Rejects with CommandError when there is none. */
+/** Returns an ask by its id: first among the pending ones, then among all. Rejects with CommandError if there is none. */
 export async function findAsk({ jobs }: SvcClient, requestId: string): Promise<Ask> {
   for (const state of [AskState.PENDING, AskState.UNSPECIFIED]) {
     let pageToken = "";

@@ -38,7 +38,7 @@ export const addAskShow = command(
     context.print("");
     const { job } = await client.jobs.getJob({ id: ask.jobId });
     const asked = job && questionOfJob(job);
-    // The job knows its program's values too; by now it may wait on another question.
+    // The job also knows its program's values. It may now wait for another question.
     const question = asked?.requestId === ask.requestId ? asked : questionOfAsk(ask);
     for (const line of questionLines(question, repeatedOptions(options))) context.print(line);
   },
@@ -49,7 +49,7 @@ async function readAsk(client: SvcClient, requestId: string, jobId: string | und
   return (await client.jobs.getAsk({ jobId, requestId })).ask;
 }
 
-/** What the run that wrote nothing came to, before people were asked about the plan; empty where there was none. */
+/** Returns the result of the simulation run before people were asked about the plan, or an empty text. */
 function simulationText({ jobId, simulationReceipt }: Ask): string {
   if (simulationReceipt === undefined) return "";
   const { rows, calls, limits } = simulationReceipt;
@@ -83,7 +83,7 @@ function factsOf(ask: Ask): [name: string, value: string][] {
   ];
 }
 
-/** The state of a question, such as `answered: proceed`. */
+/** Returns the state of a question, such as `answered: proceed`. */
 export function askStateText({ state, exhausted, decision }: Ask): string {
   const name = askStates.get(state) ?? String(state);
   if (state === AskState.PENDING && exhausted) return "pending, exhausted";

@@ -13,9 +13,9 @@ export type TypedArgument = { readonly name: string; readonly text: string };
 type Schema = { readonly [keyword: string]: unknown };
 
 /**
- * Arguments as values of the tool's input schema: numbers, booleans and null where it has them, JSON for objects, one item for each
- * repetition of a list. A name may lead into an object (`start.date`). Text that is no such value stays text, and the server says what
- * would be right. Throws CommandError for broken JSON and for repetitions of what is no list.
+ * Returns arguments as values of the tool's input schema: numbers, booleans and null if the schema has them, JSON for objects, one item for
+ * each repetition of a list. A name may lead into an object (`start.date`). A text that is no such value stays text, and the server says
+ * what would be right. Throws CommandError for invalid JSON, and for a repeated argument that is not a list.
  */
 export function typeArguments(schema: unknown, typed: readonly TypedArgument[], given: Arguments = {}): Arguments {
   const args = structuredCloneOf(given);
@@ -35,7 +35,7 @@ export async function readArguments(text: string, context: CommandContext): Prom
   throw new CommandError(`--args-json ${formatValue(source)} is not a JSON object; expected {"name": value, …}`);
 }
 
-/** A property of that very name, or else the one that the dots lead to. */
+/** Returns the property of exactly that name, otherwise the one that the dots lead to. */
 function findProperty(schema: Schema, name: string): { steps: string[]; property: Schema } {
   const own = propertyOf(schema, name);
   if (own !== undefined || !name.includes(".")) return { steps: [name], property: asSchema(own) };
@@ -85,7 +85,7 @@ function scalarOf(name: string, schema: Schema, text: string): unknown {
   return parse(text, `--arg ${name}`); // the schema leaves the type open
 }
 
-/** Types that a schema allows, also by its alternatives and by the values it lists; empty when it leaves them open. */
+/** Returns the types that a schema allows, including its alternatives and listed values. Empty if any type is allowed. */
 function typesOf(schema: Schema): ReadonlySet<string> {
   if (schema["type"] !== undefined) return new Set([schema["type"]].flat().map(String));
   const values = schema["const"] === undefined ? schema["enum"] : [schema["const"]];
@@ -111,7 +111,7 @@ function parse(text: string, option: string): unknown {
   }
 }
 
-/** A copy as deep as objects go: raw numbers are no plain values, and stay as they are. */
+/** Returns a copy of nested objects. Raw numbers are objects of their own and are kept. */
 function structuredCloneOf(args: Arguments): Arguments {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, isObject(value) ? structuredCloneOf(value) : value]),

@@ -6,12 +6,12 @@ import { CommandError } from "../../command/error.ts";
 import { indentJson, messageText } from "../../text/message.ts";
 import { countText } from "../../text/table.ts";
 
-/** Exit code of a command whose call was held. */
+/** Exit code of a command whose call needs confirmation. */
 const heldExitCode = 3;
 
 /**
- * Prints a result as JSON, or with a dry run the request. What else there is to know goes to standard error. Throws CommandError unless
- * the outcome is `ok`, or nothing but the request was asked for.
+ * Prints a result as JSON, or the request of a dry run. Everything else goes to standard error. Throws CommandError unless the outcome is
+ * `ok` or only the request was requested.
  */
 export function printCall(response: CallToolResponse, asked: Asked, context: CommandContext): void {
   const { toolSlug, isDryRun, asMessage } = asked;
@@ -31,18 +31,18 @@ export function printCall(response: CallToolResponse, asked: Asked, context: Com
 
 const skillNote = "Sandbox: the job is submitted; what its calls answer is made up.";
 
-/** Whether calls of a tool submit a job. */
+/** True if calls of a tool submit a job. */
 export function isSkill(toolSlug: string): boolean {
   return toolSlug.startsWith("skills.");
 }
 
-/** Which tool was called, and for whom. */
+/** The tool that was called, and its entity. */
 type Called = { readonly toolSlug: string; readonly entity: string | undefined };
 
-/** What a call was asked to do. */
+/** Options of a call. */
 type Asked = Called & {
   readonly isDryRun: boolean;
-  /** Whether the answer goes to standard output as it is. */
+  /** True if the answer goes to standard output unchanged. */
   readonly asMessage: boolean;
 };
 
@@ -81,14 +81,14 @@ function failed(response: CallToolResponse, asked: Asked, context: CommandContex
   return new CommandError(`${outcome}${status}: ${text} ${adviceOf(response, asked)}`.trimEnd());
 }
 
-/** The message of a call in the words of this command line: what connects an account is a whole command. */
+/** Returns the message of a call in the words of the command line. The advice to connect an account becomes a complete command. */
 export function spokenMessage(message: string, asked: Called): string {
   return withCommands(message, { InitiateConnection: connectCommand(asked) });
 }
 
 function connectCommand({ toolSlug, entity = "" }: Called): string {
   const [toolkit = ""] = toolSlug.split(".");
-  // Nobody to connect an account for was named.
+  // No entity was named.
   const id = entity === "" ? "<id>" : shellWord(entity);
   return `\`svc connect ${toolkit} --entity ${id}\``;
 }

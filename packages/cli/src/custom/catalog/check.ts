@@ -60,13 +60,13 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 }
 
 type Parents = AsyncDisposable & {
-  /** Folders of toolkits, as the loader takes them. */
+  /** Folders of toolkits for the loader. */
   readonly folders: readonly string[];
-  /** Turns what the loader says of a folder back into what the user named. */
+  /** Replaces a folder in the loader's texts with the user's name for it. */
   restore(text: string): string;
 };
 
-/** The loader takes folders of toolkits, so one toolkit's own folder gets a parent of its own that holds nothing else. */
+/** The loader takes folders of toolkits, so the folder of a single toolkit gets a parent folder that contains nothing else. */
 async function openParents(folders: readonly string[]): Promise<Parents> {
   if (!folders.some(isToolkit)) {
     return { folders, restore: (text) => text, [Symbol.asyncDispose]: async () => {} };
@@ -95,7 +95,7 @@ function isToolkit(folder: string): boolean {
 
 type Loaded = { catalog: Catalog | undefined; faults: readonly FileFault[] };
 
-/** Loads the definitions with the deployment, of one with faults of its own with what is sound of it: no fault hides another. */
+/** Loads the definitions with the deployment. From a deployment with faults it uses the valid parts, so that no fault hides another. */
 async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
   const { checkDeployment, loadCatalog } = await import("@svc/catalog");
   const checked = deploymentFile === undefined ? undefined : await checkDeployment(deploymentFile);
@@ -116,7 +116,7 @@ async function faultsOf<T>(run: () => Promise<T>): Promise<{ value?: T; faults: 
   }
 }
 
-/** What a deployment says of the toolkits in these folders. */
+/** Returns the part of a deployment about the toolkits in these folders. */
 async function partOf(deployment: Deployment, folders: readonly string[]): Promise<Deployment> {
   const lists = folders.map((folder) => readdir(folder).catch(() => []));
   const names = new Set((await Promise.all(lists)).flat());
@@ -138,7 +138,7 @@ function faultLine({ file, line, path, reason, cure }: FileFault, restore: (text
   return restore(`${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`);
 }
 
-/** A path below the working folder as seen from there. */
+/** Returns a path below the working folder relative to it. */
 function shortPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short === "" || short.startsWith("..") ? path : short;

@@ -50,10 +50,10 @@ export const addCatalogPublish = command(
   },
 );
 
-/** The server names as many faults, and no more. */
+/** The server names this many faults at most. */
 const detailsMax = 100;
 
-/** A YAML file of the toolkit, with the line on which a path of its value stands. */
+/** A YAML file of the toolkit, with the line of each path of its value. */
 type SourceFile = {
   readonly file: string;
   readonly value: unknown;
@@ -63,7 +63,7 @@ type SourceFile = {
 
 type SourceFiles = { readonly toolkit: SourceFile; readonly tools: ReadonlyMap<string, SourceFile> };
 
-/** Reads the files of a toolkit. Rejects with CommandError when one cannot be read, or is not YAML by name or by content. */
+/** Reads the files of a toolkit. Rejects with CommandError if one cannot be read, or its name or contents are not YAML. */
 async function readToolkit(folder: string, context: CommandContext): Promise<SourceFiles> {
   const toolsFolder = join(folder, "tools");
   const names = (await entriesOf(toolsFolder)).filter((name) => !name.startsWith(".")).sort();
@@ -120,7 +120,7 @@ async function readSource(file: string): Promise<SourceFile> {
   };
 }
 
-/** A refused fault with its place in the files: the server names it `definitionJson.tools.<tool>.<path>`. */
+/** Returns a fault with its place in the files. The server names it `definitionJson.tools.<tool>.<path>`. */
 function faultLine(
   { field, help }: SvcErrorDetail,
   { folder, toolkit, tools }: SourceFiles & { folder: string },
@@ -135,7 +135,7 @@ function faultLine(
   return `${file.file}${line === undefined ? "" : `:${line}`}${path === "" ? "" : ` ${path}`}: ${help}`;
 }
 
-/** The steps of a path such as `input.properties.id` or `intents[2]`. */
+/** Returns the members of a path such as `input.properties.id` or `intents[2]`. */
 function stepsOf(path: string): (string | number)[] {
   const steps = path.match(/[^.[\]]+|\[\d+\]/g) ?? [];
   return steps.map((step) => (step.startsWith("[") ? Number(step.slice(1, -1)) : step));

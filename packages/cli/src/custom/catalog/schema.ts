@@ -1,14 +1,14 @@
 import { isObject } from "@svc/core";
 
-/** A JSON Schema, read for people: anything that is not an object counts as one that says nothing. */
+/** A JSON Schema for display. A value that is not an object counts as an empty schema. */
 type Schema = { readonly [keyword: string]: unknown };
 
-/** The schema of a message's JSON text. */
+/** Returns the schema of a message's JSON text. */
 export function parseSchema(text: string): Schema {
   return asSchema(JSON.parse(text));
 }
 
-/** One row an argument, nested ones below theirs: path, type, whether it is required, default, description. */
+/** Returns one row for each argument, nested ones below theirs: path, type, required or not, default, description. */
 export function argumentRows(input: Schema): string[][] {
   return propertiesOf(input).map(({ path, schema, isRequired }) => {
     const fallback = schema["default"] === undefined ? "" : JSON.stringify(schema["default"]);
@@ -16,14 +16,14 @@ export function argumentRows(input: Schema): string[][] {
   });
 }
 
-/** One row a field of a result: path and type. */
+/** Returns one row for each field of a result: path and type. */
 export function fieldRows(output: Schema): string[][] {
   const item = output["type"] === "array" ? asSchema(output["items"]) : undefined;
   const rows = propertiesOf(item ?? output, item === undefined ? "" : "[].");
   return rows.map(({ path, schema }) => [path, typeText(schema)]);
 }
 
-/** Whether a schema has rules that hold between arguments. */
+/** True if a schema has rules between arguments. */
 export function hasRules(schema: Schema): boolean {
   const keywords = ["if", "not", "allOf", "anyOf", "oneOf", "dependentRequired", "dependentSchemas", "minProperties"];
   return keywords.some((keyword) => schema[keyword] !== undefined);
@@ -31,7 +31,7 @@ export function hasRules(schema: Schema): boolean {
 
 type Property = { readonly path: string; readonly schema: Schema; readonly isRequired: boolean };
 
-/** The properties of an object, each followed by those of its value or of its items. */
+/** Returns the properties of an object, each followed by those of its value or items. */
 function propertiesOf(schema: Schema, prefix = ""): Property[] {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   return Object.entries(asSchema(schema["properties"])).flatMap(([name, value]) => {

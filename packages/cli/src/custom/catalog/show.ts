@@ -46,7 +46,7 @@ export const addCatalogShow = command(
   },
 );
 
-/** Unset fields too, as the server answers them. */
+/** Unset fields too, as in the server's answer. */
 const jsonOptions = { alwaysEmitImplicit: true };
 
 async function showToolkit(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
@@ -112,7 +112,7 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
   printSchemas(tool, context);
 }
 
-/** How pages are asked for, or new rows found, as definitions write it: `arg: page_token, from: nextPageToken`. */
+/** Returns how pages are requested, or new rows found, in the form of definitions: `arg: page_token, from: nextPageToken`. */
 function declaredText(json: string): string {
   const textOf = (value: unknown): string => {
     if (typeof value !== "object" || value === null) return String(value);
@@ -139,7 +139,7 @@ function printSchemas(tool: Tool, context: CommandContext): void {
   printBlock(fields.length > 0 ? tableLines([what, "TYPE"], fields) : ["Its result has no fields."], context);
 }
 
-/** Lines behind an empty one. */
+/** Prints lines after an empty one. */
 function printBlock(lines: readonly string[], context: CommandContext): void {
   context.print("");
   for (const line of lines) context.print(line);
@@ -156,7 +156,7 @@ function schemeText({ type, defaultScopes, keyPlacement, keyName }: ToolkitAuthS
   return defaultScopes.length === 0 ? type : `${type}, with ${defaultScopes.join(" ")}`;
 }
 
-/** Every tool of a toolkit, or of all, ordered by slug. */
+/** Returns every tool of a toolkit, or of all toolkits, ordered by slug. */
 export function listTools(
   { catalog }: SvcClient,
   filter: { projectId: string; toolkitSlug?: string },
@@ -167,14 +167,14 @@ export function listTools(
   });
 }
 
-/** The contract's word for whether a toolkit can be connected: `ready`, `oauth_pending`, `needs_oauth_registration`. */
+/** Returns the contract's word for how a toolkit can be connected: `ready`, `oauth_pending`, `needs_oauth_registration`. */
 export function connectabilityText(connectability: ToolkitConnectability): string {
   const found = Object.entries(ToolkitConnectability).find(([, value]) => value === connectability);
-  // A server that is newer than this command may have more words.
+  // A newer server may have more words.
   return found === undefined ? String(connectability) : found[0].toLowerCase();
 }
 
-/** Whose an entry of the catalog is: `shared`, or the project's id. */
+/** Returns the owner of a catalog entry: `shared`, or the project's id. */
 export function ownerText({ ownerProjectId }: { ownerProjectId: string }): string {
   return ownerProjectId === "" ? "shared" : ownerProjectId;
 }

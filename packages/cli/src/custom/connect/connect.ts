@@ -54,7 +54,7 @@ export const addConnectCommand = command(
   },
 );
 
-/** Who gives the app's own key with --api-key hears of an unknown key, and not which one was meant. */
+/** A user who gives the app's key with --api-key would otherwise only learn of an unknown key, and not of which one. */
 function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandContext): unknown {
   if (apiKey === undefined || !(err instanceof ConnectError) || err.code !== Code.Unauthenticated) return err;
   return new CommandError(
@@ -62,7 +62,7 @@ function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandC
   );
 }
 
-/** The id alone goes to standard output, so that a shell can keep it in a variable. */
+/** Only the id goes to standard output, so that a shell can keep it in a variable. */
 async function connectAccount(toolkitSlug: string, options: ConnectOptions, context: CommandContext): Promise<void> {
   const client = await openProjectClient(options, context);
   const { spec } = await client.catalog.getToolkitConnectSpec({
@@ -90,13 +90,13 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
     context.note("Sandbox: no app was asked, and any credential is taken; results of calls are made up.");
 }
 
-/** How long an authorize URL is good, and how often the account is looked at, milliseconds. */
+/** Lifetime of an authorize URL, and the interval at which the account is read, in milliseconds. */
 const consentMs = 10 * 60_000;
 const pollMs = 1_000;
 
 /**
- * Sends the person to the app's consent page and waits until the account is active. Rejects with CommandError when consent was refused
- * or not given in 10 minutes, or the wait was interrupted.
+ * Sends the person to the app's consent page and waits until the account is active. Rejects with CommandError if consent is refused or not
+ * given within 10 minutes, or the wait is interrupted.
  */
 async function awaitConsent(
   client: SvcClient,

@@ -3,7 +3,7 @@ import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { readSecret } from "../../command/input.ts";
 
-/** What the options of `svc connect` say about the account. */
+/** The options of `svc connect` about the account. */
 export type ConnectInputs = {
   readonly scheme?: string;
   readonly var: Readonly<Record<string, string>>;
@@ -12,12 +12,12 @@ export type ConnectInputs = {
   readonly keyEnv?: string;
 };
 
-/** A credential as InitiateConnection takes it. */
+/** A credential in the form of InitiateConnection. */
 export type GivenCredential = { apiKey?: string; basic?: { username: string; password: string } };
 
 /**
- * The scheme to connect with: the one asked for, the only one, or the one chosen at the terminal. Empty when the toolkit declares none for
- * an entity, which the server refuses. Rejects with CommandError when there are several and nobody to ask.
+ * Returns the scheme to connect with: the requested one, the only one, or the one chosen at the terminal. Empty if the toolkit declares
+ * none for an entity, which the server refuses. Rejects with CommandError if there are several and no terminal.
  */
 export async function chooseScheme(
   { scheme }: ConnectInputs,
@@ -36,7 +36,10 @@ export async function chooseScheme(
   return (await terminal.ask(`Scheme (${declared.join(", ")}): `)).trim();
 }
 
-/** The account variables, those that are missing asked for at the terminal. Rejects with CommandError, which names them all, without one. */
+/**
+ * Returns the account variables. Missing ones are asked for at the terminal. Without a terminal, rejects with a CommandError that names
+ * them all.
+ */
 export async function fillVariables(
   inputs: Pick<ConnectInputs, "var">,
   { toolkitSlug, accountVariables }: ToolkitConnectSpec,
@@ -63,8 +66,8 @@ function questionFor({ name, description, example }: AccountVariableSpec): strin
 }
 
 /**
- * The credential of a scheme: from standard input, from a variable, or asked for at the terminal without echo. Empty when there is none,
- * which the server refuses, or a sandbox takes. Rejects with CommandError.
+ * Returns the credential of a scheme: from standard input, from a variable, or asked for at the terminal without echo. Empty if there is
+ * none, which the server refuses and the sandbox accepts. Rejects with CommandError.
  */
 export async function readCredential(
   scheme: string,
@@ -79,7 +82,7 @@ export async function readCredential(
 }
 
 function refuseSecret(scheme: string, { keyStdin, keyEnv }: ConnectInputs): GivenCredential {
-  // No scheme: several are declared, and the server says which.
+  // No scheme: several are declared, and the server lists them.
   if (scheme === "" || (keyStdin === undefined && keyEnv === undefined)) return {};
   throw new CommandError(`the scheme ${scheme} takes no key: leave --key-stdin and --key-env out`);
 }

@@ -50,7 +50,7 @@ export const addJobCheck = command(
   },
 );
 
-/** True if a text is what CreateStandingProgram takes: a start, and a program within. */
+/** True if a text is the input of CreateStandingProgram: a start with a program inside. */
 function isStandingDefinition(text: string): boolean {
   const given: unknown = JSON.parse(text);
   return isObject(given) && isObject(given["program"]) && !Object.hasOwn(given, "steps");

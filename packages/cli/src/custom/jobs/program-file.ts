@@ -12,17 +12,17 @@ import { type Arguments, type TypedArgument, typeArguments } from "../call/argum
 
 /** A program as it was given. */
 export type ProgramFile = {
-  /** What faults name it by. */
+  /** Its name in faults. */
   readonly name: string;
-  /** Its text as it stands there. */
+  /** Its unchanged text. */
   readonly text: string;
-  /** What is submitted: the text, with what `--set` says. */
+  /** The text to submit: with the values of `--set`. */
   readonly programJson: string;
   /** The names that `--set` filled in. */
   readonly set: readonly string[];
 };
 
-/** Reads a program from a file, or from standard input for `-`, and sets values of it. Rejects with CommandError when it is no JSON. */
+/** Reads a program from a file, or from standard input for `-`, and sets values in it. Rejects with CommandError if it is not JSON. */
 export async function readProgramFile(
   file: string,
   typed: readonly TypedArgument[],
@@ -55,15 +55,15 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
   try {
     return typeArguments(schema, typed, given);
   } catch (err) {
-    // It speaks of the option of `svc call`.
+    // The original message is about the option of `svc call`.
     if (err instanceof CommandError) throw new CommandError(err.message.replace(/^--arg /, "--set "));
     throw err;
   }
 }
 
 /**
- * Rejects with the error of a refused document that stood in `field` of the request. If each of its faults is about the document, they
- * are noted, a line each as `file:line pointer CODE: what and how`.
+ * Rejects with the error of a refused document in `field` of the request. If all its faults are about the document, they are noted, one
+ * line each, as `file:line pointer CODE: what and how`.
  */
 export async function refuseDocument(
   err: unknown,
@@ -77,7 +77,7 @@ export async function refuseDocument(
   if (details.length === 0 || !details.every(isAbout)) throw err;
   const told = details.map(({ field: place, reason, help }) => ({ field: place, reason, help: spokenText(help) }));
   const lines = await faultLines(told, file);
-  // The message counts all of them; the details end at a hundred.
+  // The message counts all faults; the details end at a hundred.
   let count = details.length;
   renderText(details[0]?.message ?? partedOf(""), (kind, part) => {
     if (kind === "count") count = Number(part);
@@ -88,7 +88,7 @@ export async function refuseDocument(
   throw new CommandError(`${file.name} has ${countText(count, "fault")}, and nothing was submitted`);
 }
 
-/** Faults of a program, a line each as `file:line pointer CODE: what and how`. */
+/** Returns faults of a program, one line each, as `file:line pointer CODE: what and how`. */
 export async function faultLines(
   faults: readonly { readonly field: string; readonly reason: string; readonly help: string }[],
   file: ProgramFile,
@@ -100,7 +100,7 @@ export async function faultLines(
   });
 }
 
-/** A note as the service answers it. */
+/** A note in the service's answer. */
 export type Note = {
   readonly reason: string;
   readonly field: string;
@@ -108,7 +108,7 @@ export type Note = {
   readonly help: string;
 };
 
-/** Notes about a document, a line each as `file:line pointer note CODE: what, and what to do if it is not meant`. */
+/** Returns notes about a document, one line each, as `file:line pointer note CODE: what, and what to do if it is not meant`. */
 export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<string[]> {
   const told = notes.map(({ field, reason, message, help }) => {
     return { field, reason: `note ${reason}`, help: withCommands(`${message}. If that is not meant: ${help}.`) };
@@ -132,11 +132,11 @@ function collect(text: string, before: readonly TypedArgument[]): TypedArgument[
   return [...before, { name, text: text.slice(at + 1) }];
 }
 
-/** Answers where in the file a JSON Pointer (RFC 6901) leads: to the value, or to what it would stand in. */
+/** Returns a function that finds the line of a JSON Pointer (RFC 6901) in the file: of its value, or of the value that would contain it. */
 async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
   const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
-  // JSON is YAML, and this parser knows where each value stands.
+  // JSON is YAML, and this parser knows the place of each value.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, strict: false, logLevel: "silent" });
   return (pointer) => {
     const path = pointer.split("/").slice(1).map(unescapePointer);
@@ -161,7 +161,10 @@ function rangeStart(node: unknown): number | undefined {
   return typeof start === "number" ? start : undefined;
 }
 
-/** Reads a definition from a file, or from standard input for `-`, and sends it; its faults are printed with their lines, and what is noted about it is returned. */
+/**
+ * Reads a definition from a file, or from standard input for `-`, and sends it. Prints its faults with their lines, and returns the notes
+ * about it.
+ */
 export async function sendDefinition<Answer extends { readonly notes: readonly Note[] }>(
   file: string,
   context: CommandContext,

@@ -56,7 +56,7 @@ export const addJobShow = command(
   },
 );
 
-/** Whether the job was submitted in the sandbox: the first entry of its log tells. */
+/** True if the job was submitted in the sandbox, according to the first entry of its log. */
 async function isInSandbox({ jobs }: SvcClient, jobId: string): Promise<boolean> {
   const { events } = await jobs.listJobEvents({ jobId, pageSize: 1 });
   return events.some(({ type, payloadJson }) => type === "job-submitted" && JSON.parse(payloadJson).sandbox === true);
@@ -98,7 +98,7 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
   ];
 }
 
-/** What a program can do at most, in one line. */
+/** Returns the most that a program can do, in one line. */
 export function estimateText({
   callsMin,
   callsMax,
@@ -159,7 +159,7 @@ function attemptLine({ attempt, status, finishedAt, lastError }: Job["attempts"]
   return `${attempt}  ${statusText(status)} at ${timeText(finishedAt)}${why}`;
 }
 
-/** The errors of the steps, and the answers that were given in them. */
+/** Returns the errors of the steps, and the answers given in them. */
 function errorLines({ stepReceipts }: Job): string[] {
   return stepReceipts.flatMap(({ stepId, errors, rows }) =>
     errors.map(({ code, count, firstOrdinal, sample }) => {

@@ -1,21 +1,21 @@
 import { isObject } from "@svc/core";
 import type { Job } from "@svc/sdk";
 
-/** A step of a program, as far as it is shown. */
+/** The shown parts of a program's step. */
 export type ProgramStep = {
   readonly id: string;
   readonly kind: string;
-  /** Slug of the tool of a call, or of the first call of a map. Empty when it calls none. */
+  /** Slug of the tool of a call, or of the first call of a map. Empty if it calls none. */
   readonly toolSlug: string;
   /** The row set that it reads. */
   readonly source: string | undefined;
-  /** How many steps it stands in: branches, rounds, what handles an error. */
+  /** Number of enclosing steps: branches, rounds, error handlers. */
   readonly depth: number;
-  /** The names of the `parallel` and the branch that it stands in, as `gather/sales`; empty where it stands in none. */
+  /** Its `parallel` and branch, as `gather/sales`. Empty if it is in none. */
   readonly branch: string;
 };
 
-/** What is shown of a job's program. */
+/** The shown parts of a job's program. */
 export type ShownProgram = {
   readonly title: string;
   readonly steps: readonly ProgramStep[];
@@ -25,8 +25,8 @@ export type ShownProgram = {
 type Json = { readonly [name: string]: unknown };
 
 /**
- * Fields of steps that do not tell their kind. It is told by the field of its name, which is what is left: of a kind that this command
- * line has never heard of, the first of its own fields, as programs are written.
+ * Fields of steps that are not the kind. The kind is the remaining field: for a kind unknown to this command line, the first of its own
+ * fields in the order of the program.
  */
 const detailNames: ReadonlySet<string> = new Set([
   "id",
@@ -36,8 +36,8 @@ const detailNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the program of a job. It has passed the server's checks; what is not understood all the same is left out. What kind of step
- * one is, the receipt of a step that has begun says best.
+ * Reads the program of a job. The server has checked it; unknown parts are left out. The kind of a step that has begun comes from its
+ * receipt.
  */
 export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJson" | "stepReceipts">): ShownProgram {
   const program = asObject(parse(programJson));
@@ -63,7 +63,7 @@ function readSteps(steps: unknown, reading: Reading): ProgramStep[] {
   });
 }
 
-/** The lists of steps in a step. What a map does for each row is no such list. */
+/** Returns the lists of steps in a step. The calls of a map are not such a list. */
 function innerLists(step: Json): readonly { readonly list: unknown; readonly branch?: string }[] {
   const branches = Object.entries(asObject(step["parallel"]));
   return [
@@ -83,12 +83,12 @@ function readStep(step: Json, { kinds, depth, branch }: Reading): ProgramStep {
   return { id, kind, toolSlug, source: textOf(step[kind]), depth, branch };
 }
 
-/** The tool of a call; of a request of the program's own what stands for one in receipts. */
+/** Returns the tool of a call. For an HTTP request, its name in receipts. */
 function toolOf(step: Json): string {
   return textOf(step["call"]) || ("http" in step ? "http" : "");
 }
 
-/** What tells the kind of a step names the set that it reads, where it names a step at all. */
+/** The field with the kind of a step names the set that it reads, if it names a step. */
 function withSources(steps: readonly ProgramStep[]): ProgramStep[] {
   const ids = new Set(steps.map(({ id }) => id));
   return steps.map((step) => (ids.has(step.source ?? "") ? step : { ...step, source: undefined }));

@@ -42,14 +42,14 @@ function stepRow(step: JobStep): string[] {
   ];
 }
 
-/** The rows that a step has taken, and how many it made of them: `1,000 -> 20`. */
+/** Returns the rows that a step has taken, and how many it made of them: `1,000 -> 20`. */
 function rowsOf({ rowsDone, rowsMade }: JobStep): string {
   if (rowsDone === 0 && !rowsMade) return "-";
   const taken = numberText(rowsDone);
   return rowsMade === undefined ? taken : `${taken} -> ${numberText(rowsMade)}`;
 }
 
-/** What the first writes of a simulated step would have sent: each call with its arguments. */
+/** Returns the first writes of a simulated step, each call with its arguments. */
 function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): string[] {
   if (simulatedCalls.length === 0) return [];
   const lines = simulatedCalls.map(({ toolSlug, entityId, argumentsJson }) => {

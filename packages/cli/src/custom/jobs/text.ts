@@ -5,7 +5,7 @@ import { numberText, spanText } from "../../text/plain.ts";
 
 const statuses: ReadonlyMap<number, string> = namesOf(JobStatus);
 
-/** The statuses by name, in the order a job may take them. */
+/** The statuses by name, in the order in which a job may have them. */
 export const statusNames: readonly string[] = [...statuses.values()].filter((name) => name !== "unspecified");
 
 /** The values of an enum by number, named as this command line names them: `pending_plan_approval`. */
@@ -13,17 +13,17 @@ export function namesOf(values: Readonly<Record<string, number>>): ReadonlyMap<n
   return new Map(Object.entries(values).map(([name, value]) => [value, name.toLowerCase()]));
 }
 
-/** A status as this command line names it; one that it does not know, by its number. */
+/** Returns the command line's name of a status, or the number of an unknown one. */
 export function statusText(status: JobStatus): string {
   return statuses.get(status) ?? String(status);
 }
 
-/** The status of a name; UNSPECIFIED for one that is none. */
+/** Returns the status of a name, or UNSPECIFIED if there is none. */
 export function statusOfName(name: string): JobStatus {
   return JobStatus[name.toUpperCase() as keyof typeof JobStatus] ?? JobStatus.UNSPECIFIED;
 }
 
-/** What a job waits for a person with, such as `parked (approval at step gate)`; else its status. */
+/** Returns how a job waits for a person, such as `parked (approval at step gate)`, otherwise its status. */
 export function standingText({ status, park, pausedAt }: Job): string {
   if (park === undefined) return pausedAt === undefined ? statusText(status) : `${statusText(status)} (to be paused)`;
   const place = park.stepId === "" ? "" : ` at step ${park.stepId}`;
@@ -32,12 +32,12 @@ export function standingText({ status, park, pausedAt }: Job): string {
 
 const heldReasons: ReadonlySet<string> = new Set(["poisoned", "administrator", "paused"]);
 
-/** Whether a job was parked from outside its program: by the service or an administrator, or because it is paused. */
+/** True if a job was parked from outside its program: by svc or an administrator, or because it is paused. */
 export function isHeld({ status, park }: Job): boolean {
   return status === JobStatus.PARKED && heldReasons.has(park?.reason ?? "");
 }
 
-/** Whether a job has ended. */
+/** True if a job has ended. */
 export function hasEnded({ finishedAt }: Pick<Job, "finishedAt">): boolean {
   return finishedAt !== undefined;
 }
@@ -51,15 +51,15 @@ type Rows = {
   readonly unknown: number;
 };
 
-/** Kinds of steps that make a set of another, with more rows or fewer. */
+/** Kinds of steps that make a set of another, with more or fewer rows. */
 const setKinds: ReadonlySet<string> = new Set(["limit", "distinct", "join", "group", "flatten"]);
 
-/** What became of the rows of a step, such as `1,200 rows, 3 failed`; empty for none. */
+/** Returns the results of a step's rows, such as `1,200 rows, 3 failed`. Empty if there are none. */
 export function rowsText(rows: Partial<Rows> | undefined, kind: string): string {
   if (rows === undefined) return "";
   const { ok = 0, failed = 0, skipped = 0, unknown = 0 } = rows;
   const taken = numberText(rows.in ?? 0);
-  // A filter skips what does not hold: that is its work, no fault.
+  // A filter skips rows by its condition, which is not a failure.
   if (kind === "filter") return `${numberText(ok)} of ${taken} rows`;
   if (setKinds.has(kind)) return `${taken} -> ${numberText(ok)} ${ok === 1 ? "row" : "rows"}`;
   const ends = [
@@ -71,7 +71,7 @@ export function rowsText(rows: Partial<Rows> | undefined, kind: string): string 
   return [`${taken} ${taken === "1" ? "row" : "rows"}`, ...others].join(", ");
 }
 
-/** The calls of a step or job, such as `81 read, 12 write, 1 retried`; empty for none. */
+/** Returns the calls of a step or job, such as `81 read, 12 write, 1 retried`. Empty if there are none. */
 export function callsText(calls: StepReceipt["calls"]): string {
   if (calls === undefined) return "";
   return (["read", "write", "destructive", "retried", "unknown"] as const)
@@ -80,12 +80,12 @@ export function callsText(calls: StepReceipt["calls"]): string {
     .join(", ");
 }
 
-/** A time in which a job waited for a person, epoch milliseconds. */
+/** A time in which a job waited for a person, in epoch milliseconds. */
 export type Wait = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * How long a step was at work: from its first beginning to its last end, without the time in which the job waited for a person, be
- * it in this step or in one that led back to it. Undefined while it has not ended.
+ * Returns how long a step was at work: from its first start to its last end, without the waits for a person, in this step or in one that
+ * led back to it. Undefined while it has not ended.
  */
 export function tookText(
   { startedAt, finishedAt }: Pick<StepReceipt, "startedAt" | "finishedAt">,
@@ -98,7 +98,7 @@ export function tookText(
   return spanText(waitedMs.reduce((rest, ms) => rest - ms, endMs - startMs));
 }
 
-/** The times in which a job waited for people, by its questions; none is read of a job in whose steps nobody answered. */
+/** Returns the times in which a job waited for people, from its questions. Reads nothing if no step of the job was answered. */
 export async function readWaits(
   { jobs }: Pick<SvcClient, "jobs">,
   { id: jobId, stepReceipts }: { readonly id: string; readonly stepReceipts: readonly StepReceipt[] },

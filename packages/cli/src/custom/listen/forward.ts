@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What an address answered to a forwarded delivery. `fault` is empty unless nothing was answered. */
+/** An address's answer to a forwarded delivery. `fault` is empty unless there was no answer. */
 export type ForwardAnswer = { status: number; headers: Record<string, string>; body: Buffer; fault: string };
 
-// svc itself gives an attempt 15 s: what takes longer has failed by then, and this answer says why.
+// Timeout in milliseconds. svc gives an attempt 15 s; a longer answer has failed by then, and this one says why.
 const timeoutMs = 14_000;
 
-// They describe the connection the delivery came on (RFC 9110, 7.6.1), which is not the one it goes out on.
+// These headers describe the connection of the delivery (RFC 9110, 7.6.1), not the one it is forwarded on.
 const connectionHeaders = ["host", "connection", "content-length", "transfer-encoding", "keep-alive", "te", "upgrade"];
 
-/** Posts a delivery on as it came: the exact body, with its headers. Never rejects; an address that cannot be reached answers 502. */
+/** Posts a delivery unchanged: the exact body, with its headers. Never rejects. The answer of an unreachable address is 502. */
 export async function forwardDelivery(url: string, headers: IncomingHttpHeaders, body: Buffer): Promise<ForwardAnswer> {
   const passed = Object.entries(headers).filter(([name]) => !connectionHeaders.includes(name));
-  // Most commands need none of it, and it takes a fifth of their start.
+  // Most commands do not need it, and it takes a fifth of their start.
   const { request } = await import("undici");
   try {
     const answer = await request(url, {
@@ -37,7 +37,7 @@ export async function forwardDelivery(url: string, headers: IncomingHttpHeaders,
   }
 }
 
-/** What svc acts on or shows: Retry-After sets the next attempt, the type belongs to the body. */
+/** Returns the headers that svc uses or shows: Retry-After sets the next attempt, the content type belongs to the body. */
 function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of ["retry-after", "content-type", "content-encoding"]) {

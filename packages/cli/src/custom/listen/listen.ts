@@ -63,7 +63,7 @@ export const addListenCommand = command(
   },
 );
 
-/** An earlier run that was killed could not remove its subscription, and svc would try that for days. */
+/** An earlier run that was killed could not remove its subscription, and svc would retry it for days. */
 async function removeLeftovers({ triggers }: SvcClient, context: CommandContext): Promise<void> {
   const subscriptions = await collectPages(async (pageToken) => {
     const { subscriptions: items, nextPageToken } = await triggers.listSubscriptions({ pageToken });
@@ -90,7 +90,7 @@ async function unsubscribe({ triggers }: SvcClient, id: string): Promise<void> {
   }
 }
 
-/** Verifies, forwards and prints one delivery, and says what svc is to hear. */
+/** Verifies, forwards and prints one delivery. Returns the answer for svc. */
 async function receive(
   { headers, body }: ReceivedRequest,
   secret: string,
@@ -111,11 +111,11 @@ async function receive(
   }
 }
 
-/** When a delivery came, and what the forward answered; undefined without one. */
+/** When a delivery arrived, and the forward's answer, undefined if none. */
 type Received = { readonly answer: ForwardAnswer | undefined; readonly startedMs: number };
 
 function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, startedMs }: Received): string {
-  // As it was received: parsed as usual, numbers beyond 2^53 - 1 would lose digits.
+  // As received: ordinary parsing would lose digits of numbers beyond 2^53 - 1.
   const { payload } = parseExactJson(requireText(body)) as { payload?: unknown };
   const delivery = { ...verified, ...(payload !== undefined && { payload }) };
   const { status, fault } = answer ?? {};
@@ -145,7 +145,7 @@ function readyText(url: string, subscriptionId: string, { forward, toolkit, trig
   return `Listening at ${url} for ${what} (${subscriptionId})${where}. Ctrl-C stops.`;
 }
 
-/** Judged on the parsed host, where 127.1 and the like are spelled out. */
+/** Uses the parsed host, in which 127.1 and the like are written out. */
 function isLoopbackUrl(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);

@@ -3,23 +3,23 @@ import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { createId, systemClock, uuidOfId } from "@svc/core";
 
-/** A request to the receiver, whole. */
+/** A complete request to the receiver. */
 export type ReceivedRequest = { headers: IncomingHttpHeaders; body: Buffer };
 
-/** What the receiver answers. */
+/** The receiver's answer. */
 export type ReceiverAnswer = { status: number; headers?: Record<string, string>; body?: Buffer };
 
 /** A receiver of deliveries on this machine. */
 export type Receiver = {
   readonly url: string;
-  /** Takes no further connection, lets requests in flight be answered, and resolves when they are. */
+  /** Accepts no more connections. Resolves when the requests in flight are answered. */
   close(): Promise<void>;
 };
 
-// By it a later run tells what an earlier one left behind.
+// A later run recognizes by it what an earlier one left behind.
 const pathPrefix = "/svc-listen/";
 
-/** Whether an endpoint is that of a receiver on this machine which is there no more. */
+/** Returns true if the endpoint belongs to a receiver on this machine that no longer runs. */
 export async function isLeftover(endpointUrl: string): Promise<boolean> {
   const url = URL.parse(endpointUrl);
   if (url?.hostname !== "127.0.0.1" || !url.pathname.startsWith(pathPrefix)) return false;
@@ -32,16 +32,16 @@ export async function isLeftover(endpointUrl: string): Promise<boolean> {
   return refuses;
 }
 
-/** Listens on a free loopback port, at a path nobody else knows, and answers every POST as `answer` says. */
+/** Listens on a free loopback port at a secret path, and answers every POST with the result of `answer`. */
 export async function startReceiver(answer: (request: ReceivedRequest) => Promise<ReceiverAnswer>): Promise<Receiver> {
   const server = createServer((req, res) => {
     handle(req, answer).then(
       ({ status, headers, body }) => {
-        // While closing, a connection ends with its answer rather than waiting for another request.
+        // During closing, a connection ends with its answer instead of waiting for another request.
         if (!server.listening) res.shouldKeepAlive = false;
         res.writeHead(status, headers).end(body);
       },
-      // The sender went away in the middle; it will try again.
+      // The sender disconnected in the middle and will retry.
       () => res.destroy(),
     );
   });

@@ -18,7 +18,7 @@ import { progressText, watchNotes, watchReplay } from "./watch.ts";
 
 const perSecondMax = 5_000;
 
-/** Reads a pace such as `50/s` as deliveries a second. Throws InvalidArgumentError. */
+/** Reads a pace such as `50/s` as deliveries per second. Throws InvalidArgumentError. */
 export function parsePace(text: string): number {
   const [, digits = ""] = /^(\d{1,4})(?:\/s)?$/.exec(text) ?? [];
   const perSecond = Number(digits);
@@ -44,7 +44,7 @@ const rangeOptions = [
   ["--dry-run", "count the deliveries, and queue none"],
 ] as const;
 
-/** Throws CommandError without --since; `hint` says what else could be given. */
+/** Throws CommandError without --since. `hint`: the alternative. */
 function requireRange({ since }: { readonly since?: number }, hint: string): void {
   if (since === undefined) throw new CommandError(`nothing says which events: give ${hint}`, 2);
 }

@@ -19,7 +19,7 @@ const states: Readonly<Partial<Record<ReplayState, string>>> = {
   [ReplayState.CANCELLED]: "cancelled",
 };
 
-/** How a replay stands, in words: `running`, `waits for sub_… (backoff)`, `cancelled (requested)`. */
+/** Returns the state of a replay in words: `running`, `waits for sub_… (backoff)`, `cancelled (requested)`. */
 export function replayStateText({ state, reason, waitsFor }: Replay): string {
   const text = states[state] ?? "unknown";
   if (reason === "") return text;
@@ -27,14 +27,14 @@ export function replayStateText({ state, reason, waitsFor }: Replay): string {
   return waitsFor === "" ? `waits (${reason})` : `waits for ${waitsFor} (${reason})`;
 }
 
-/** How far a replay is: `1,200 of 100,000 (1 %)`; what is not counted whole has a plus. */
+/** Returns the progress of a replay: `1,200 of 100,000 (1 %)`. A number that is not counted completely has a plus. */
 export function progressText({ queued, total, totalComplete }: Replay): string {
   const percent = total === 0 ? 0 : Math.min(100, Math.floor((100 * queued) / total));
   const share = totalComplete && total > 0 ? ` (${percent} %)` : "";
   return `${numberText(queued)} of ${numberText(total)}${totalComplete ? "" : "+"}${share}`;
 }
 
-/** A replay as facts. */
+/** Returns a replay as facts. */
 export function replayFacts(replay: Replay): readonly (readonly [string, string])[] {
   const { id, since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered, perSecond } = replay;
   return [
@@ -54,7 +54,7 @@ export function replayFacts(replay: Replay): readonly (readonly [string, string]
   ];
 }
 
-/** Whether it queues nothing more, for good. */
+/** True if it has ended and queues nothing more. */
 function hasEnded({ state }: Replay): boolean {
   return state === ReplayState.DONE || state === ReplayState.CANCELLED;
 }
@@ -68,7 +68,7 @@ Progress goes to standard error, on a terminal as one line that is drawn in plac
 
 Exit status: 0 done, 1 cancelled, or the service refused or was lost, 2 wrong options, 130 Ctrl-C.`;
 
-/** Shows a replay until it has ended. Rejects with CommandError where it was cancelled, or the watch was interrupted. */
+/** Shows a replay until it has ended. Rejects with CommandError if it was cancelled, or the watch was interrupted. */
 export async function watchReplay(
   { triggers }: Pick<SvcClient, "triggers">,
   id: string,

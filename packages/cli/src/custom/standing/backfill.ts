@@ -13,13 +13,13 @@ import { namesOf } from "../jobs/text.ts";
 
 const states = namesOf(BackfillState);
 
-/** How a backfill stands, such as `running (waiting)`. */
+/** Returns the state of a backfill, such as `running (waiting)`. */
 function backfillStateText({ state, reason }: Backfill): string {
   const name = states.get(state) ?? String(state);
   return reason === "" ? name : `${name} (${plainText(reason)})`;
 }
 
-/** How far a backfill is: `12 of 40, 10 started, 1 skipped, 1 passed by`. */
+/** Returns the progress of a backfill: `12 of 40, 10 started, 1 skipped, 1 passed by`. */
 function backfillProgressText({ total, started, skipped, passed }: Backfill): string {
   const done = numberText(started + skipped + passed);
   const parts = [
@@ -30,12 +30,12 @@ function backfillProgressText({ total, started, skipped, passed }: Backfill): st
   return `${done} of ${numberText(total)}, ${parts.join(", ")}`;
 }
 
-/** A backfill in one line, as its program is shown: `bkf_…, running: 12 of 40, 12 started`. */
+/** Returns a backfill as one line for its program: `bkf_…, running: 12 of 40, 12 started`. */
 export function backfillLine(backfill: Backfill): string {
   return `${backfill.id}, ${backfillStateText(backfill)}: ${backfillProgressText(backfill)}`;
 }
 
-/** A backfill as facts. */
+/** Returns a backfill as facts. */
 function backfillFacts(backfill: Backfill): readonly (readonly [string, string])[] {
   const { id, standingProgramId, since, until, again, perMinute, policy, createdAt, endedAt } = backfill;
   return [
@@ -53,7 +53,7 @@ function backfillFacts(backfill: Backfill): readonly (readonly [string, string])
   ];
 }
 
-/** Whether it makes no more runs, for good. */
+/** True if it has ended and makes no more runs. */
 function hasBackfillEnded({ state }: Backfill): boolean {
   return state === BackfillState.DONE || state === BackfillState.CANCELLED;
 }
@@ -67,7 +67,7 @@ With --watch, progress goes to standard error, on a terminal as one line that is
 
 Exit status: 0 done, 1 cancelled, or the service refused or was lost, 2 wrong options, 130 Ctrl-C.`;
 
-/** Shows a backfill until it has ended. Rejects with CommandError where it was cancelled, or the watch was interrupted. */
+/** Shows a backfill until it has ended. Rejects with CommandError if it was cancelled, or the watch was interrupted. */
 async function watchBackfill(
   { standing }: Pick<SvcClient, "standing">,
   id: string,

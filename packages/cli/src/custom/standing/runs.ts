@@ -88,7 +88,7 @@ export const addStandingRun = command(
   },
 );
 
-/** Runs that are shown beside a program. */
+/** Runs that are shown with a program. */
 const runsShown = 10;
 
 /** `svc standing show`. */

@@ -6,24 +6,24 @@ import { namesOf } from "../jobs/text.ts";
 const states = namesOf(StandingState);
 const runStates = namesOf(StandingRunState);
 
-/** The states that a list of programs is narrowed to, by name. */
+/** The states that a list of programs can be filtered by, by name. */
 export const stateNames: readonly string[] = [...states.values()].filter((name) => name !== "unspecified");
 
-/** The state of a name; UNSPECIFIED for one that is none. */
+/** Returns the state of a name, or UNSPECIFIED if there is none. */
 export function stateOfName(name: string): StandingState {
   return StandingState[name.toUpperCase() as keyof typeof StandingState] ?? StandingState.UNSPECIFIED;
 }
 
-/** How a program stands, such as `paused (failures)`. */
+/** Returns the state of a program, such as `paused (failures)`. */
 export function programStateText({ state, pauseReason }: StandingProgram): string {
   const name = states.get(state) ?? String(state);
   return pauseReason === "" ? name : `${name} (${plainText(pauseReason)})`;
 }
 
-/** Times of a program that are printed when it is made. */
+/** Times of a program that are printed when it is created. */
 const duesShown = 3;
 
-/** When a program is due next, at most three times, and in which zone its schedule is read. */
+/** Returns the next times of a program, at most three, and the time zone of its schedule. */
 export function dueText({ nextTimes, timeZone }: StandingProgram): string {
   const times = nextTimes.slice(0, duesShown).map((time) => timeText(time));
   const [last = "", ...others] = times.toReversed();
@@ -31,25 +31,25 @@ export function dueText({ nextTimes, timeZone }: StandingProgram): string {
   return `${all}; its schedule is read in ${timeZone}`;
 }
 
-/** Says that events passed a program, since they are not about its entity. */
+/** Returns the remark that events were ignored because they are not about the program's entity. */
 export function passedOverText(count: number): string {
   return `${count} of the last 1,000 events of its trigger ${count === 1 ? "is" : "are"} not about its entity, and started nothing`;
 }
 
-/** Says of a program that a version of it waits for approval; undefined where none does. */
+/** Returns the remark that a version of a program waits for approval, or undefined. */
 export function pendingText({ pendingVersion, id }: StandingProgram): string | undefined {
   if (pendingVersion === 0) return undefined;
   return `Version ${pendingVersion} waits for approval: svc asks list --program ${id}`;
 }
 
-/** How a run stands, such as `skipped (overlap)` or `ended (succeeded)`. */
+/** Returns the state of a run, such as `skipped (overlap)` or `ended (succeeded)`. */
 export function runStateText({ state, reason, jobStatus }: StandingRun): string {
   const name = runStates.get(state) ?? String(state);
   const why = reason || jobStatus;
   return why === "" ? name : `${name} (${plainText(why)})`;
 }
 
-/** What is told of the polls of a program; nothing of one that does not poll. */
+/** Returns the facts about a program's polls. Empty if it does not poll. */
 export function pollFacts(poll: PollState | undefined): [string, string][] {
   if (poll === undefined) return [];
   if (poll.polledAt === undefined) return [["polled", "not yet"]];
@@ -63,7 +63,7 @@ export function pollFacts(poll: PollState | undefined): [string, string][] {
   ];
 }
 
-/** A run as a row of a table: when it was due, its id, what made it, how it stands, and its job. */
+/** Returns a run as a row of a table: when it was due, its id, its source, its state, and its job. */
 export function runRow(run: StandingRun): string[] {
   const { id, kind, fireAt, count, jobId, missed, detail, key, rowCount } = run;
   const times = count > 1 ? ` x ${count}` : "";

@@ -3,10 +3,10 @@ import { CommandError, wrongListenerHint } from "../../command/error.ts";
 import { faultCode, unreachableHint } from "../../command/unreachable.ts";
 import type { ProviderPost, ReceivingToolkit } from "./receiving-toolkit.ts";
 
-/** What the server answered to a post. */
+/** The server's answer to a post. */
 export type ServerAnswer = { status: number; body: string };
 
-/** Posts as a provider does. Rejects with CommandError when the server cannot be reached; its refusals are answers. */
+/** Posts as a provider does. Rejects with CommandError if the server cannot be reached. A refusal is an answer. */
 export async function sendPost(url: string, { headers, query, body }: ProviderPost): Promise<ServerAnswer> {
   const search = new URLSearchParams(query).toString();
   try {
@@ -19,13 +19,13 @@ export async function sendPost(url: string, { headers, query, body }: ProviderPo
   }
 }
 
-/** Whether a taken post became an event: 1 or 0; undefined when the answer does not say. */
+/** Returns 1 if an accepted post became an event, 0 if not, and undefined if the answer does not say. */
 export function storedCount({ body }: ServerAnswer): number | undefined {
   const accepted = (parseJsonBody(body) as { accepted?: unknown } | undefined)?.accepted;
   return typeof accepted === "number" ? accepted : undefined;
 }
 
-/** One line for a post that was taken. */
+/** Returns one line for an accepted post. */
 export function acceptedText(answer: ServerAnswer, triggerSlug: string): string {
   const { status, body } = answer;
   const accepted = storedCount(answer);
@@ -33,15 +33,15 @@ export function acceptedText(answer: ServerAnswer, triggerSlug: string): string 
   return accepted === 0 ? `${status} no event stored` : `${status} stored (${triggerSlug})`;
 }
 
-/** The same as JSON; `trigger` is empty when the post fits none. */
+/** Returns the same as JSON. `trigger` is empty if the post matches none. */
 export function acceptedJson(answer: ServerAnswer, triggerSlug: string): string {
   return JSON.stringify({ status: answer.status, accepted: storedCount(answer) ?? null, trigger: triggerSlug });
 }
 
-/** What is read of a refusal; another server than svc may have answered. */
+/** The parts of a refusal that are read. A server other than svc may have answered. */
 type RefusalBody = { readonly message?: unknown; readonly details?: readonly { debug?: { reason?: unknown } }[] };
 
-/** One line for a post that was refused, with what to do about it. */
+/** Returns one line for a refused post, with what to do. */
 export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body }: ServerAnswer): string {
   const { message, details } = (parseJsonBody(body) as RefusalBody | undefined) ?? {};
   const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;
@@ -53,7 +53,7 @@ export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body 
   return status === 404 ? `${text}. Are its definitions those of ${slug} here?` : text;
 }
 
-/** A body parsed as JSON, with all digits of its numbers; undefined when it is empty or not JSON. */
+/** Returns a body parsed as JSON, with all digits of its numbers, or undefined if it is empty or not JSON. */
 export function parseJsonBody(text: string): unknown {
   try {
     return parseExactJson(text);

@@ -4,10 +4,10 @@ import { localConfig } from "../../command/client.ts";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 
-/** A toolkit that takes inbound posts. */
+/** A toolkit that receives posts. */
 export type ReceivingToolkit = Toolkit & { readonly webhook: Webhook };
 
-/** Loads the definitions that a local server has and finds a toolkit that takes posts. Rejects with CommandError, or DefinitionError. */
+/** Loads a local server's definitions and returns a toolkit that receives posts. Rejects with CommandError or DefinitionError. */
 export async function findReceivingToolkit(slug: string, context: CommandContext): Promise<ReceivingToolkit> {
   const { toolkitFolders: folders, deploymentFile } = await localConfig(context, "SVC_TOOLKITS", "SVC_DEPLOYMENT");
   const { loadCatalog, loadDeployment } = await import("@svc/catalog");
@@ -20,12 +20,12 @@ export async function findReceivingToolkit(slug: string, context: CommandContext
   throw new CommandError(`${fault} in ${folders.join(", ")}; those that take posts: ${slugs.join(", ") || "none"}`);
 }
 
-/** Whether a toolkit declares a webhook. */
+/** True if a toolkit declares a webhook. */
 export function takesPosts(toolkit: Toolkit): toolkit is ReceivingToolkit {
   return toolkit.webhook !== undefined;
 }
 
-/** A trigger of a toolkit by its name or slug, the first where none is named. Throws CommandError where there is none. */
+/** Returns a toolkit's trigger by name or slug, or the first if none is named. Throws CommandError if there is none. */
 export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: string): Trigger {
   const trigger =
     name === undefined ? triggers[0] : triggers.find((known) => known.name === name || known.slug === name);
@@ -34,10 +34,10 @@ export function chooseTrigger({ slug, triggers }: ReceivingToolkit, name?: strin
   throw new CommandError(`toolkit "${slug}" has no trigger "${name ?? ""}"; it has: ${names}`);
 }
 
-/** A post to an inbound path: what a provider would send. */
+/** A post to an inbound path, as a provider would send it. */
 export type ProviderPost = { headers: Record<string, string>; query: Record<string, string>; body: Buffer };
 
-/** The post with what its toolkit's scheme signs it by. `nowMs` is the time that slack_v0 signs. */
+/** Returns the post with the signature of its toolkit's scheme. `nowMs`: the time that slack_v0 signs. */
 export function signPost(webhook: Webhook, post: ProviderPost, secret: string, nowMs: number): ProviderPost {
   switch (webhook.scheme) {
     case "hmac_sha256": {

@@ -19,7 +19,7 @@ type Pairs = Readonly<Record<string, string>>;
 type PostOptions = { body?: string; header: Pairs; query: Pairs; secret?: string };
 type TriggerOptions = AddressedServer & JsonOption & PostOptions & { trigger?: string };
 
-/** The reading of an option of pairs. */
+/** How an option of pairs is read. */
 const pairs = { parse: collectPair, default: {}, defaultText: "none" } as const;
 
 /** `svc trigger`. */
@@ -66,7 +66,7 @@ function secretOf(
   { secret }: PostOptions,
   { environment }: CommandContext,
 ): string {
-  // The variable may hold several, while one is rotated: any of them verifies.
+  // The variable may hold several secrets during a rotation. Each of them is valid.
   const found = secret ?? environment.get(webhook.secretEnv)?.trim().split(/\s+/)[0];
   if (found !== undefined && found !== "") return found;
   throw new CommandError(
@@ -99,10 +99,12 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
   }
 }
 
-/** The trigger that takes a post, empty for none, then `fault` says why; and the app's own id of the account that it names. */
+/**
+ * The trigger that accepts a post. Empty if none; then `fault` says why. `account`: the app's own id of the account that the post names.
+ */
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 
-/** What the definitions here will make of a post: the trigger it is for, or why it will be none. */
+/** Returns what the local definitions will make of a post: its trigger, or why it has none. */
 function expectation(
   { slug, webhook, triggers }: ReceivingToolkit,
   { headers, query, body }: ProviderPost,
@@ -123,7 +125,7 @@ function expectation(
   };
 }
 
-/** Why a post that fits a trigger became no event: a repeated one counts as stored, so nobody receives it. */
+/** Returns why a post that matches a trigger became no event. A repeated post counts as stored, so no project receives it. */
 function whyUnstored({ slug }: ReceivingToolkit, { account = "" }: Expectation): string {
   const named =
     account === ""

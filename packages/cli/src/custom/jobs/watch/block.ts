@@ -9,11 +9,11 @@ import { callsText, hasEnded, readWaits, rowsText, standingText, tookText, type 
 import type { WatchView } from "./lines.ts";
 import { createPaceMeter, doneRows, type Pace, type PaceMeter, placedText, progressText } from "./step.ts";
 
-/** How often the block is drawn anew, and how often a job at work is read, milliseconds. */
+/** Interval of redrawing the block, and of reading a job at work, in milliseconds. */
 const drawMs = 250;
 const readMs = 1_000;
 
-/** Shows a watched job as one block that is drawn in place: a line for each step, and the question when it waits on one. */
+/** Shows a watched job as one block that is redrawn in place: a line for each step, and the question if it waits for one. */
 export function createBlockView(
   client: Pick<SvcClient, "jobs">,
   start: Job,
@@ -35,7 +35,7 @@ export function createBlockView(
       notice = "";
       isBehind = true;
     },
-    // The job's own is drawn from the job.
+    // The job's own question is drawn from the job.
     question(lines) {
       told = lines;
     },
@@ -46,7 +46,7 @@ export function createBlockView(
       stopped.abort();
       await loop;
       job = last ?? job;
-      // The job that is shown is told all the same.
+      // The job is shown anyway.
       waits = await readWaits(client, job).catch(() => waits);
       draw();
       screen.keep();
@@ -68,7 +68,7 @@ export function createBlockView(
     }
   }
 
-  /** What cannot be read now is read the next time; the stream says what is wrong. */
+  /** A failed read is repeated later. The stream reports the error. */
   async function read(): Promise<void> {
     try {
       const { job: found } = await client.jobs.getJob({ id: job.id }, { signal: stopped.signal });
@@ -85,7 +85,7 @@ function isAtWork(job: Job): boolean {
   return !hasEnded(job) && job.park === undefined;
 }
 
-/** The pace of the step at work, by its id. */
+/** Returns the pace of the current step, by its id. */
 function measure(meter: PaceMeter, program: ShownProgram, job: Job): ReadonlyMap<string, Pace | undefined> {
   const { stepReceipts: receipts } = job;
   const atWork = receipts.find(({ state }) => state === "");
@@ -99,22 +99,22 @@ function rowsByStep({ stepReceipts }: Job) {
   return new Map(stepReceipts.flatMap(({ stepId, rows }) => (rows === undefined ? [] : [[stepId, rows] as const])));
 }
 
-/** What a step in another is moved in by. */
+/** Indent of a step inside another. */
 const indent = "  ";
 
-/** What a block is drawn from. */
+/** The values that a block is drawn from. */
 type BlockState = {
   readonly job: Job;
   readonly program: ShownProgram;
   readonly paces: ReadonlyMap<string, Pace | undefined>;
   readonly waits: readonly Wait[];
   readonly notice: string;
-  /** The question of a job that it runs, as it was told last. */
+  /** The last question of a child job. */
   readonly told: readonly string[];
   readonly options: readonly string[];
 };
 
-/** The lines of a block: the job, its steps, and what it waits on. */
+/** Returns the lines of a block: the job, its steps, and what it waits for. */
 function blockLines({ job, program, paces, waits, notice, told, options }: BlockState): ScreenLine[] {
   const idWidth = Math.max(...program.steps.map(({ id, depth }) => id.length + indent.length * depth), 4);
   const receipts = new Map(job.stepReceipts.map((receipt) => [receipt.stepId, receipt]));
@@ -139,7 +139,7 @@ function blockLines({ job, program, paces, waits, notice, told, options }: Block
 function headLine(job: Job, { title }: ShownProgram): ScreenLine {
   const { createdAt, finishedAt } = job;
   const endMs = finishedAt === undefined ? systemClock.now() : timestampMs(finishedAt);
-  // A question stands still, to be read and copied from.
+  // A question is not redrawn, so that it can be read and copied.
   const isAsking = job.park?.judgment !== undefined;
   const age = createdAt === undefined || isAsking ? "" : ` ${spanText(endMs - timestampMs(createdAt))}`;
   return line(`${job.id} ${plainText(title)}: ${standingText(job)}${age}`, "bold");
@@ -197,7 +197,7 @@ function line(text: string, style: LineStyle = "none"): ScreenLine {
   return { text, style };
 }
 
-/** As many lines as a screen has room for: the first, and of the others those around the step at work, down to the end. */
+/** Returns as many lines as fit on the screen: the first, then those around the current step, to the end. */
 function fit(lines: readonly ScreenLine[], rows: number): readonly ScreenLine[] {
   const [head] = lines;
   if (lines.length <= rows || head === undefined) return lines;

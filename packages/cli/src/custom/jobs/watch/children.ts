@@ -2,20 +2,20 @@ import { systemClock } from "@svc/core";
 import { type JobEvent, JobStatus, type SvcClient } from "@svc/sdk";
 import { type Question, questionOfJob } from "../../asks/question.ts";
 
-/** How often the jobs that a waiting job runs are looked at, milliseconds. */
+/** Interval at which the children of a waiting job are read, in milliseconds. */
 const lookMs = 1_000;
-/** Jobs run jobs so deep at most. */
+/** Deepest nesting of child jobs. */
 const depthMax = 4;
 
-/** A question of a job that another runs. */
+/** A question of a child job. */
 export type ChildQuestion = { readonly id: string; readonly question: Question };
 
-/** What watches the jobs that a job runs; `stopped` settles once its signal has aborted. */
+/** Watches the children of a job. `stopped` settles after its signal has aborted. */
 export type ChildWatch = { event(event: JobEvent): void; readonly stopped: Promise<void> };
 
 /**
- * Looks, while a job waits for those that it runs as skills, whether one of them asks a person: the log of the job does not tell. Every
- * question is told once.
+ * Checks, while a job waits for its children, if one of them asks a person: the job's own log does not say so. Every question is shown
+ * once.
  */
 export function watchChildren(
   client: Pick<SvcClient, "jobs">,
@@ -28,7 +28,7 @@ export function watchChildren(
     while (!signal.aborted) {
       await systemClock.wait(lookMs, signal);
       if (!isWaiting || signal.aborted) continue;
-      // What cannot be read now is read the next time; the stream says what is wrong.
+      // A failed read is repeated later. The stream reports the error.
       const found = await findQuestion(client, jobId, signal).catch(() => undefined);
       if (found === undefined || told.has(found.question.requestId) || signal.aborted) continue;
       told.add(found.question.requestId);
@@ -45,7 +45,7 @@ export function watchChildren(
   };
 }
 
-/** A question of a job that the given one runs, however deep. */
+/** Returns a question of a child of the given job, at any depth. */
 async function findQuestion(
   client: Pick<SvcClient, "jobs">,
   parentJobId: string,

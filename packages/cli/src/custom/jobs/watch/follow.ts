@@ -2,12 +2,12 @@ import { systemClock } from "@svc/core";
 import { Code, ConnectError, type JobEvent, type SvcClient } from "@svc/sdk";
 import { CommandError } from "../../../command/error.ts";
 
-/** Waits between tries to reach a server that was lost, and how long one goes on trying, milliseconds. */
+/** Waits between attempts to reach a lost server, and how long to keep trying, in milliseconds. */
 const firstWaitMs = 500;
 const waitMsMax = 5_000;
 const lostMsMax = 2 * 60_000;
 
-/** Refusals that stay, however often one asks. */
+/** Refusals that do not change however often the call is repeated. */
 const finalCodes: ReadonlySet<Code> = new Set([
   Code.NotFound,
   Code.Unauthenticated,
@@ -16,16 +16,19 @@ const finalCodes: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/** A try that lasted this long had reached the server: an idle connection may be cut in between, milliseconds. */
+/** An attempt that lasted this long had reached the server, in milliseconds: an idle connection may be closed in between. */
 const reachedMs = 30_000;
 
-/** Which log to follow. `onBreak` is told why the server cannot be reached again at once, a single time until entries come again. */
+/**
+ * The log to follow. `onBreak` is called with the reason why the server cannot be reached again at once, a single time until entries arrive
+ * again.
+ */
 export type FollowOptions = { readonly jobId: string; readonly signal: AbortSignal; onBreak(reason: string): void };
 
 /**
- * Yields the log of a job entry by entry until the job has ended or the signal aborts. A stream that breaks is taken up after the last
- * entry received. Rejects with the refusal, with what kept the first try from reaching the server, or with CommandError when it
- * stayed away for 2 minutes.
+ * Yields the log of a job entry by entry until the job has ended or the signal aborts. A broken stream continues after the last received
+ * entry. Rejects with the refusal, with the reason why the first attempt did not reach the server, or with CommandError if the server is
+ * away for 2 minutes.
  */
 export async function* followJob(
   client: Pick<SvcClient, "jobs">,
@@ -35,7 +38,7 @@ export async function* followJob(
   try {
     yield* resumeUntilEnd(client, { jobId, signal: AbortSignal.any([signal, left.signal]), onBreak });
   } finally {
-    // A reader that has seen enough leaves no connection behind, which would keep the process.
+    // Closes the connection of a reader that has seen enough, because it would keep the process running.
     left.abort();
   }
 }
@@ -52,7 +55,7 @@ async function* resumeUntilEnd(
     try {
       for await (const { event } of jobs.watchJob({ jobId, afterSeq }, { signal })) {
         failures = 0;
-        // An answer that was lost on its way may come twice.
+        // An answer that was lost on its way may arrive twice.
         if (event === undefined || event.seq <= afterSeq) continue;
         afterSeq = event.seq;
         yield event;

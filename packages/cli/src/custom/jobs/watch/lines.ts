@@ -8,22 +8,22 @@ import { readProgram, type ShownProgram } from "../shown-program.ts";
 import { rowsText } from "../text.ts";
 import { createPaceMeter, doneRows, placedText, progressText, type StepRows } from "./step.ts";
 
-/** What shows a watched job. */
+/** A view of a watched job. */
 export type WatchView = {
-  /** The next entry of the log. */
+  /** Shows the next entry of the log. */
   event(event: JobEvent): void;
-  /** The job waits for a person: the question and the commands that answer it. */
+  /** Shows the question of a job that waits for a person, and the commands that answer it. */
   question(lines: readonly string[]): void;
-  /** The connection broke and is made again. */
+  /** Shows that the connection broke and is being made again. */
   broken(reason: string): void;
-  /** Shows the job a last time, as it is now if that is known. */
+  /** Shows the job a last time, in its present state if that is known. */
   close(job?: Job): Promise<void>;
 };
 
-/** What is said of a job whose apps are emulated. */
+/** Note for a job in the sandbox. */
 const sandboxNote = "in the sandbox: results of calls are made up, and no app is called";
 
-/** Shows a watched job as lines on standard error, one for each entry that tells of something. */
+/** Shows a watched job as lines on standard error, one for each entry worth showing. */
 export function createLineView(job: Job, context: CommandContext): WatchView {
   const describe = createDescriber(readProgram(job));
   return {
@@ -49,7 +49,9 @@ function timeOf({ at }: JobEvent): number {
 
 type Payload = { readonly [name: string]: unknown };
 
-/** Creates what puts the entries of one log, read from its start, into words; undefined for what need not be told. */
+/**
+ * Returns a function that describes the entries of one log, read from its start. It returns undefined for entries that need not be shown.
+ */
 function createDescriber(program: ShownProgram): (event: JobEvent) => string | undefined {
   const rowsOf = new Map<string, StepRows>();
   const meter = createPaceMeter();
@@ -82,7 +84,7 @@ function createDescriber(program: ShownProgram): (event: JobEvent) => string | u
   };
 }
 
-/** Reasons that say no more than the status does. */
+/** Reasons that add nothing to the status. */
 const plainReasons: ReadonlySet<string> = new Set(["", "started", "finished"]);
 
 function otherText({ type, stepId }: JobEvent, payload: Payload): string | undefined {
@@ -103,7 +105,7 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
       return `${step}an answer was refused: ${text("reason")}`;
     case "compensation-step":
       return `${step}undoing: ${text("state")}, ${text("done") || 0} undone, ${text("failed") || 0} failed`;
-    // It stands with the question, or in the list that is shown.
+    // It is part of the question, or of the shown list.
     case "ask-raised":
       return undefined;
     default:
@@ -111,7 +113,7 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
   }
 }
 
-/** What an entry of another type says: its scalars by name. */
+/** Returns the scalars of another entry, by name. */
 function particulars(payload: Payload): string {
   const facts = Object.entries(payload).flatMap(([name, value]) => {
     const text = scalarText(value);

@@ -2,16 +2,16 @@ import type { StepReceipt } from "@svc/sdk";
 import { numberText, spanText } from "../../../text/plain.ts";
 import type { ProgramStep, ShownProgram } from "../shown-program.ts";
 
-/** How fast the rows of a step go. Undefined while there is too little to tell from. */
+/** Pace of a step's rows. Undefined if there is too little data. */
 export type Pace = { readonly perSecond: number; readonly leftMs: number | undefined };
 
-/** Measures the pace of the step at work. */
+/** Measures the pace of the current step. */
 export type PaceMeter = {
-  /** Notes how many rows of a step are done at a time, epoch milliseconds; `total` is unknown while rows are still fetched. */
+  /** Records how many rows of a step are done at a time, in epoch milliseconds. `total` is unknown while rows are still being fetched. */
   measure(sample: { stepId: string; atMs: number; done: number; total: number | undefined }): Pace | undefined;
 };
 
-/** Older samples say nothing of the pace of now. */
+/** Older samples do not affect the present pace. */
 const windowMs = 60_000;
 
 /** Creates a meter. It forgets a step when another follows, or when the same one starts again. */
@@ -35,13 +35,13 @@ export function createPaceMeter(): PaceMeter {
   };
 }
 
-/** How the rows of a step stand, from a receipt or from an entry of the log. */
+/** The row counts of a step, from a receipt or from a log entry. */
 export type StepRows = Partial<Pick<NonNullable<StepReceipt["rows"]>, "in" | "ok" | "failed" | "skipped" | "unknown">>;
 
-/** Rows of a step that are done, and how many there are to do, as far as that is known. */
+/** Rows of a step that are done, and the total if known. */
 export type Done = { readonly done: number; readonly total: number | undefined };
 
-/** How far a step is. Rows that are still fetched have no known total. */
+/** Returns the progress of a step. Rows that are still being fetched have no known total. */
 export function doneRows(
   program: ShownProgram,
   stepId: string,
@@ -53,14 +53,14 @@ export function doneRows(
   return { done: rows.in ?? 0, total: step.source === undefined ? undefined : setSize(program, step.source, rowsOf) };
 }
 
-/** How many rows a set holds: all that its step took, of a call and of a map; else those that it made or kept. */
+/** Returns the size of a set: for a call and a map all rows that the step took, otherwise those that it made or kept. */
 function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<string, StepRows>): number | undefined {
   const rows = rowsOf.get(setId);
   const kind = program.steps.find(({ id }) => id === setId)?.kind;
   return kind === "call" || kind === "map" ? rows?.in : rows?.ok;
 }
 
-/** Progress in words: `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`. */
+/** Returns the progress in words: `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`. */
 export function progressText({ done, total }: Done, pace: Pace | undefined): string {
   const share = total === undefined || total === 0 ? "" : ` (${Math.floor((100 * done) / total)} %)`;
   const rows = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;
@@ -74,12 +74,12 @@ function paceNumber(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : numberText(Math.round(perSecond));
 }
 
-/** What a step is, such as `map messaging_bot.send_message`. */
+/** Returns the kind and tool of a step, such as `map messaging_bot.send_message`. */
 function stepText({ kind, toolSlug }: Pick<ProgramStep, "kind" | "toolSlug">): string {
   return toolSlug === "" ? kind : `${kind} ${toolSlug}`;
 }
 
-/** The same with the branch that it stands in, such as `call sales_crm.list_deals, in gather/sales`. */
+/** Returns the same with its branch, such as `call sales_crm.list_deals, in gather/sales`. */
 export function placedText(step: Pick<ProgramStep, "kind" | "toolSlug" | "branch">): string {
   return step.branch === "" ? stepText(step) : `${stepText(step)}, in ${step.branch}`;
 }

@@ -15,10 +15,10 @@ import { watchChildren } from "./children.ts";
 import { followJob } from "./follow.ts";
 import { createLineView, type WatchView } from "./lines.ts";
 
-/** Options of a command that watches a job; `wait` is undefined unless one of its two options is given. */
+/** Options of a command that watches a job. `wait` is undefined unless one of its two options is given. */
 export type WatchOptions = ProjectOptions & JsonOption & { wait?: boolean };
 
-/** Exit code of a watch that ended because the job waits for a person: an answer, a release or its resumption. */
+/** Exit code of a watch that ended because the job waits for a person: for an answer, a release or a resume. */
 const waitsExitCode = 3;
 const interruptedExitCode = 128 + constants.signals.SIGINT;
 
@@ -42,14 +42,14 @@ export const watchParts = {
   more: watchNotes,
 } as const;
 
-/** The options that a command needs to reach the same service as this one. A key is not repeated: it is a secret. */
+/** Returns the options that a command needs to reach the same service as this one. A key is not repeated, because it is a secret. */
 export function repeatedOptions({ url }: ProjectOptions): string[] {
   return url === undefined ? [] : ["--url", url];
 }
 
 /**
- * Shows a job until it has ended, or until it waits for a person and that is not to be waited for. Prints the declared result of one that
- * succeeded. Rejects with CommandError otherwise; the exit code tells why.
+ * Shows a job until it has ended, or until it waits for a person and the options say not to wait for that. Prints the declared result of a
+ * successful job. Otherwise rejects with CommandError, whose exit code says why.
  */
 export async function watchJob(
   client: SvcClient,
@@ -97,7 +97,7 @@ export async function watchJob(
   throw new CommandError(isHeld(last) ? heldText(last) : `job ${jobId} waits for an answer`, waitsExitCode);
 }
 
-/** The job, if an entry parked it from outside its program and it still is. */
+/** Returns the job if an entry parked it from outside its program and it is still parked. */
 async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEvent): Promise<Job | undefined> {
   if (type !== "job-status-changed" || JSON.parse(payloadJson).to !== "parked") return undefined;
   const job = await readJob(client, jobId);
@@ -116,7 +116,7 @@ async function readJob({ jobs }: SvcClient, id: string): Promise<Job> {
   return job;
 }
 
-/** Shows the question that an entry raised or passed on, and answers the job, if that question still is what the job waits on. */
+/** Shows the question that an entry raised or passed on, and returns the job, if the job still waits for that question. */
 async function showQuestion(
   client: SvcClient,
   { type, jobId, payloadJson }: JobEvent,
@@ -136,7 +136,7 @@ function interrupted(jobId: string, words: readonly string[]): CommandError {
   return new CommandError(text, interruptedExitCode);
 }
 
-/** Of rows that failed: the first reason, and where the others stand. */
+/** Notes about failed rows: the first reason, and where the others can be read. */
 function noteRows({ id, lastError, stepReceipts }: Job, context: CommandContext): void {
   const [, stepId] = /^ROWS_(?:FAILED|UNKNOWN): step (\w+):/.exec(lastError) ?? [];
   const errors = stepReceipts.find((receipt) => receipt.stepId === stepId)?.errors ?? [];
@@ -161,7 +161,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
   }
   const partly = receipt?.outcome === "partial" ? " partly" : "";
   context.note(`job ${job.id} succeeded${partly}${facts}`);
-  // Its work is done all the same.
+  // Its work is done anyway.
   if (lastError !== "") context.note(`its result could not be given: ${plainText(lastError)}`);
   if (json !== true && receipt !== undefined && receipt.resultJson !== "")
     context.print(indentJson(receipt.resultJson));

@@ -7,7 +7,7 @@ import { type ConfirmOptions, confirmOf, parseMoment, parseSpan, parseWords } fr
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
 /** Rules for reading an argument or option. Default: the type of the request field that it fills. */
-type Reading<Field extends string> = {
+type ReadRule<Field extends string> = {
   /** The request field that it fills. Default: the field of its own name. */
   readonly fills?: Field;
   /** The field that refusals name for it, if it is another. */
@@ -23,15 +23,15 @@ type Reading<Field extends string> = {
 };
 
 /** An option: its flags, its help, and how it is read. */
-export type OptionDeclaration<Field extends string> = readonly [flags: string, help: string, reading?: Reading<Field>];
+export type OptionDeclaration<Field extends string> = readonly [flags: string, help: string, reading?: ReadRule<Field>];
 
 /** The arguments of a command in order, by `<name>` or `[name]`: their help, and how they are read. */
 export type ArgumentDeclarations<Field extends string> = Readonly<
-  Record<string, string | readonly [help: string, reading: Reading<Field>]>
+  Record<string, string | readonly [help: string, reading: ReadRule<Field>]>
 >;
 
 /** The arguments and options of a command, and whether it has those of confirmations. */
-export type Taken<Field extends string> = {
+export type CommandParts<Field extends string> = {
   readonly takes?: ArgumentDeclarations<Field>;
   readonly options?: readonly OptionDeclaration<Field>[];
   readonly hasConfirm?: true;
@@ -59,7 +59,7 @@ export function optionOf([flags, help, reading = {}]: OptionDeclaration<string>,
 }
 
 /** An argument or option that fills a request field: its name in code, and as it is typed. */
-type Filling = {
+type RequestFilling = {
   readonly name: string;
   readonly shown: string;
   readonly field: DescField;
@@ -69,8 +69,8 @@ type Filling = {
 /** Returns the arguments and options that fill request fields. */
 export function fillingsOf<Input extends DescMessage>(
   input: Input | undefined,
-  { takes = {}, options = [] }: Taken<FieldName<Input>>,
-): readonly Filling[] {
+  { takes = {}, options = [] }: CommandParts<FieldName<Input>>,
+): readonly RequestFilling[] {
   const given = [
     ...Object.entries(takes).map(([shown, taken]) => {
       const name = new Argument(shown).name();
@@ -90,7 +90,7 @@ export function fillingsOf<Input extends DescMessage>(
 /** Returns the part of a request that arguments and options fill. */
 export function filledRequest<Input extends DescMessage>(
   input: Input | undefined,
-  declared: Taken<FieldName<Input>>,
+  declared: CommandParts<FieldName<Input>>,
   values: Readonly<Record<string, unknown>>,
 ): MessageInitShape<Input> {
   const filled = fillingsOf(input, declared).flatMap(({ name, field }) =>

@@ -28,7 +28,9 @@ export function topic({ says, examples, commands }: TopicDeclaration): CommandMa
 }
 
 /** A completed call: the request, and the command that made it. */
-export type Made<Input extends DescMessage, Values> = Run<Values> & { readonly request: MessageInitShape<Input> };
+export type CompletedCall<Input extends DescMessage, Values> = Run<Values> & {
+  readonly request: MessageInitShape<Input>;
+};
 
 type Lines = string | readonly string[];
 
@@ -43,9 +45,11 @@ type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Valu
   /** The request field that names the ended object: `--json` prints it as `ended`. */
   readonly ended?: FieldName<Input>;
   /** Returns the lines of the result, or is the line itself, with `{field}` for request fields. */
-  readonly shows: string | ((answer: MessageShape<Output>, made: Made<Input, Values>) => Lines | Promise<Lines>);
+  readonly shows:
+    | string
+    | ((answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines | Promise<Lines>);
   /** Returns remarks on the result, which go to standard error, with `--json` too. */
-  readonly notes?: (answer: MessageShape<Output>, made: Made<Input, Values>) => Lines;
+  readonly notes?: (answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines;
 };
 
 /** Declares a command that makes one call of a method. */
@@ -81,10 +85,10 @@ function jsonOf<Input extends DescMessage, Output extends DescMessage>(
   return isMessage(value, schema) ? messageText(schema, value) : JSON.stringify(value);
 }
 
-async function linesOf<Answer, Made extends { readonly request: unknown }>(
-  shows: Lines | ((answer: Answer, made: Made) => Lines | Promise<Lines>),
+async function linesOf<Answer, CompletedCall extends { readonly request: unknown }>(
+  shows: Lines | ((answer: Answer, made: CompletedCall) => Lines | Promise<Lines>),
   answer: Answer,
-  made: Made,
+  made: CompletedCall,
 ): Promise<readonly string[]> {
   if (typeof shows === "function") return [await shows(answer, made)].flat();
   const fields = made.request as Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { plainText } from "./plain.ts";
 import { timeText } from "./table.ts";
 
 /** The access scope of a key, as in the contract. */
-type Bound = {
+type ScopeOfKey = {
   readonly entityId: string;
   readonly accessClasses: readonly string[];
   readonly toolkitSlugs: readonly string[];
@@ -25,7 +25,7 @@ export function confirmText(policy: Confirmed | undefined): string {
  * Returns the access scope of a key, such as `ada; read,write; calendar`, with a star for an unlimited part. Empty for a key that is not
  * scoped.
  */
-export function boundText({ entityId, accessClasses, toolkitSlugs }: Bound): string {
+export function boundText({ entityId, accessClasses, toolkitSlugs }: ScopeOfKey): string {
   const parts = [entityId, accessClasses.join(","), toolkitSlugs.join(",")];
   return parts.every((part) => part === "") ? "" : parts.map((part) => part || "*").join("; ");
 }

@@ -13,7 +13,7 @@ const heldExitCode = 3;
  * Prints a result as JSON, or the request of a dry run. Everything else goes to standard error. Throws CommandError unless the outcome is
  * `ok` or only the request was requested.
  */
-export function printCall(response: CallToolResponse, asked: Asked, context: CommandContext): void {
+export function printCall(response: CallToolResponse, asked: CallRun, context: CommandContext): void {
   const { toolSlug, isDryRun, asMessage } = asked;
   const { outcome, request, warnings, sandbox, replayed } = response;
   if (asMessage) context.print(messageText(CallToolResponseSchema, response));
@@ -37,10 +37,10 @@ export function isSkill(toolSlug: string): boolean {
 }
 
 /** The tool that was called, and its entity. */
-type Called = { readonly toolSlug: string; readonly entity: string | undefined };
+type CalledTool = { readonly toolSlug: string; readonly entity: string | undefined };
 
 /** Options of a call. */
-type Asked = Called & {
+type CallRun = CalledTool & {
   readonly isDryRun: boolean;
   /** True if the answer goes to standard output unchanged. */
   readonly asMessage: boolean;
@@ -63,7 +63,7 @@ function held({ request, jobId }: CallToolResponse, toolSlug: string, context: C
   return new CommandError(`held: ${toolSlug} ${how}`, heldExitCode);
 }
 
-function failed(response: CallToolResponse, asked: Asked, context: CommandContext): CommandError {
+function failed(response: CallToolResponse, asked: CallRun, context: CommandContext): CommandError {
   const { toolSlug } = asked;
   const { outcome, message, providerStatus, faults } = response;
   for (const { pointer, message: text, givenJson } of faults) {
@@ -82,11 +82,11 @@ function failed(response: CallToolResponse, asked: Asked, context: CommandContex
 }
 
 /** Returns the message of a call in the words of the command line. The advice to connect an account becomes a complete command. */
-export function spokenMessage(message: string, asked: Called): string {
+export function spokenMessage(message: string, asked: CalledTool): string {
   return withCommands(message, { InitiateConnection: connectCommand(asked) });
 }
 
-function connectCommand({ toolSlug, entity = "" }: Called): string {
+function connectCommand({ toolSlug, entity = "" }: CalledTool): string {
   const [toolkit = ""] = toolSlug.split(".");
   // No entity was named.
   const id = entity === "" ? "<id>" : shellWord(entity);
@@ -97,7 +97,7 @@ function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function adviceOf({ outcome, retryable, retryAfter, callId }: CallToolResponse, asked: Asked): string {
+function adviceOf({ outcome, retryable, retryAfter, callId }: CallToolResponse, asked: CallRun): string {
   if (retryable) {
     const wait = retryAfter === undefined ? "" : ` in ${Number(retryAfter.seconds) + retryAfter.nanos / 1e9} s`;
     return `The same call may be sent again${wait}.`;

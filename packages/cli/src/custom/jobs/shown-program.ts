@@ -49,9 +49,9 @@ export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJso
   };
 }
 
-type Reading = Pick<ProgramStep, "depth" | "branch"> & { readonly kinds: ReadonlyMap<string, string> };
+type ShownStepContext = Pick<ProgramStep, "depth" | "branch"> & { readonly kinds: ReadonlyMap<string, string> };
 
-function readSteps(steps: unknown, reading: Reading): ProgramStep[] {
+function readSteps(steps: unknown, reading: ShownStepContext): ProgramStep[] {
   return asList(steps).flatMap((value) => {
     const step = asObject(value);
     return [
@@ -75,7 +75,7 @@ function innerLists(step: Json): readonly { readonly list: unknown; readonly bra
   ];
 }
 
-function readStep(step: Json, { kinds, depth, branch }: Reading): ProgramStep {
+function readStep(step: Json, { kinds, depth, branch }: ShownStepContext): ProgramStep {
   const id = textOf(step["id"]);
   const kind = kinds.get(id) ?? Object.keys(step).find((name) => !detailNames.has(name)) ?? "";
   const [firstCall] = "until" in step ? [] : asList(step["do"]);

@@ -112,9 +112,9 @@ async function receive(
 }
 
 /** When a delivery arrived, and the forward's answer, undefined if none. */
-type Received = { readonly answer: ForwardAnswer | undefined; readonly startedMs: number };
+type ReceivedDelivery = { readonly answer: ForwardAnswer | undefined; readonly startedMs: number };
 
-function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, startedMs }: Received): string {
+function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, startedMs }: ReceivedDelivery): string {
   // As received: ordinary parsing would lose digits of numbers beyond 2^53 - 1.
   const { payload } = parseExactJson(requireText(body)) as { payload?: unknown };
   const delivery = { ...verified, ...(payload !== undefined && { payload }) };
@@ -126,7 +126,7 @@ function deliveryJson(verified: VerifiedDelivery, body: Buffer, { answer, starte
 function deliveryLine(
   delivery: VerifiedDelivery,
   body: Buffer,
-  { answer, startedMs }: Received,
+  { answer, startedMs }: ReceivedDelivery,
   { style }: CommandContext,
 ): string {
   const trigger = delivery.type === "event" ? delivery.triggerSlug : delivery.type;

@@ -39,14 +39,14 @@ export function createPaceMeter(): PaceMeter {
 export type StepRows = Partial<Pick<NonNullable<StepReceipt["rows"]>, "in" | "ok" | "failed" | "skipped" | "unknown">>;
 
 /** Rows of a step that are done, and the total if known. */
-export type Done = { readonly done: number; readonly total: number | undefined };
+export type RowProgress = { readonly done: number; readonly total: number | undefined };
 
 /** Returns the progress of a step. Rows that are still being fetched have no known total. */
 export function doneRows(
   program: ShownProgram,
   stepId: string,
   rowsOf: ReadonlyMap<string, StepRows>,
-): Done | undefined {
+): RowProgress | undefined {
   const step = program.steps.find(({ id }) => id === stepId);
   const rows = rowsOf.get(stepId);
   if (step === undefined || rows === undefined) return undefined;
@@ -61,7 +61,7 @@ function setSize(program: ShownProgram, setId: string, rowsOf: ReadonlyMap<strin
 }
 
 /** Returns the progress in words: `1,200 of 5,000 rows (24 %), 250 rows/s, 15 s left`. */
-export function progressText({ done, total }: Done, pace: Pace | undefined): string {
+export function progressText({ done, total }: RowProgress, pace: Pace | undefined): string {
   const share = total === undefined || total === 0 ? "" : ` (${Math.floor((100 * done) / total)} %)`;
   const rows = total === undefined ? numberText(done) : `${numberText(done)} of ${numberText(total)}`;
   const parts = [`${rows} rows${share}`];

@@ -1,10 +1,10 @@
-/** A fenced block of code: the language after its fence and its text. */
-export type CodeBlock = { language: string; text: string };
+/** A fenced block of code: the language after its fence, the words after that, and its text. */
+export type CodeBlock = { language: string; info: string; text: string };
 
 /** The fenced blocks of a Markdown text. */
 export function codeBlocksOf(markdown: string): CodeBlock[] {
-  const blocks = markdown.matchAll(/^```([a-z]*)[^\n]*\n([\s\S]*?)^```$/gm);
-  return [...blocks].map(([, language = "", text = ""]) => ({ language, text }));
+  const blocks = markdown.matchAll(/^```([a-z]*) *([^\n]*)\n([\s\S]*?)^```$/gm);
+  return [...blocks].map(([, language = "", info = "", text = ""]) => ({ language, info, text }));
 }
 
 /** A Markdown text without its fenced blocks. */

@@ -10,26 +10,25 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { parse } from "yaml";
 import { type CodeBlock, codeBlocksOf, codeSpansOf, tableRowsOf } from "./markdown.ts";
 import { startShells } from "./shell.ts";
-import { readText, root } from "./source.ts";
+import { listFiles, readText, root } from "./source.ts";
 
-const guide = readText("docs/toolkits.md");
-const blocks = codeBlocksOf(guide);
+/** The pages about toolkits whose files and commands continue each other, in the order of a reader. */
+const pages = [
+  "start/build-a-toolkit",
+  "guides/toolkits/add-a-destructive-tool",
+  "guides/toolkits/test-a-toolkit",
+  "guides/toolkits/publish-a-private-toolkit",
+  "reference/toolkits/deployment-file",
+].map((page) => readText(`docs/${page}.md`));
+const blocks = pages.flatMap(codeBlocksOf);
+
+function pageOf(name: string): string {
+  return readText(`docs/reference/toolkits/${name}.md`);
+}
 
 /** The name that the first line of a block gives its file; undefined for what is no file. */
 function fileOf({ language, text }: CodeBlock): string | undefined {
   return language === "yaml" ? /^# (\S+\.yaml)\n/.exec(text)?.[1] : undefined;
-}
-
-/** The text below a heading, up to the next one of its level or above. */
-function sectionOf(heading: string): string {
-  const level = heading.indexOf(" ");
-  // Comments of YAML look like headings.
-  const headings = guide.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/^#/gm, " "));
-  const start = `\n${headings}`.indexOf(`\n${heading}\n`);
-  expect(start, heading).toBeGreaterThanOrEqual(0);
-  const body = start + heading.length;
-  const end = headings.slice(body).search(new RegExp(`^#{1,${level}} `, "m"));
-  return guide.slice(body, end < 0 ? undefined : body + end);
 }
 
 let folder = "";
@@ -66,7 +65,7 @@ describe("the example", () => {
     const { toolkits } = await loadExample();
     const toolkit = toolkits.get("task_list");
     if (toolkit === undefined) throw new Error("no toolkit");
-    const rows = tableRowsOf(sectionOf("### 3. Check"));
+    const rows = tableRowsOf(readText("docs/guides/toolkits/test-a-toolkit.md"));
     const plain = (cell = "") => cell.replace(/^`|`$/g, "");
     for (const [tool, args, request, body] of rows) {
       const action = toolkit.actions.find(({ name }) => name === plain(tool));
@@ -114,7 +113,7 @@ function runInShell(commands: string, server: ServerProcess | undefined): Promis
 const hasShell = ["bash", "sed"].every((command) => spawnSync(command, ["--version"]).status === 0);
 
 test.skipIf(!hasShell)(
-  "the guide runs as it is printed, with the outputs and the faults that it shows",
+  "the pages run as they are printed, with the outputs and the faults that they show",
   async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
@@ -126,6 +125,7 @@ test.skipIf(!hasShell)(
       if (block.language !== "sh") continue;
       const [, toolkits] = /^SVC_TOOLKITS=(\S+) npm start$/m.exec(block.text) ?? [];
       if (toolkits !== undefined) {
+        await server?.end("SIGTERM");
         const folders = toolkits.split(",").map((name) => join(folder, name));
         server = await startServerProcess({
           SVC_DATABASE_URL: database.url,
@@ -145,8 +145,12 @@ test.skipIf(!hasShell)(
   240_000,
 );
 
-test("what the guide shows of YAML is YAML", () => {
-  for (const { language, text } of blocks) if (language === "yaml") expect(() => parse(text)).not.toThrow();
+test("what the pages about toolkits show of YAML is YAML", () => {
+  const shown = listFiles("docs")
+    .filter((path) => /toolkits?\b.*\.md$/.test(path))
+    .flatMap((path) => codeBlocksOf(readText(path)).filter(({ language }) => language === "yaml"));
+  expect(shown.length).toBeGreaterThan(10);
+  for (const { text } of shown) expect(() => parse(text)).not.toThrow();
 });
 
 type Schema = {
@@ -191,24 +195,25 @@ function keysOfNames(schema: Schema, file: Schema, prefix: string, keys: Map<str
 describe("the reference", () => {
   const tool = readSchema("tool");
   test.each([
-    ["### toolkit.yaml", readSchema("toolkit"), readSchema("toolkit")],
-    ["### tools/\\<tool>.yaml: an action", tool.$defs?.["action"], tool],
-    ["### tools/\\<tool>.yaml: a trigger", tool.$defs?.["trigger"], tool],
-    ["### The deployment file", readSchema("deployment"), readSchema("deployment")],
-  ])("%s has the keys of its schema, all of them and no others, and says which are needed", (heading, schema, file) => {
-    const rows = tableRowsOf(sectionOf(heading)).map(([key = "", needed]) => [key.slice(1, -1), needed === "yes"]);
+    ["toolkit-yaml", readSchema("toolkit"), readSchema("toolkit")],
+    ["actions", tool.$defs?.["action"], tool],
+    ["triggers", tool.$defs?.["trigger"], tool],
+    ["deployment-file", readSchema("deployment"), readSchema("deployment")],
+  ])("%s.md has the keys of its schema, all of them and no others, and says which are needed", (page, schema, file) => {
+    const [, keys = ""] = /^## Keys$([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(pageOf(page)) ?? [];
+    const rows = tableRowsOf(keys).map(([key = "", needed]) => [key.slice(1, -1), needed === "yes"]);
     const expected = [...keysOf(schema ?? {}, file)];
     expect(rows.toSorted()).toEqual(expected.toSorted());
   });
 
   test("the categories are those of the schema", () => {
     const schema = readSchema("toolkit") as { properties?: Record<string, { enum?: string[] }> };
-    const [, paragraph = ""] = /^Categories: ([\s\S]*?)\n\n/m.exec(guide) ?? [];
+    const [, paragraph = ""] = /^Categories: ([\s\S]*?)\n\n/m.exec(pageOf("toolkit-yaml")) ?? [];
     expect(codeSpansOf(paragraph)).toEqual(schema.properties?.["category"]?.enum);
   });
 
   test("the filters make what the table says", () => {
-    const rows = tableRowsOf(sectionOf("### Placeholders")).filter((row) => row.length === 3);
+    const rows = tableRowsOf(pageOf("requests-and-answers")).filter((row) => row.length === 3);
     const plain = (cell = "") => cell.replace(/^`|`$/g, "");
     expect(rows.map(([filter]) => plain(filter).replace(/\(.*/, ""))).toEqual([
       "int",

@@ -1,0 +1,119 @@
+import { spawnSync } from "node:child_process";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  adminToken,
+  call,
+  freePort,
+  type ServerProcess,
+  startServerProcess,
+  until,
+} from "@svc/testing/server-process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CodeBlock, codeBlocksOf } from "./markdown.ts";
+import { readText } from "./source.ts";
+import { compact, isListening, normalize, quickNpx, startShell } from "./tour.ts";
+
+/**
+ * Pages whose shell blocks run as they are printed, in this order and against one service, as a reader who follows one after the other. A block of
+ * text or JSON directly after a shell block is its output. `before` sets what the page takes for given. A block marked `norun` does not run.
+ */
+type Page = { readonly path: string; readonly before?: string };
+
+const ids = `SUBSCRIPTION=$(npx svc subscriptions --json | grep -o 'sub_[0-9a-z]*' | head -1)
+EVENT=$(npx svc events --json | grep -o 'evt_[0-9a-z]*' | head -1)
+DELIVERY=$(npx svc deliveries --event $EVENT --json | grep -o 'dlv_[0-9a-z]*' | head -1)`;
+
+const pages: readonly Page[] = [
+  { path: "start/receive-webhooks.md" },
+  { path: "guides/webhooks/receive-posts-of-an-app.md" },
+  { path: "guides/webhooks/test-an-endpoint.md", before: ids },
+  { path: "guides/webhooks/fix-a-failing-endpoint.md", before: `npx svc trigger calendar\n${ids}` },
+  { path: "guides/webhooks/replay-events.md", before: ids },
+  { path: "guides/webhooks/release-quarantined-posts.md" },
+  { path: "guides/webhooks/start-a-job-from-an-event.md" },
+  { path: "guides/webhooks/use-the-api.md", before: `npx svc subscriptions delete ${"$"}SUBSCRIPTION` },
+];
+
+const hasShell = ["bash", "curl", "grep"].every((command) => spawnSync(command, ["--version"]).status === 0);
+
+// Made by the server itself: the account that PostgreSQL gets from root cannot enter a folder of mkdtemp.
+const dataDir = join(tmpdir(), `svc-guides-${process.pid}`);
+let server: ServerProcess;
+let shell: ReturnType<typeof startShell>;
+let receiverPort = 0;
+
+beforeAll(async () => {
+  if (!hasShell) return;
+  server = await startServerProcess({
+    SVC_DATA_DIR: dataDir,
+    SVC_BOOTSTRAP_KEY: "",
+    SVC_WEBHOOK_SECRET_CALENDAR: "swordfish",
+  });
+  receiverPort = await freePort();
+  shell = startShell({ SVC_PORT: String(server.port), SVC_ADMIN_TOKEN: adminToken });
+  await shell.run(quickNpx);
+}, 240_000);
+afterAll(async () => {
+  await shell?.end();
+  await server?.end("SIGTERM");
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Returns a block's commands with the ports and the data folder of this test. */
+function here(text: string): string {
+  return text
+    .replaceAll("/tmp/svc-tour", dataDir)
+    .replaceAll("127.0.0.1:8080", `127.0.0.1:${server.port}`)
+    .replaceAll("127.0.0.1:3000", `127.0.0.1:${receiverPort}`)
+    .replaceAll("listen(3000)", `listen(${receiverPort})`);
+}
+
+/** Waits for what happens while a reader reads on: deliveries arrive, and the endpoint listens. */
+async function settle(text: string): Promise<void> {
+  if (text.includes("listen(3000)")) await until(() => isListening(receiverPort), 60_000, "the endpoint");
+  if (!/\/webhooks\/|svc (?:trigger|replay|subscriptions test)|Replay/.test(text)) return;
+  const key = (await readFile(join(dataDir, "first-key"), "utf8")).trim();
+  const request = { state: "pending", since: "2000-01-01T00:00:00Z" };
+  await until(
+    async () => {
+      const answer = await call<{ deliveries: unknown[] }>(server, "TriggersService/ListDeliveries", request, key);
+      return answer.deliveries.length === 0;
+    },
+    60_000,
+    "the deliveries",
+  );
+}
+
+/** Runs a shell block, and compares what it prints with the block below it. */
+async function runBlock(block: CodeBlock, next: CodeBlock | undefined): Promise<void> {
+  let output = await shell.run(here(block.text));
+  const isShown = next !== undefined && ["text", "json"].includes(next.language) && next.info !== "norun";
+  if (!isShown) expect(shell.status(), `${block.text}${output}`).toBe(0);
+  // A job that an event starts begins a moment later.
+  if (isShown && block.text.includes("standing runs"))
+    await until(async () => (output = await shell.run(here(block.text))) !== "", 60_000, "the run");
+  await settle(block.text);
+  if (!isShown) return;
+  const isJson = next.language === "json";
+  expect(normalize(isJson ? compact(output) : output), block.text).toBe(
+    normalize(isJson ? compact(next.text) : next.text),
+  );
+}
+
+describe.skipIf(!hasShell)("the shell blocks of a page run as they are printed, with the outputs that it shows", () => {
+  test.each(pages)("docs/$path", async ({ path, before }) => {
+    if (before !== undefined) {
+      await shell.run(before);
+      await settle(before);
+    }
+    const blocks = codeBlocksOf(readText(`docs/${path}`));
+    for (const [index, block] of blocks.entries()) {
+      if (block.language === "text" && block.text.startsWith("dlv_") && blocks[index - 1]?.language !== "sh")
+        expect(normalize(shell.received[0] ?? "")).toBe(normalize(block.text));
+      if (block.language !== "sh" || block.info === "norun" || block.text.includes("npm start")) continue;
+      await runBlock(block, blocks[index + 1]);
+    }
+  }, 240_000);
+});

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { bundled } from "@svc/testing/bundled";
+import { compileCache } from "@svc/testing/compile-cache";
+import { until } from "@svc/testing/server-process";
+import { root } from "./source.ts";
+
+const main = await bundled(join(root, "packages/cli/src/main.ts"));
+
+/** A shell function: `npx svc` runs a bundle of the command line, which takes a fifth of the time of npm and the sources. */
+export const quickNpx = `npx() { if [ "$1" = svc ]; then shift; "${process.execPath}" "${main}" "$@"; else command npx "$@"; fi; }`;
+
+/** Replaces what differs from run to run: ids, times, secrets, durations, ports. */
+export function normalize(text: string): string {
+  return text
+    .replace(/\b(evt|dlv|sub|acc|call|stp|key|job|prj)_[0-9a-z]{26}/g, "$1_ID")
+    .replace(/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET")
+    .replace(/\bsvc_[A-Za-z0-9]{24}[\w-]+/g, "svc_KEY")
+    .replace(/\/connect#[\w-]+/g, "/connect#CODE")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/"durationMs":\d+/g, '"durationMs":0')
+    .replace(/"(p50Ms|p99Ms|measuredAttempts)":[1-9]\d*/g, '"$1":MEASURED')
+    .replace(/"date":"[^"]+"/g, '"date":"DATE"')
+    .replace(/(\\?"date\\?": ?)\d{10}\b/g, "$1SECONDS")
+    .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
+    .replace(/ \d+ +127\.0\.0\.1 /g, " MS  127.0.0.1 ")
+    .replace(/\bMS +ADDRESS/g, "MS  ADDRESS")
+    .trim();
+}
+
+/** Returns JSON in one line: the pages show it indented. */
+export function compact(json: string): string {
+  return JSON.stringify(JSON.parse(json));
+}
+
+/** Starts a shell that runs one block after another, as the one a reader pastes them into. */
+export function startShell(variables: Record<string, string>) {
+  const env = {
+    ...process.env,
+    ...compileCache,
+    ...variables,
+    npm_config_loglevel: "error",
+    PATH: `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`,
+    // buf makes its cache below HOME, which need not be writable.
+    BUF_CACHE_DIR: join(root, ".cache", "buf"),
+  };
+  const child = spawn("bash", { cwd: root, env, stdio: ["pipe", "pipe", "inherit"], detached: true });
+  // A terminal shows both.
+  child.stdin.write("exec 2>&1\n");
+  const received: string[] = [];
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    // The endpoint of a page writes into the same terminal, also between a command's last line and its end.
+    output = (output + text).replace(/dlv_[0-9a-z]{26} \{"id":.*\}\}\n/g, (line) => {
+      received.push(line);
+      return "";
+    });
+  });
+  let status = 0;
+  return {
+    received,
+    /** Returns the exit status of the last block. */
+    status: () => status,
+    /** Resolves with what the commands wrote. */
+    async run(commands: string): Promise<string> {
+      output = "";
+      child.stdin.write(`${commands}\necho "end of the block $?"\n`);
+      const end = /end of the block (\d+)\n$/;
+      await until(() => end.test(output), 90_000, "the end of a block");
+      status = Number(end.exec(output)?.[1]);
+      return output.replace(end, "");
+    },
+    /** Ends the shell and the endpoint it runs in the background. */
+    async end(): Promise<void> {
+      const exited = once(child, "exit");
+      process.kill(-(child.pid ?? 0), "SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** Resolves when a port takes connections; for `until`, rejects before. */
+export async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.destroy();
+  return true;
+}

@@ -31,7 +31,7 @@ const rest = [
     "urls",
   ),
   ...named("test/console", "overview", "pages"),
-  ...named("test", "drill", "jobs/attack", "jobs/tutorial", "restored", "stations", "toolkits-guide"),
+  ...named("test", "drill", "guides", "jobs/attack", "jobs/tutorial", "restored", "stations", "toolkits-guide"),
   ...named("test", "conformance/sandbox", "recorded/database", "recorded/histories", "tools/every-tool"),
   ...named("packages/db/src", "lists-of-jobs", "narrowed-lists", "walked-lists"),
   ...named("packages/jobs/src/drive", "crash", "run-crash"),

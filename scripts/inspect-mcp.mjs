@@ -1,4 +1,4 @@
-// Runs the recipe of docs/agents.md for the protocol's inspector against a service with its sandbox: it lists, reads and writes.
+// Runs the recipe of docs/guides/tools/inspect-tools-at-a-terminal.md for the protocol's inspector against a service with its sandbox: it lists, reads and writes.
 // node scripts/inspect-mcp.mjs [address], with the key of a project in SVC_API_KEY.
 import { spawnSync } from "node:child_process";
 

@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import {
   adminToken,
   call,
@@ -12,7 +13,7 @@ import {
 } from "@svc/testing/server-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CodeBlock, codeBlocksOf } from "./markdown.ts";
-import { readText } from "./source.ts";
+import { readText, root } from "./source.ts";
 import { compact, isListening, normalize, quickNpx, startShell } from "./tour.ts";
 
 /**
@@ -27,13 +28,28 @@ DELIVERY=$(npx svc deliveries --event $EVENT --json | grep -o 'dlv_[0-9a-z]*' | 
 
 const pages: readonly Page[] = [
   { path: "start/receive-webhooks.md" },
+  { path: "start/give-tools-to-an-agent.md" },
   { path: "guides/webhooks/receive-posts-of-an-app.md" },
   { path: "guides/webhooks/test-an-endpoint.md", before: ids },
   { path: "guides/webhooks/fix-a-failing-endpoint.md", before: `npx svc trigger calendar\n${ids}` },
   { path: "guides/webhooks/replay-events.md", before: ids },
   { path: "guides/webhooks/release-quarantined-posts.md" },
   { path: "guides/webhooks/start-a-job-from-an-event.md" },
-  { path: "guides/webhooks/use-the-api.md", before: `npx svc subscriptions delete ${"$"}SUBSCRIPTION` },
+  { path: "guides/webhooks/use-the-api.md", before: `npx svc subscriptions delete $SUBSCRIPTION` },
+  { path: "guides/tools/call-tools-from-a-program.md" },
+  { path: "guides/tools/make-repeated-calls-safe.md" },
+  { path: "guides/tools/issue-a-key-for-an-agent.md" },
+  { path: "guides/tools/give-a-key-more-tools.md" },
+  { path: "guides/tools/let-an-agent-sign-in.md" },
+  { path: "guides/connections/connect-an-account.md" },
+  { path: "guides/connections/send-a-connect-link.md" },
+  { path: "guides/connections/allow-redirect-addresses.md" },
+  { path: "guides/connections/store-named-secrets.md" },
+  { path: "guides/connections/try-failures-in-the-sandbox.md" },
+  { path: "guides/tools/limit-calls.md" },
+  // What these set holds for every later call.
+  { path: "guides/tools/check-calls-with-hooks.md" },
+  { path: "guides/tools/require-a-person-to-confirm.md" },
 ];
 
 const hasShell = ["bash", "curl", "grep"].every((command) => spawnSync(command, ["--version"]).status === 0);
@@ -117,3 +133,26 @@ describe.skipIf(!hasShell)("the shell blocks of a page run as they are printed, 
     }
   }, 240_000);
 });
+
+/** Pages whose TypeScript runs, each with what it needs of its own. */
+const programs = [
+  "guides/webhooks/use-the-api.md",
+  "guides/tools/call-tools-from-a-program.md",
+  "guides/tools/use-an-agent-framework.md",
+];
+
+describe("the TypeScript of a page runs as it is printed", () => {
+  test.each(programs)("docs/%s", async (path) => {
+    const key = (await readFile(join(dataDir, "first-key"), "utf8")).trim();
+    const blocks = codeBlocksOf(readText(`docs/${path}`)).filter(({ language }) => language === "ts");
+    expect(blocks.length).toBeGreaterThan(0);
+    // What stays connected would keep the process.
+    for (const { text } of blocks) await runTypeScript(`${here(text)}\nprocess.exit(0);`, { SVC_API_KEY: key });
+  }, 240_000);
+});
+
+/** Runs a program in the checkout, as a file of a reader's folder; rejects with what it wrote if it fails. */
+async function runTypeScript(code: string, variables: Record<string, string>): Promise<void> {
+  const args = ["--no-warnings", "--input-type=module-typescript", "-e", code];
+  await promisify(execFile)(process.execPath, args, { cwd: root, env: { ...process.env, ...variables } });
+}

@@ -117,6 +117,7 @@ test.skipIf(!hasShell)(
   async () => {
     const database = await createTestDatabase();
     onTestFinished(() => database.drop());
+    const environment = { SVC_DATABASE_URL: database.url, SVC_VAULT_KEY: vaultKey(), SVC_SANDBOX: "force" };
     let server: ServerProcess | undefined;
     onTestFinished(async () => void (await server?.end("SIGTERM")));
     let compared = 0;
@@ -127,12 +128,7 @@ test.skipIf(!hasShell)(
       if (toolkits !== undefined) {
         await server?.end("SIGTERM");
         const folders = toolkits.split(",").map((name) => join(folder, name));
-        server = await startServerProcess({
-          SVC_DATABASE_URL: database.url,
-          SVC_VAULT_KEY: vaultKey(),
-          SVC_TOOLKITS: folders.join(","),
-          SVC_SANDBOX: "force",
-        });
+        server = await startServerProcess({ ...environment, SVC_TOOLKITS: folders.join(",") });
         continue;
       }
       const next = blocks[index + 1];

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../tools/project.ts";
 
-// The clients of docs/agents.md, each connected as the page says, over the wire of a service with its sandbox.
+// The clients of docs/guides/tools, each connected as its page says, over the wire of a service with its sandbox.
 
 let server: TestServer;
 beforeAll(async () => {

@@ -27,7 +27,7 @@ import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// The AI SDK's client, its store and its webhook against a service that is killed: as docs/agents.md says.
+// The AI SDK's client, its store and its webhook against a service that is killed: as docs/reference/mcp/events.md says.
 
 const name = "calendar.events_changed";
 const database = await createTestDatabase();
@@ -166,8 +166,8 @@ test("the AI SDK's client lists, subscribes, is delivered over a kill -9, replay
   expect(subscriptions).toEqual([]);
 }, 240_000);
 
-test("the recipe of docs/agents.md works as it is pasted", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../docs/agents.md"), "utf8");
+test("the recipe of docs/guides/tools/subscribe-to-events-over-mcp.md works as it is pasted", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/guides/tools/subscribe-to-events-over-mcp.md"), "utf8");
   const [, recipe = ""] = /```js\n(import \{ createServer \}[^`]*(?:`[^`]+`[^`]*)*?)\n```/.exec(page) ?? [];
   expect(recipe).toContain("experimental_events.subscribe");
   const callbackPort = await freePort();

@@ -67,9 +67,9 @@ test("a task outlives kill -9 of the process that began it: its question is answ
   expect(done.result.structuredContent.result).toEqual({ title: "Asked for" });
 }, 240_000);
 
-test("the client of tasks in docs/agents.md works as it is pasted", async () => {
+test("the client of docs/reference/mcp/tasks.md works as it is pasted", async () => {
   await call(server, "ConnectionsService/InitiateConnection", { toolkitSlug: "messaging_bot", entityId: "ada" });
-  const page = await readFile(join(import.meta.dirname, "../../docs/agents.md"), "utf8");
+  const page = await readFile(join(import.meta.dirname, "../../docs/reference/mcp/tasks.md"), "utf8");
   const [, client = ""] = /```js\n(const program = [\s\S]*?)\n```/.exec(page) ?? [];
   expect(client).toContain("tasks/update");
   const code = client.replaceAll("8080", String(server.port));

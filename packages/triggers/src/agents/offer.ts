@@ -41,7 +41,7 @@ const delivery = ["webhook", "poll"];
 const pageSize = 100;
 
 /**
- * Creates the events that agents are offered over MCP: every trigger of the catalog, by the draft of MCP Events that docs/agents.md names.
+ * Creates the events that agents are offered over MCP: every trigger of the catalog, by the draft of MCP Events that docs/reference/mcp/events.md names.
  */
 export function createEventsOffer(events: AgentEventsContext): McpOffer {
   return {

@@ -3,14 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import {
-  adminToken,
-  call,
-  freePort,
-  type ServerProcess,
-  startServerProcess,
-  until,
-} from "@svc/testing/server-process";
+import { adminToken, call, freePort, type ServerProcess, startServerProcess, until } from "@svc/testing/server-process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CodeBlock, codeBlocksOf } from "./markdown.ts";
 import { readText, root } from "./source.ts";
@@ -25,6 +18,9 @@ type Page = { readonly path: string; readonly before?: string };
 const ids = `SUBSCRIPTION=$(npx svc subscriptions --json | grep -o 'sub_[0-9a-z]*' | head -1)
 EVENT=$(npx svc events --json | grep -o 'evt_[0-9a-z]*' | head -1)
 DELIVERY=$(npx svc deliveries --event $EVENT --json | grep -o 'dlv_[0-9a-z]*' | head -1)`;
+
+const account = `ACCOUNT=$(npx svc connections --entity bob --json | grep -o 'acc_[0-9a-z]*' | head -1)
+export SVC_API_KEY=$(cat $SVC_DATA_DIR/first-key)`;
 
 const pages: readonly Page[] = [
   { path: "start/receive-webhooks.md" },
@@ -42,11 +38,14 @@ const pages: readonly Page[] = [
   { path: "guides/tools/give-a-key-more-tools.md" },
   { path: "guides/tools/let-an-agent-sign-in.md" },
   { path: "guides/connections/connect-an-account.md" },
+  { path: "guides/connections/test-a-credential.md", before: account },
+  { path: "guides/connections/match-events-to-accounts.md", before: account },
   { path: "guides/connections/send-a-connect-link.md" },
   { path: "guides/connections/allow-redirect-addresses.md" },
   { path: "guides/connections/store-named-secrets.md" },
   { path: "guides/connections/try-failures-in-the-sandbox.md" },
   { path: "guides/tools/limit-calls.md" },
+  { path: "guides/tools/subscribe-to-events-over-mcp.md" },
   // What these set holds for every later call.
   { path: "guides/tools/check-calls-with-hooks.md" },
   { path: "guides/tools/require-a-person-to-confirm.md" },
@@ -119,19 +118,23 @@ async function runBlock(block: CodeBlock, next: CodeBlock | undefined): Promise<
 }
 
 describe.skipIf(!hasShell)("the shell blocks of a page run as they are printed, with the outputs that it shows", () => {
-  test.each(pages)("docs/$path", async ({ path, before }) => {
-    if (before !== undefined) {
-      await shell.run(before);
-      await settle(before);
-    }
-    const blocks = codeBlocksOf(readText(`docs/${path}`));
-    for (const [index, block] of blocks.entries()) {
-      if (block.language === "text" && block.text.startsWith("dlv_") && blocks[index - 1]?.language !== "sh")
-        expect(normalize(shell.received[0] ?? "")).toBe(normalize(block.text));
-      if (block.language !== "sh" || block.info === "norun" || block.text.includes("npm start")) continue;
-      await runBlock(block, blocks[index + 1]);
-    }
-  }, 240_000);
+  test.each(pages)(
+    "docs/$path",
+    async ({ path, before }) => {
+      if (before !== undefined) {
+        await shell.run(before);
+        await settle(before);
+      }
+      const blocks = codeBlocksOf(readText(`docs/${path}`));
+      for (const [index, block] of blocks.entries()) {
+        if (block.language === "text" && block.text.startsWith("dlv_") && blocks[index - 1]?.language !== "sh")
+          expect(normalize(shell.received[0] ?? "")).toBe(normalize(block.text));
+        if (block.language !== "sh" || block.info === "norun" || block.text.includes("npm start")) continue;
+        await runBlock(block, blocks[index + 1]);
+      }
+    },
+    240_000,
+  );
 });
 
 /** Pages whose TypeScript runs, each with what it needs of its own. */
@@ -142,13 +145,17 @@ const programs = [
 ];
 
 describe("the TypeScript of a page runs as it is printed", () => {
-  test.each(programs)("docs/%s", async (path) => {
-    const key = (await readFile(join(dataDir, "first-key"), "utf8")).trim();
-    const blocks = codeBlocksOf(readText(`docs/${path}`)).filter(({ language }) => language === "ts");
-    expect(blocks.length).toBeGreaterThan(0);
-    // What stays connected would keep the process.
-    for (const { text } of blocks) await runTypeScript(`${here(text)}\nprocess.exit(0);`, { SVC_API_KEY: key });
-  }, 240_000);
+  test.each(programs)(
+    "docs/%s",
+    async (path) => {
+      const key = (await readFile(join(dataDir, "first-key"), "utf8")).trim();
+      const blocks = codeBlocksOf(readText(`docs/${path}`)).filter(({ language }) => language === "ts");
+      expect(blocks.length).toBeGreaterThan(0);
+      // What stays connected would keep the process.
+      for (const { text } of blocks) await runTypeScript(`${here(text)}\nprocess.exit(0);`, { SVC_API_KEY: key });
+    },
+    240_000,
+  );
 });
 
 /** Runs a program in the checkout, as a file of a reader's folder; rejects with what it wrote if it fails. */

@@ -20,6 +20,7 @@ export function normalize(text: string): string {
     .replace(/\bsvc_[A-Za-z0-9]{24}[\w-]+/g, "svc_KEY")
     .replace(/\/connect#[\w-]+/g, "/connect#CODE")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/"cursor":"[^"]+"/g, '"cursor":"CURSOR"')
     .replace(/"durationMs":\d+/g, '"durationMs":0')
     .replace(/"(p50Ms|p99Ms|measuredAttempts)":[1-9]\d*/g, '"$1":MEASURED')
     .replace(/"date":"[^"]+"/g, '"date":"DATE"')

@@ -48,8 +48,8 @@ async function runTypeScript(code: string): Promise<string> {
 const values = "const [signingSecret = '', body = '', signature = ''] = process.argv.slice(1);";
 
 test("the verification by hand in TypeScript takes what svc signs, and nothing else", async () => {
-  const check = `console.log(isSigned(Buffer.from(body), signature, signingSecret), isSigned(Buffer.from(body + " "), signature, signingSecret));`;
-  expect(await runTypeScript(`${blockOf("ts", "isSigned")}\n${values}\n${check}`)).toBe("true false");
+  const check = `process.stdout.write(String([body, body + " "].map((text) => isSigned(Buffer.from(text), signature, signingSecret))));`;
+  expect(await runTypeScript(`${blockOf("ts", "isSigned")}\n${values}\n${check}`)).toBe("true,false");
 });
 
 test("the verification with a library takes what svc signs", async () => {
@@ -62,7 +62,9 @@ test("the verification with a library takes what svc signs", async () => {
   };
   const given = `${values}\nconst headers = ${JSON.stringify(headers)};`;
   const [imports = "", ...rest] = blockOf("ts", "standardwebhooks").split("\n");
-  expect(await runTypeScript(`${imports}\n${given}\n${rest.join("\n")}\nconsole.log(event.id);`)).toBe("evt_1");
+  expect(await runTypeScript(`${imports}\n${given}\n${rest.join("\n")}\nprocess.stdout.write(event.id);`)).toBe(
+    "evt_1",
+  );
 });
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;

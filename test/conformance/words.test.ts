@@ -133,7 +133,10 @@ test.each([...catalog.toolkits.values()])(
 );
 
 test("docs/guides/toolkits/bind-a-toolkit-to-an-app.md lists every stand-in that an overlay replaces for the real app", async () => {
-  const docs = await readFile(new URL("../../docs/guides/toolkits/bind-a-toolkit-to-an-app.md", import.meta.url), "utf8");
+  const docs = await readFile(
+    new URL("../../docs/guides/toolkits/bind-a-toolkit-to-an-app.md", import.meta.url),
+    "utf8",
+  );
   const definitions = await Promise.all([...catalog.toolkits.keys(), ...catalog.tools.keys()].map(readDefinition));
   const headers = /\b(?:x-(?:searchingest|searchengine|calendar)|BANKLINK|NOTESWIKI)-[a-z-]+\b/gi;
   const values = /^\s+- (providerIndex|warehouse|container|analyticsWarehouseExport|ecom_[a-z])$/gm;

@@ -167,7 +167,10 @@ test("the AI SDK's client lists, subscribes, is delivered over a kill -9, replay
 }, 240_000);
 
 test("the recipe of docs/guides/tools/subscribe-to-events-over-mcp.md works as it is pasted", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../docs/guides/tools/subscribe-to-events-over-mcp.md"), "utf8");
+  const page = await readFile(
+    join(import.meta.dirname, "../../docs/guides/tools/subscribe-to-events-over-mcp.md"),
+    "utf8",
+  );
   const [, recipe = ""] = /```js\n(import \{ createServer \}[^`]*(?:`[^`]+`[^`]*)*?)\n```/.exec(page) ?? [];
   expect(recipe).toContain("experimental_events.subscribe");
   const callbackPort = await freePort();

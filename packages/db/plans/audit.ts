@@ -52,7 +52,7 @@ plan("give entries their places", (db) =>
     { id: seededId("aud", 200), position: 1_000_000, mac: bytes, hash: bytes, outcome: "ok", entityDigest: null },
   ]),
 );
-// A verification of the log reads all of it, entry by entry; this is its end.
+// A verification of the log reads all of it, entry by entry; this is its last part.
 plan("chains that are broken", findBrokenAuditChains);
 plan("projects that have a chain", (db) => findChainedProjects(db, [projectId]));
 plan("list_audit_events", (db) => listAuditEvents(db, { sinceMs: seededAt(5) }, page), {

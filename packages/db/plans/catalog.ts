@@ -7,9 +7,9 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const toolkit = { slug: "desk_new", definition: "{}", originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: nowMs };
-// Project 1 has as many as it may.
+// Project 1 has the maximum.
 const put = (db: Executor) => privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit);
-// Project 1 has this one.
+// Project 1 has this toolkit.
 const remove = (db: Executor) => privateToolkitsForProject(db, projectId).delete("desk_5", nowMs);
 const limit = {
   ...{ name: "limit-new", toolkitSlug: "", keyExpression: "", concurrency: 1, rateMax: 0, ratePerMs: 0 },

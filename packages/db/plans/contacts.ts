@@ -6,12 +6,12 @@ import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const contacts = (db: Executor) => contactsForProject(db, projectId);
-/** New, and no approver: all that a contact may be stopped by is looked at. */
+/** A new contact that is no approver, so that every check runs. */
 const put = (db: Executor) => {
   const contact = { principalId: "new", name: "", isApprover: false, reach: null, createdAt: nowMs };
   return contacts(db).put(contact, 100_000);
 };
-/** `p5` is a contact of the first project, and no ask has reached it. */
+/** `p5` is a contact of the first project without a pending ask. */
 const remove = (db: Executor) => contacts(db).delete("p5");
 
 // Contacts: the people whom a project's jobs may ask.

@@ -35,7 +35,7 @@ import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
 const owner = seededId("node", 1);
-/** The lane with 8,000 tasks and a dead endpoint. */
+/** The queue with 8,000 tasks and a dead endpoint. */
 const deadQueue = seededId("sub", 1);
 const page = { after: undefined, limit: 51 };
 const day = 86_400_000;
@@ -55,10 +55,10 @@ const following = {
 };
 const keyEnd = { projectId, keyId: seededId("key", 501), nowMs };
 
-/** Finds little, and so reads as far as it may. */
+/** Matches little, so it reads up to its limit. */
 const sought = { ...everyEvent, entityId: "nobody", payloadContains: "" };
 
-/** The keys of tasks of the dead lane. */
+/** Keys of tasks in the dead queue. */
 function tasks(count: number): DeliveryTaskKey[] {
   return Array.from({ length: count }, (_, index) => {
     const queuedForMs = seededAt(index + 1);
@@ -101,7 +101,7 @@ plan("sweep_events", (db) =>
 );
 plan("visit_lanes", (db) => claimDeliveries(db, claimRequest(owner)), { rowsMax: { delivery_tasks: 260 } });
 plan("promote_deliveries", (db) => promoteDeliveries(db, nowMs, 100), {
-  // Few of those that wait are due.
+  // Few of the waiting tasks are due.
   rowsMax: { delivery_tasks: 220 },
 });
 plan("read_delivery_epoch", (db) => readDeliveryEpoch(db));
@@ -148,7 +148,7 @@ plan(
   "list_toolkit_events",
   (db) => eventsForProject(db, projectId).list({ ...everyEvent, toolkitSlug: "code_host" }, page),
   {
-    // A page of each of its seven triggers, and a hop to each.
+    // One page and one hop for each of its seven triggers.
     rowsMax: { events: 8 * 51 },
   },
 );

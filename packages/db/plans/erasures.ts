@@ -17,7 +17,7 @@ function erasedOf(table: PgTable) {
   return erased;
 }
 
-// Erasures and exports go through a project: `small-project.test.ts` holds that they read no rows of others.
+// Erasures and exports scan a project: `small-project.test.ts` checks that they read no rows of others.
 plan("the next jobs of a project", (db) => scanProject(db, erasedOf(jobs), page));
 plan("the next programs of a project", (db) => scanProject(db, erasedOf(standingPrograms), page));
 plan("the next runs of a project", (db) => scanProject(db, erasedOf(standingRuns), page));
@@ -28,8 +28,8 @@ plan("the next calls of a project", (db) =>
     .where(isNext(erasedOf(toolCalls), page)),
 );
 
-// Erasures find and delete what they are of: every rule of every table. Codes and links end within the hour they are made for, and
-// backfills are gone some days after their end.
+// Erasures find and delete the entity's rows: every rule of every table. Codes and links expire within the hour, and backfills are deleted
+// some days after their end.
 const wholeReads = ["grant_codes", "console_links", "standing_backfills"];
 plan("erase an entity", eraseWholeEntity, { wholeReads });
 plan("erase a project", eraseWholeProject, { wholeReads });

@@ -5,12 +5,12 @@ import { fieldsOf, type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** An app's own key for an account, and whose account it is. */
+/** An app's own key for an account, and the account's owner. */
 export type AccountReference = NewRow<typeof accountReferences>;
 
 /**
- * Stores references and moves the routing version, in one transaction. One that another account holds is a unique
- * violation of `account_references_key`, and then none is stored.
+ * Stores references and increments the routing version, in one transaction. A reference of another account is a unique violation of
+ * `account_references_key`, and none is stored.
  */
 export function putAccountReferences(db: Executor, references: readonly AccountReference[]): Promise<void> {
   return withTransaction(db, async (tx) => {
@@ -29,7 +29,7 @@ const selectReferences = compose(
     select ${columns.text} from ${wanted.from("wanted")} join account_references r using (toolkit_slug, reference)`,
 );
 
-/** Those of the wanted references that are held. */
+/** Returns those of the wanted references that exist. */
 export async function findAccountReferences(
   db: Executor,
   wanted: readonly { toolkitSlug: string; reference: string }[],

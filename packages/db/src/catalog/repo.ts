@@ -11,15 +11,15 @@ import { statement } from "../sql/statement.ts";
 /** A project's own toolkit definition, as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
 
-/** The private toolkits of one project. Every change moves the project's catalog version in the same transaction. */
+/** The private toolkits of one project. Every change increments the project's catalog version in the same transaction. */
 export type PrivateToolkitRepository = {
-  /** Grows with every change; 0 while there was none. Served by the primary key of `projects`. */
+  /** Grows with every change; 0 before the first. By the primary key of `projects`. */
   version(): Promise<number>;
-  /** All of them with the version they were read at, ordered by slug. */
+  /** All of them with the version they were read at, sorted by slug. */
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;
-  /** Keeps one in place of an earlier one of its slug. Answers, and keeps nothing, when that would make more than the project's quota. */
+  /** Stores a toolkit, replacing an earlier one with its slug. Returns the quota, with nothing stored, if the project would exceed it. */
   put(toolkit: PrivateToolkit & { toolCount: number; updatedAt: number }): Promise<QuotaReached | undefined>;
-  /** Deletes one and revokes the accounts connected to it: credentials erased, references given back. False when there was none. */
+  /** Deletes a toolkit and revokes its accounts: clears their credentials and releases their references. False if there was none. */
   delete(slug: string, nowMs: number): Promise<boolean>;
 };
 
@@ -28,7 +28,7 @@ const selectVersion = statement<{ catalog_version: string }>(
   "select catalog_version from projects where id = $1::uuid",
 );
 
-/** The private toolkits of one project. */
+/** Returns the private toolkits of one project. */
 export function privateToolkitsForProject(db: Executor, projectId: ProjectId): PrivateToolkitRepository {
   const own = (slug: string) => and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, slug));
   const version = async (executor: Executor = db) => {
@@ -53,7 +53,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
     },
     put: (toolkit) =>
       withTransaction(db, async (tx) => {
-        // Moving the version takes the project's row, so two publications cannot both find room for the last one.
+        // This locks the project's row, so two publications cannot both take the last slot.
         await touchCatalog(tx, projectId);
         const others = and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug));
         const quota = { projectId, name: "privateToolkits" } as const;
@@ -76,7 +76,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
   };
 }
 
-/** A toolkit published later under the same slug is another one: no account of this one may serve it. */
+/** A toolkit published later under the same slug is another one, and must not use accounts of this one. */
 async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: string, nowMs: number): Promise<void> {
   const revoked = await tx.orm
     .update(connectedAccounts)
@@ -84,7 +84,7 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
     .where(
       and(
         eq(connectedAccounts.projectId, projectId),
-        // As connected_accounts_toolkit has it.
+        // In the form of the index connected_accounts_toolkit.
         sql`(${connectedAccounts.toolkitSlug} || ' ') = ${`${toolkitSlug} `}`,
         eq(connectedAccounts.isPrivate, true),
         ne(connectedAccounts.state, "revoked"),
@@ -98,7 +98,7 @@ async function revokeAccounts(tx: Executor, projectId: ProjectId, toolkitSlug: s
   );
 }
 
-/** Moves the version of a project's catalog: in the transaction of whatever changes what it sees of it. */
+/** Increments the version of a project's catalog. Call it in every transaction that changes the project's view of it. */
 export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<void> {
   await tx.orm
     .update(projects)

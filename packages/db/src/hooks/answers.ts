@@ -4,10 +4,10 @@ import type { Executor } from "../connect.ts";
 import { hookAnswers } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** What a hook said of a call. */
+/** The decision of a hook about a call. */
 export type HookAnswerRow = typeof hookAnswers.$inferSelect;
 
-/** What hooks said of a call that was named so, where it binds its repeats. Served by hook_answers_key. */
+/** Returns the hooks' decisions for an idempotency key that also apply to its repeats. By hook_answers_key. */
 export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey: string): Promise<HookAnswerRow[]> {
   return db.orm
     .select()
@@ -15,7 +15,7 @@ export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey
     .where(and(eq(hookAnswers.projectId, projectId), eq(hookAnswers.callKey, callKey)));
 }
 
-/** What hooks said of a call, in the order in which they were asked. */
+/** Returns the hooks' decisions about a call, in the order in which they were asked. */
 export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"call">): Promise<HookAnswerRow[]> {
   return db.orm
     .select()
@@ -24,7 +24,7 @@ export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"
     .orderBy(asc(hookAnswers.askedAt));
 }
 
-/** Answers from before a time bind no repeats of a call any more. Served by hook_answers_key. */
+/** Stops applying decisions from before a time to repeats of a call. By hook_answers_key. */
 export async function releaseHookAnswers(
   db: Executor,
   { projectId, callKey, beforeMs }: { projectId: ProjectId; callKey: string; beforeMs: number },
@@ -37,7 +37,10 @@ export async function releaseHookAnswers(
     );
 }
 
-/** Stores answers; false when another call of the same key was answered first by one of these hooks: its answers bind this call, too. */
+/**
+ * Stores decisions. False if one of these hooks already decided about another call with the same key: its decisions then apply to this call
+ * too.
+ */
 export async function putHookAnswers(db: Executor, answers: readonly HookAnswerRow[]): Promise<boolean> {
   if (answers.length === 0) return true;
   const stored = await db.orm
@@ -46,7 +49,7 @@ export async function putHookAnswers(db: Executor, answers: readonly HookAnswerR
     .onConflictDoNothing()
     .returning({ hookId: hookAnswers.hookId });
   const kept = new Set(stored.map(({ hookId }) => hookId));
-  // What binds nobody may be there already, of this very call.
+  // A decision without a key may already be stored, for this same call.
   return answers.every(({ callKey, hookId }) => callKey === null || kept.has(hookId));
 }
 
@@ -59,7 +62,7 @@ const sweepAnswers = statement<{ id: string }>(
    where a.project_id = old.project_id and a.call_id = old.call_id and a.hook_id = old.hook_id returning a.hook_id as id`,
 );
 
-/** Removes up to `limit` answers from before a time; returns how many. */
+/** Deletes up to `limit` decisions from before a time; returns how many. */
 export async function sweepHookAnswers(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepAnswers(db, [isoTime(beforeMs), limit])).length;
 }

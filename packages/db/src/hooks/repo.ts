@@ -6,10 +6,10 @@ import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** A hook as it is stored. */
+/** A hook as stored. */
 export type CallHookRow = typeof callHooks.$inferSelect;
 
-/** What may be changed of a hook. */
+/** Columns of a hook that may change. */
 type CallHookChange = Partial<
   Pick<CallHookRow, "endpointUrl" | "isActive" | "position" | "toolkitSlugs" | "accessClasses">
 >;
@@ -18,15 +18,15 @@ type CallHookChange = Partial<
 type CallHookRepository = {
   /** In the order in which they are asked. */
   list(): Promise<CallHookRow[]>;
-  /** False, and nothing kept, when that would make more than `most`. */
+  /** False, with nothing stored, if the project would have more than `most`. */
   create(hook: Omit<CallHookRow, "projectId">, most: number): Promise<boolean>;
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   update(id: HookId, change: CallHookChange): Promise<CallHookRow | undefined>;
-  /** False when there was none. */
+  /** False if there was none. */
   delete(id: HookId): Promise<boolean>;
 };
 
-/** The hooks of one project. */
+/** Returns the hooks of one project. */
 export function callHooksForProject(db: Executor, projectId: ProjectId): CallHookRepository {
   const ofProject = eq(callHooks.projectId, projectId);
   const find = async (id: HookId) => {
@@ -40,7 +40,7 @@ export function callHooksForProject(db: Executor, projectId: ProjectId): CallHoo
     list: () => db.orm.select().from(callHooks).where(ofProject).orderBy(asc(callHooks.position), asc(callHooks.id)),
     create: (hook, most) =>
       withTransaction(db, async (tx) => {
-        // Whoever makes one holds the project, so that of two for the last place one is kept.
+        // Locks the project, so that of two concurrent calls only one takes the last slot.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
         const [present] = await tx.orm.select({ count: count() }).from(callHooks).where(ofProject);
         if ((present?.count ?? 0) >= most) return false;
@@ -77,7 +77,10 @@ const selectHooks = compose(
     cross join lateral (select * from call_hooks where project_id = wanted.project_id order by id offset 0) h`,
 );
 
-/** The hooks of many projects, in order: those of each as they are asked. Runs every half second for projects that call. */
+/**
+ * Returns the hooks of several projects in order, each in the order in which they are asked. Runs every half second for projects that make
+ * calls.
+ */
 export async function findCallHooks(db: Executor, projectIds: readonly ProjectId[]): Promise<CallHookRow[][]> {
   const found = new Map(projectIds.map((id) => [uuidOfId(id), [] as CallHookRow[]]));
   const wanted = [...new Set(projectIds)].map((projectId) => ({ projectId }));

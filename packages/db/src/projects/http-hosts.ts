@@ -14,7 +14,7 @@ const selectHosts = statement<RawRow<{ projectId: ProjectId; httpHosts: string[]
 
 const batchers = new WeakMap<object, Batcher<ProjectId, ReadonlySet<string>>>();
 
-/** The hosts that http steps of a project may call, as its policy says now; questions that come together share a statement. */
+/** Returns the hosts that http steps of a project may call, by its current policy. Requests that arrive together share a statement. */
 export function readHttpHosts(db: Executor, projectId: ProjectId): Promise<ReadonlySet<string>> {
   let batcher = batchers.get(db);
   if (batcher === undefined) {

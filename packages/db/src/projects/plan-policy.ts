@@ -17,10 +17,10 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 type PlanPolicy = { readonly planApproval: StoredPlanApproval; readonly confirm: ConfirmRule };
 
-/** Whose plans a question is about. */
+/** The project and the keys whose rules are requested. */
 type PolicyQuestion = { readonly projectId: ProjectId; readonly keyIds: readonly KeyId[] };
 
-/** What is said of plans: by the project, and which of their calls a person confirms by the keys that were asked about. */
+/** The project's policy, and the confirmation rules of the requested keys. */
 type ConfirmPolicies = PlanPolicy & { readonly byKeys: readonly ConfirmRule[] };
 
 const columns = selectList(projectPolicies, ["projectId", "planApproval", "confirm"]);
@@ -36,14 +36,14 @@ const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> &
 const unset: PlanPolicy = { planApproval: "never", confirm: noConfirmRule };
 const batchers = new WeakMap<object, Batcher<PolicyQuestion, ConfirmPolicies>>();
 
-/** Which plans of a project need approval, as its policy says now; questions that come together share a statement. */
+/** Returns which plans of a project need approval, by its current policy. Requests that arrive together share a statement. */
 export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<StoredPlanApproval> {
   return (await readPolicy(db, { projectId, keyIds: [] })).planApproval;
 }
 
 /**
- * By which rules a person confirms calls of some keys of a project, its policy's before theirs, as the store has them now; asked with
- * `readPlanApproval` it shares its statement.
+ * Returns the current confirmation rules for calls of a project's keys: the policy's first, then those of the keys. Shares a statement with
+ * `readPlanApproval`.
  */
 export async function readConfirmRules(
   db: Executor,

@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import { quotasDocument } from "../documents/document.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A quota is reached: how much there may be, and how much there is. Nothing was stored. */
+/** A reached quota: its limit and the current usage. Nothing was stored. */
 export type QuotaReached = { readonly quotaReached: { readonly most: number; readonly used: number } };
 
 /** By primary key. */
@@ -12,26 +12,26 @@ const selectQuotas = statement<{ quotas: string }>(
   "select quotas::text as quotas from project_policies where project_id = $1::uuid",
 );
 
-/** Touches no row: whoever would pass a quota waits for those who are about to. */
+/** Locks no row: a transaction that may exceed a quota waits for the others that may. */
 const lockJobs = statement<{ locked: string }>(
   "lock_project_jobs",
   "select pg_advisory_xact_lock(hashtextextended('svc.jobs.' || $1::uuid, 0))::text as locked",
 );
 
-/** What is set of a project's quotas. */
+/** Reads a project's configured quotas. */
 async function readQuotas(db: Executor, projectId: ProjectId): Promise<Quotas> {
   const [row] = await selectQuotas(db, [uuidOfId(projectId)]);
   return row === undefined ? {} : quotasDocument.read(JSON.parse(row.quotas));
 }
 
-/** Keeps other transactions from adding jobs to a project that is close to its quota, until this one ends. */
+/** Prevents other transactions from adding jobs to a project close to its quota, until this one ends. */
 export async function lockJobQuota(tx: Executor, projectId: ProjectId): Promise<void> {
   await lockJobs(tx, [uuidOfId(projectId)]);
 }
 
 /**
- * Whether `more` would pass a quota; asked in a transaction in which nobody else can add any. `count` is asked for no more than
- * it has to know.
+ * Returns the quota if `more` would exceed it. Call it in a transaction in which no other can add any. `count` need not count beyond its
+ * argument.
  */
 export async function findQuotaReached(
   tx: Executor,

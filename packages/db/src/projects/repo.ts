@@ -12,15 +12,15 @@ export type Project = {
   createdAt: number;
   planApproval: StoredPlanApproval;
   redirectUrls: string[];
-  /** Those that are set. */
+  /** Quotas that are set. */
   quotas: Quotas;
-  /** Where http steps may send requests. */
+  /** Hosts that http steps may send requests to. */
   httpHosts: string[];
-  /** Which calls a person confirms. */
+  /** Calls that a person must confirm. */
   confirm: ConfirmRule;
 };
 
-/** What an administrator may decide for a project. */
+/** Settings of a project's administrator. */
 type ProjectPolicy = Pick<Project, "planApproval" | "redirectUrls" | "quotas" | "httpHosts" | "confirm">;
 
 const columns = {
@@ -43,13 +43,13 @@ function selectProjects(db: Executor) {
 }
 
 /**
- * Makes a project with its first contact, the approver `owner`, and moves the routing version with it, in one transaction. A taken
- * name is a unique violation of `projects_name`.
+ * Creates a project with its first contact, the approver `owner`, and increments the routing version, in one transaction. A name in use is
+ * a unique violation of `projects_name`.
  */
 export function createProject(db: Executor, name: string, nowMs: number): Promise<Project> {
   return withTransaction(db, async (tx) => {
     const id = createId("prj", nowMs);
-    // First, as whoever makes the first project does: two of one name would each wait for the other.
+    // First, in the same order as `createFirstProject`: otherwise two creations with one name could deadlock.
     await touchRouting(tx);
     await tx.orm.insert(projects).values({ id, name, createdAt: nowMs });
     const owner = { principalId: "owner", name: "Owner", isApprover: true, createdAt: nowMs };
@@ -67,35 +67,35 @@ export function createProject(db: Executor, name: string, nowMs: number): Promis
   });
 }
 
-/** As `createProject`, unless the deployment has a project of another name: then undefined, also when several are made at once. */
+/** Like `createProject`, but undefined if the deployment has a project of another name, also for concurrent calls. */
 export function createFirstProject(db: Executor, name: string, nowMs: number): Promise<Project | undefined> {
   return withTransaction(db, async (tx) => {
-    // Whoever makes a project holds this row: the second waits here, and then sees the first one's.
+    // Every creation locks this row, so a second call waits here and then reads the first one's project.
     await tx.orm.select().from(routingState).for("update");
     const [other] = await tx.orm
       .select({ id: projects.id })
       .from(projects)
       .where(ne(projects.name, name))
-      // By the index of names, two of which tell it.
+      // By the index of names, which shows it after two entries.
       .orderBy(projects.name)
       .limit(1);
     return other === undefined ? createProject(tx, name, nowMs) : undefined;
   });
 }
 
-/** The project with this id, if there is one. */
+/** Returns the project with this id, if it exists. */
 export async function findProject(db: Executor, id: ProjectId): Promise<Project | undefined> {
   const [project] = await selectProjects(db).where(eq(projects.id, id));
   return project;
 }
 
-/** The project with this name, if there is one. */
+/** Returns the project with this name, if it exists. */
 export async function findProjectByName(db: Executor, name: string): Promise<Project | undefined> {
   const [project] = await selectProjects(db).where(eq(projects.name, name));
   return project;
 }
 
-/** Projects, newest first, from after `after`. */
+/** Returns projects, newest first, after `after`. */
 export function listProjects(db: Executor, page: { after: ProjectId | undefined; limit: number }): Promise<Project[]> {
   return selectProjects(db)
     .where(page.after === undefined ? undefined : lt(projects.id, page.after))
@@ -104,8 +104,8 @@ export function listProjects(db: Executor, page: { after: ProjectId | undefined;
 }
 
 /**
- * Sets the policy of a project: of its parts those that are given, as a whole each. Nodes read quotas with the project's routing, so
- * that version moves with them, in the same transaction.
+ * Sets the given parts of a project's policy, each completely. Nodes read quotas with the project's routing, so that version is incremented
+ * in the same transaction.
  */
 export function setProjectPolicy(
   db: Executor,
@@ -121,14 +121,14 @@ export function setProjectPolicy(
   });
 }
 
-/** Moves the version of the deployment's routing: in the transaction of whatever changes projects or account references. */
+/** Increments the version of the deployment's routing. Call it in every transaction that changes projects or account references. */
 export async function touchRouting(tx: Executor): Promise<void> {
   await tx.orm.update(routingState).set({ version: sql`${routingState.version} + 1` });
 }
 
 /**
- * Moves the version of one project's routing, its subscriptions and who listens to its events, and answers the new one: in the
- * transaction of whatever changes them.
+ * Increments the version of one project's routing and returns the new one. Call it in every transaction that changes its subscriptions or
+ * its trigger subscriptions.
  */
 export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<number> {
   const [moved] = await tx.orm
@@ -139,13 +139,13 @@ export async function touchProjectRouting(tx: Executor, id: ProjectId): Promise<
   return moved?.version ?? 0;
 }
 
-/** Who receives events, as a node of the deployment was last told; undefined when none was. */
+/** Returns the recipients of events, as last configured on a node; undefined if never. */
 export async function readAudience(db: Executor): Promise<"accounts" | "projects" | undefined> {
   const [state] = await db.orm.select({ audience: routingState.audience }).from(routingState);
   return state?.audience ?? undefined;
 }
 
-/** Keeps who receives events. */
+/** Stores the recipients of events. */
 export async function keepAudience(db: Executor, audience: "accounts" | "projects"): Promise<void> {
   const isOther = sql`${routingState.audience} is distinct from ${audience}`;
   await db.orm
@@ -154,14 +154,14 @@ export async function keepAudience(db: Executor, audience: "accounts" | "project
     .where(sql`${eq(routingState.id, 1)} and ${isOther}`);
 }
 
-/** The value that was sealed when the deployment began; `sealed` when there is none yet, which is then kept for good. */
+/** Returns the value that was sealed at the deployment's start. If there is none yet, stores `sealed` permanently. */
 export async function ensureVaultCheck(db: Executor, sealed: Buffer): Promise<Buffer> {
   await db.orm.insert(vaultCheck).values({ id: 1, sealed }).onConflictDoNothing();
   const [row] = await db.orm.select().from(vaultCheck).where(eq(vaultCheck.id, 1));
   return row?.sealed ?? sealed;
 }
 
-/** The version of the deployment's routing and every project, in one snapshot. */
+/** Returns the version of the deployment's routing and all projects, in one snapshot. */
 export async function readDeploymentRouting(db: Executor): Promise<{ version: number; projects: ProjectId[] }> {
   const rows = await db.orm
     .select({ version: routingState.version, id: projects.id })
@@ -170,7 +170,7 @@ export async function readDeploymentRouting(db: Executor): Promise<{ version: nu
   return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
 }
 
-/** Its one row. */
+/** The single row. */
 const shareDeploymentRouting = statement<{ version: string }>(
   "hold_deployment_routing",
   "select version from routing_state where id = $1::int2 for share",
@@ -182,12 +182,12 @@ const shareProjectRouting = statement<{ id: string }>(
   "select id from projects where id = any($1::uuid[]) order by id for share",
 );
 
-/** Keeps the deployment's projects and account references as they are until the transaction ends. */
+/** Prevents changes of the deployment's projects and account references until the transaction ends. */
 export async function holdDeploymentRouting(tx: Executor): Promise<void> {
   await shareDeploymentRouting(tx, [1]);
 }
 
-/** Keeps the subscriptions of these projects as they are until the transaction ends; in one order, so that nobody deadlocks. */
+/** Prevents changes of these projects' subscriptions until the transaction ends; in one order, to avoid deadlocks. */
 export async function holdProjectRouting(tx: Executor, ids: readonly ProjectId[]): Promise<void> {
   await shareProjectRouting(tx, [arrayLiteral(ids.map(uuidOfId))]);
 }

@@ -4,13 +4,10 @@ import { liveEpochs } from "../deliveries/epoch.ts";
 import { jobStatuses } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Of a job that has not ended: the statuses before the first end. */
+/** Statuses of unfinished jobs: those before the first final one. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/**
- * The jobs of a project that have not ended, as a row each; by project and status, one status after the other, those that are listed
- * and the others.
- */
+/** Returns the SQL for the unfinished jobs of a project, one row each: status by status, listed jobs and others. */
 export function unfinishedJobs(projectId: string): string {
   const own = `project_id = ${projectId} and status = s.status`;
   return `unnest(array[${unfinished.map((status) => `'${status}'`).join(", ")}]) as s(status)
@@ -19,7 +16,7 @@ export function unfinishedJobs(projectId: string): string {
       union all (select from jobs where ${own} and (mode <> 'live' or parent_job_id is not null) offset 0)) j`;
 }
 
-/** Subscriptions of the project, then the lane of each in the key of tasks; no further than $2 rows. */
+/** Subscriptions of the project, then the queue of each in the key of tasks; at most $2 rows. */
 const countDeliveries = statement<{ count: string }>(
   "count_project_deliveries",
   `select count(*) as count from (
@@ -27,13 +24,13 @@ const countDeliveries = statement<{ count: string }>(
      cross join lateral (select from delivery_tasks where epoch = any${liveEpochs} and subscription_id = s.id offset 0) t limit $2::int8) c`,
 );
 
-/** No further than $2 rows. */
+/** At most $2 rows. */
 const countJobs = statement<{ count: string }>(
   "count_project_jobs",
   `select count(*) as count from (select from ${unfinishedJobs("$1::uuid")} limit $2::int8) c`,
 );
 
-/** By project. Endpoints of asks are not among them. */
+/** By project, without ask endpoints. */
 const countSubscriptions = statement<{ count: string }>(
   "count_project_subscriptions",
   "select count(*) as count from subscriptions where project_id = $1::uuid and kind = 'events'",
@@ -45,7 +42,7 @@ const countToolkits = statement<{ count: string }>(
   "select count(*) as count from private_toolkits where project_id = $1::uuid",
 );
 
-/** Everything of the project is read, but nothing is unpacked: a length stands beside what is stored apart. */
+/** Reads all rows of the project, but no large values: their lengths are stored separately. */
 const measure = statement<{ bytes: string }>(
   "measure_project_storage",
   `select (select coalesce(sum(octet_length(payload)), 0) from events where project_id = $1::uuid)
@@ -58,22 +55,22 @@ const measure = statement<{ bytes: string }>(
         cross join lateral (select octet_length(data) as bytes from job_rows where job_id = j.id offset 0) r) as bytes`,
 );
 
-/** Counts what has no bound here: as far as anyone asks. */
+/** Maximum of counts without another limit. */
 const countMax = 10_000_000;
 
-/** What a project has in the store. Counts go no further than `most`, where it is given; what is beyond costs nothing. */
+/** Usage of a project. Counts stop at `most`, if given; rows beyond it cost nothing. */
 export type ProjectUsage = {
-  /** Pending deliveries, leased ones included. */
+  /** Pending deliveries, including leased ones. */
   countDeliveries(most?: number): Promise<number>;
-  /** Jobs that have not ended, parked ones and twins included. */
+  /** Unfinished jobs, including parked ones and simulation runs. */
   countJobs(most?: number): Promise<number>;
   countSubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
-  /** Bytes of payloads of events, of what the ledger keeps of calls, and of rows of jobs. Reads all of them. */
+  /** Size in bytes of event payloads, of the ledger's data of calls, and of jobs' rows. Reads all of them. */
   measureStorage(): Promise<number>;
 };
 
-/** What one project has in the store. */
+/** Returns the usage of one project. */
 export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage {
   const id = uuidOfId(projectId);
   const bound = (most = countMax) => Math.min(most, countMax);

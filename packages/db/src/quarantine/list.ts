@@ -8,14 +8,14 @@ import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { QuarantinedPost, QuarantineFilter } from "./repo.ts";
 
-/** Which posts to release: by toolkit (empty: any) and by the time of their receipt, from `sinceMs` on and before `untilMs`. */
+/** Posts to release: by toolkit (empty: any) and time of receipt, from `sinceMs` on and before `untilMs`. */
 export type HeldPostFilter = { toolkitSlug: string; sinceMs: number | undefined; untilMs: number | undefined };
 
-// $1 to $3 are a ReleaseFilter. An id begins with the time of the receipt, so a range of times is a range of ids.
+// $1 to $3 are a HeldPostFilter. An id begins with the time of receipt, so a time range is a range of ids.
 const filterText =
   "($1::text = '' or toolkit_slug = $1::text) and id >= $2::uuid and ($3::uuid is null or id < $3::uuid)";
 
-/** The oldest that are held, of each reason: in one index of all of them the others would stand before those of a toolkit. */
+/** Returns the query for the oldest held posts of each reason: in one index of all posts, others would precede those of a toolkit. */
 function oldestHeld(columns: string, values: string): string {
   return `select h.id from unnest($1::text[]) as r(reason) cross join lateral (
       select id from quarantined_posts where released_at is null
@@ -33,13 +33,13 @@ const selectHeldOfToolkit = statement<{ id: string }>(
   oldestHeld("toolkit_slug, reason", "$6::text, r.reason"),
 );
 
-/** Served by the primary key. */
+/** By primary key. */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",
   `select id, ${filterText} as matches from quarantined_posts where id = any($4::uuid[]) order by id`,
 );
 
-/** Posts still in quarantine, the oldest first, from after `after`. */
+/** Returns posts still in quarantine, oldest first, after `after`. */
 export async function listHeldQuarantinedPosts(
   db: Executor,
   filter: HeldPostFilter,
@@ -55,7 +55,7 @@ export async function listHeldQuarantinedPosts(
   return rows.map((row) => idOfUuid("qrn", row.id));
 }
 
-/** Those of `ids` that there are, released or not, the oldest first, and whether they match the filter. */
+/** Returns those of `ids` that exist, released or not, oldest first, and if they match the filter. */
 export async function findQuarantinedIds(
   db: Executor,
   filter: HeldPostFilter,
@@ -74,8 +74,8 @@ const page = { table: "quarantined_posts", columns, as: "q" };
 const from = "$1::uuid";
 
 /**
- * The newest of those that are held (`$4`: of which reasons) and of those that were released (`$5`). They stand in indexes apart: in one of
- * both, either could stand before all of the others.
+ * Returns the query for the newest held posts (`$4`: reasons) and released posts (`$5`). They have separate indexes: in one index, posts of
+ * one kind could precede all of the other.
  */
 function newestPosts(key: Readonly<Record<string, string>>): string {
   const newest = (condition: string) =>
@@ -99,7 +99,7 @@ const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   found: newestPosts({ toolkit_slug: "$6::text" }),
 });
 
-/** Posts, newest first, from after `after`. */
+/** Returns posts, newest first, after `after`. */
 export function listQuarantinedPosts(
   db: Executor,
   { toolkitSlug, reason, includeReleased, ...times }: QuarantineFilter,

@@ -7,33 +7,33 @@ import { statement } from "../sql/statement.ts";
 /** A verified post that became no event. */
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
 
-/** Which posts to list; empty strings match all. */
+/** Filter of a list of posts; empty strings match all. */
 export type QuarantineFilter = {
   toolkitSlug: string;
   reason: string;
-  /** Released posts stand in the list too. */
+  /** True if released posts are listed too. */
   includeReleased: boolean;
   sinceMs: number | undefined;
   untilMs: number | undefined;
 };
 
-/** Keeps posts. */
+/** Stores posts. */
 export async function putQuarantinedPosts(db: Executor, posts: readonly QuarantinedPost[]): Promise<void> {
   if (posts.length > 0) await db.orm.insert(quarantinedPosts).values([...posts]);
 }
 
-/** The post with this id, if there is one. */
+/** Returns the post with this id, if it exists. */
 export async function findQuarantinedPost(db: Executor, id: QuarantineId): Promise<QuarantinedPost | undefined> {
   const [post] = await db.orm.select().from(quarantinedPosts).where(eq(quarantinedPosts.id, id));
   return post;
 }
 
-/** A post as it was kept before headers and query were sealed; `isSealed` for one that is. */
+/** A post from before headers and query were sealed; `isSealed` if they are sealed now. */
 export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "query"> & {
   readonly isSealed: boolean;
 };
 
-/** Posts with headers and query as they stand, the oldest first, from after `after`. By the primary key. */
+/** Returns posts with headers and query as stored, oldest first, after `after`. By primary key. */
 export function listQuarantineSeals(
   db: Executor,
   page: { after: QuarantineId | undefined; limit: number },
@@ -47,7 +47,7 @@ export function listQuarantineSeals(
     .limit(page.limit);
 }
 
-/** Puts the sealed envelope of a post in the place of its headers and query, and `detail` in that of its own where one is given. */
+/** Replaces a post's headers and query with their sealed envelope, and its detail with `detail` if given. */
 export async function sealQuarantinedPost(
   db: Executor,
   id: QuarantineId,
@@ -59,7 +59,7 @@ export async function sealQuarantinedPost(
     .where(and(eq(quarantinedPosts.id, id), isNull(quarantinedPosts.envelope)));
 }
 
-/** Marks a post as released; false when it was released before. */
+/** Marks a post as released; false if it was released before. */
 export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId, nowMs: number): Promise<boolean> {
   const rows = await db.orm
     .update(quarantinedPosts)
@@ -69,7 +69,7 @@ export async function markQuarantinedPostReleased(db: Executor, id: QuarantineId
   return rows.length > 0;
 }
 
-/** Puts a post back (or leaves it) in quarantine, with why. */
+/** Returns a post to quarantine, or keeps it there, with the reason. */
 export async function noteQuarantinedPost(
   db: Executor,
   id: QuarantineId,
@@ -88,7 +88,7 @@ const sweepQuarantine = statement<{ id: string }>(
    returning id`,
 );
 
-/** Removes up to `limit` quarantined posts received before `beforeMs`, released or not; returns how many. */
+/** Deletes up to `limit` quarantined posts received before `beforeMs`, released or not; returns how many. */
 export async function sweepQuarantinedPosts(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepQuarantine(db, [firstUuidAt(beforeMs), limit])).length;
 }

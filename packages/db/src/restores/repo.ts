@@ -5,16 +5,16 @@ import { countPendingDeliveries } from "../deliveries/repo.ts";
 import { restores } from "../schema/index.ts";
 import { jobStatuses } from "../schema/words.ts";
 
-/** A backup that the store was restored from; times in epoch milliseconds. See the table. */
+/** A backup that the database was restored from; times in epoch milliseconds. See the table. */
 export type Restore = typeof restores.$inferSelect;
 
-/** What tells that the store was restored: by which key it is known, and what the backup holds. */
+/** Identifies a restore, with the end of its backup. */
 export type RestoreNote = Pick<Restore, "key" | "backupEndsAt">;
 
-/** What a held store would send or do by itself. */
+/** Work that a restored database holds back. */
 export type PausedWork = { readonly deliveries: number; readonly jobs: number };
 
-/** Holds the store from now on, unless this restore is known. */
+/** Holds the database's work from now on, unless this restore is known. */
 export async function noteRestore(db: Executor, note: RestoreNote, nowMs: number): Promise<void> {
   await db.orm
     .insert(restores)
@@ -22,16 +22,16 @@ export async function noteRestore(db: Executor, note: RestoreNote, nowMs: number
     .onConflictDoNothing();
 }
 
-/** The last restore; undefined where there was none. */
+/** Returns the last restore; undefined if there was none. */
 export async function findRestore(db: Executor): Promise<Restore | undefined> {
   const [row] = await db.orm.select().from(restores).orderBy(desc(restores.restoredAt)).limit(1);
   return row;
 }
 
-/** Statuses of jobs that have not ended. */
+/** Statuses of unfinished jobs. */
 const live = sql.raw(`('${jobStatuses.slice(0, jobStatuses.indexOf("succeeded")).join("', '")}')`);
 
-/** Deliveries that are pending, and live jobs that have not ended and no other job runs. All of them are gone through, project by project. */
+/** Counts pending deliveries and unfinished live jobs without a parent. Scans all of them, project by project. */
 export async function countHeldWork(db: Executor): Promise<PausedWork> {
   const deliveries = await countPendingDeliveries(db);
   const [row] = await db.orm.execute<{ jobs: number }>(
@@ -42,8 +42,8 @@ export async function countHeldWork(db: Executor): Promise<PausedWork> {
 }
 
 /**
- * Ends the hold, and answers the restore and what waited; undefined where the store is not held. Unless nothing was sent since the backup,
- * what jobs from before the restore would write is in doubt from then on.
+ * Resumes the work; returns the restore and the work that waited. Undefined if nothing is held. Unless nothing was sent since the backup,
+ * writes of jobs from before the restore are in doubt from then on.
  */
 export function resumeRestored(
   db: Executor,
@@ -66,8 +66,8 @@ export function resumeRestored(
 }
 
 /**
- * Notes in the live jobs that have not ended that they stand as of the backup. What was submitted to this store itself, nobody else knows of.
- * Those that no other job runs are found project by project: any number of jobs have ended.
+ * Marks unfinished live jobs as coming from the backup, except those submitted after the restore, which the original database does not
+ * know. Jobs without a parent are found project by project, because there may be any number of ended ones.
  */
 async function doubtRestoredJobs(tx: Executor, { backupEndsAt, restoredAt }: Restore): Promise<void> {
   const isDoubted = sql`mode = 'live' and status in ${live} and created_at < ${isoTime(restoredAt)}::timestamptz`;

@@ -5,13 +5,13 @@ import type { NewSecret, SecretRow } from "./repo.ts";
 
 /** The secrets of the deployment itself. */
 export type DeploymentSecretRepository = {
-  /** By name. */
+  /** Sorted by name. */
   list(): Promise<SecretRow[]>;
-  /** The sealed value; undefined where there is none. By primary key. */
+  /** Returns the sealed value; undefined if there is none. By primary key. */
   find(name: string): Promise<Buffer | undefined>;
-  /** Creates one, or gives that of its name a new value, which keeps its createdAt. */
+  /** Creates a secret, or replaces the value of the one with its name, whose createdAt stays. */
   put(secret: NewSecret): Promise<SecretRow>;
-  /** False when there was none. */
+  /** False if there was none. */
   delete(name: string): Promise<boolean>;
 };
 
@@ -21,7 +21,7 @@ const columns = {
   updatedAt: deploymentSecrets.updatedAt,
 };
 
-/** The secrets of the deployment itself. */
+/** Returns the secrets of the deployment itself. */
 export function secretsOfDeployment(db: Executor): DeploymentSecretRepository {
   const named = (name: string) => eq(deploymentSecrets.name, name);
   return {

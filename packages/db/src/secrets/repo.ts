@@ -6,29 +6,32 @@ import { projects, secrets } from "../schema/index.ts";
 /** A secret without its value. */
 export type SecretRow = Pick<typeof secrets.$inferSelect, "name" | "createdAt" | "updatedAt">;
 
-/** A secret as it is kept. */
+/** A secret to store. */
 export type NewSecret = SecretRow & Pick<typeof secrets.$inferSelect, "value">;
 
 /** The secrets of one project. */
 export type SecretRepository = {
-  /** By name. */
+  /** Sorted by name. */
   list(): Promise<SecretRow[]>;
-  /** Creates one, or gives that of its name a new value, which keeps its createdAt. Undefined, and nothing kept, when that would make more than `most`. */
+  /**
+   * Creates a secret, or replaces the value of the one with its name, whose createdAt stays. Undefined, with nothing stored, if the project
+   * would have more than `most`.
+   */
   put(secret: NewSecret, most: number): Promise<SecretRow | undefined>;
-  /** False when there was none. */
+  /** False if there was none. */
   delete(name: string): Promise<boolean>;
 };
 
 const columns = { name: secrets.name, createdAt: secrets.createdAt, updatedAt: secrets.updatedAt };
 
-/** The secrets of one project. */
+/** Returns the secrets of one project. */
 export function secretsForProject(db: Executor, projectId: ProjectId): SecretRepository {
   const ofProject = eq(secrets.projectId, projectId);
   return {
     list: () => db.orm.select(columns).from(secrets).where(ofProject).orderBy(asc(secrets.name)),
     put: (secret, most) =>
       withTransaction(db, async (tx) => {
-        // Whoever puts holds the project, so that of two for the last place one is kept.
+        // Locks the project, so that of two concurrent calls only one takes the last slot.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
         const [others] = await tx.orm
           .select({ count: count() })

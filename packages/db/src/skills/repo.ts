@@ -13,7 +13,7 @@ import { statement } from "../sql/statement.ts";
 /** A version of a program that a project promoted to a tool. `slug` is without the prefix `skills.`. */
 type Skill = Omit<Row<typeof skills>, "projectId" | "deletedAt">;
 
-/** A program as it was submitted, sealed or, of versions before 0.2, as it is. */
+/** A program as submitted, sealed, or in clear in rows of versions before 0.2. */
 type SkillProgram = Row<typeof jobPrograms, "program" | "sealedProgram">;
 
 /** A skill with the JSON text of its program's inputSchema. */
@@ -23,14 +23,14 @@ const columns = selectList(skills, namesBut(skills, "projectId", "deletedAt"), "
 const programColumns = selectList(jobPrograms, ["program", "sealedProgram"], "p");
 const listed = selectList(skills, ["slug", "version", "description", "jobId", "accessClass", "createdAt"], "s");
 
-/** `offset 0` keeps it a lookup by primary key: a join was planned through all programs of the project, and they are large. */
+/** `offset 0` keeps this a lookup by primary key: a join was planned through all programs of the project, which are large. */
 const eachProgram = `cross join lateral (
      select program, sealed_program from job_programs where project_id = s.project_id and digest = s.program_digest offset 0) p`;
 
-/** Of an unsealed program as json, not jsonb: the text of the schema is kept as it was written. */
+/** Reads an unsealed program as json instead of jsonb, which keeps the schema's text as written. */
 const schemaText = `coalesce(s.input_schema, (p.program::json -> 'inputSchema')::text) as "inputSchema"`;
 
-/** By primary keys: of a version, or, of version 0, of the newest. */
+/** By primary keys: one version, or for version 0 the newest. */
 const selectSkill = statement<RawRow<Skill & SkillProgram>>(
   "find_skill",
   `select ${columns.text}, ${programColumns.text} from (
@@ -39,7 +39,7 @@ const selectSkill = statement<RawRow<Skill & SkillProgram>>(
      order by version desc limit 1) s ${eachProgram}`,
 );
 
-/** By primary keys: the newest version of each. */
+/** By primary keys: the newest version of each skill. */
 const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skills",
   `select ${listed.text}, ${schemaText} from (
@@ -47,14 +47,14 @@ const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inpu
    ${eachProgram} order by s.slug`,
 );
 
-/** By primary keys: every version of one, the newest first. */
+/** By primary keys: all versions of one skill, newest first. */
 const selectVersions = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skill_versions",
   `select ${listed.text}, ${schemaText} from skills s ${eachProgram}
    where s.project_id = $1::uuid and s.slug = $2::text and s.deleted_at is null order by s.version desc`,
 );
 
-/** A skill of a project with its program as it was submitted; of version 0, the newest. */
+/** Returns a skill of a project with its program as submitted; version 0 is the newest. */
 async function findSkill(
   db: Executor,
   projectId: ProjectId,
@@ -64,46 +64,46 @@ async function findSkill(
   return row && programColumns.read(columns.read(row));
 }
 
-/** The newest versions of a project's skills, ordered by slug. */
+/** Returns the newest versions of a project's skills, sorted by slug. */
 async function listSkills(db: Executor, projectId: ProjectId): Promise<ListedSkill[]> {
   return (await selectSkills(db, [uuidOfId(projectId)])).map((row) => listed.read(row));
 }
 
-/** The versions of one skill, the newest first. */
+/** Returns the versions of one skill, newest first. */
 async function listSkillVersions(db: Executor, projectId: ProjectId, slug: string): Promise<ListedSkill[]> {
   return (await selectVersions(db, [uuidOfId(projectId), slug])).map((row) => listed.read(row));
 }
 
-/** What is promoted: a version that has no number yet. `newest`: the version that it follows; 0 for a new skill. */
+/** A version to promote, without a number yet. `newest`: the version that it follows; 0 for a new skill. */
 export type NewSkill = Omit<Skill, "version"> & { readonly newest: number };
 
-/** How many skills a project may have, and a skill versions. */
+/** Maximum skills of a project, and maximum versions of a skill. */
 type SkillLimits = { readonly skills: number; readonly versions: number };
 
 /**
- * What came of a promotion: the version that was made; or the newest version of the skill is another than was said (0: there is none),
- * or there are as many as may be, and nothing was written.
+ * Result of a promotion: the new version; or nothing was written, because the skill's newest version is not the expected one (0: none
+ * exists) or a maximum is reached.
  */
 type PromotionResult =
   | { readonly outcome: "added"; readonly version: number }
   | { readonly outcome: "moved"; readonly newest: number }
   | { readonly outcome: "too_many"; readonly what: keyof SkillLimits };
 
-/** The skills of one project. Every change moves the project's catalog version in the same transaction. */
+/** The skills of one project. Every change increments the project's catalog version in the same transaction. */
 type SkillRepository = {
-  /** A skill with its program as it was submitted; of version 0, the newest. */
+  /** Returns a skill with its program as submitted; version 0 is the newest. */
   find(skill: Pick<Skill, "slug" | "version">): Promise<(Skill & SkillProgram) | undefined>;
-  /** The newest of each, ordered by slug. */
+  /** The newest version of each, sorted by slug. */
   list(): Promise<ListedSkill[]>;
-  /** All of one, the newest first. */
+  /** All versions of one skill, newest first. */
   listVersions(slug: string): Promise<ListedSkill[]>;
-  /** Adds a version, and logs on its job what `eventOf` makes of its number. */
+  /** Adds a version, and logs on its job the event that `eventOf` makes from its number. */
   add(skill: NewSkill, eventOf: (version: number) => NewJobEvent, most: SkillLimits): Promise<PromotionResult>;
-  /** Deletes a version, or, of version 0, all. False when there is none. */
+  /** Deletes a version, or all for version 0. False if there is none. */
   delete(skill: Pick<Skill, "slug" | "version">, nowMs: number): Promise<boolean>;
 };
 
-/** The skills of one project. */
+/** Returns the skills of one project. */
 export function skillsForProject(db: Executor, projectId: ProjectId): SkillRepository {
   const own = eq(skills.projectId, projectId);
   const ofSlug = (slug: string) => and(own, eq(skills.slug, slug));
@@ -113,7 +113,7 @@ export function skillsForProject(db: Executor, projectId: ProjectId): SkillRepos
     listVersions: (slug) => listSkillVersions(db, projectId, slug),
     add: ({ newest, ...skill }, eventOf, most) =>
       withTransaction(db, async (tx) => {
-        // Moving the version takes the project's row, so two promotions cannot both find room for the last skill.
+        // This locks the project's row, so two promotions cannot both take the last slot.
         await touchCatalog(tx, projectId);
         const known = await tx.orm
           .select({ version: skills.version, deletedAt: skills.deletedAt })

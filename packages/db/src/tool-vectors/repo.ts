@@ -3,10 +3,10 @@ import type { Executor } from "../connect.ts";
 import { timeOfColumn } from "../schema/columns.ts";
 import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 
-/** A vector that is kept, and when it was last read, give or take a day. */
+/** A stored vector; `usedAt` is accurate to about a day. */
 export type ToolVector = { readonly digest: string; readonly vector: Buffer; readonly usedAt: number };
 
-/** The text of a tool that a vector is asked for. `projectId` is undefined in the shared catalog. */
+/** The text of a tool whose vector is requested. `projectId` is undefined for the shared catalog. */
 export type ToolTextKey = { readonly digest: string; readonly projectId: ProjectId | undefined };
 
 const readVectors = statement<{ digest: string; vector: Buffer; used_at: string }>(
@@ -15,7 +15,7 @@ const readVectors = statement<{ digest: string; vector: Buffer; used_at: string 
    where digest = any($1::text[]) and vector is not null and project_id is not distinct from $2::uuid`,
 );
 
-/** Those of some digests that are kept for a project, or for all where it is undefined. Served by tool_vectors_pkey. */
+/** Returns stored vectors by digest, of a project, or of the shared catalog if it is undefined. By tool_vectors_pkey. */
 export async function readToolVectors(
   db: Executor,
   digests: readonly string[],
@@ -36,7 +36,7 @@ const claimTexts = statement<{ digest: string }>(
    returning digest`,
 );
 
-/** Takes texts to ask for, until `untilMs`: answers those that no other node asks for, and that have no vector. */
+/** Claims texts to request, until `untilMs`. Returns those without a vector that no other node has claimed. */
 export async function claimToolVectors(
   db: Executor,
   keys: readonly ToolTextKey[],
@@ -54,7 +54,7 @@ const keepVectors = statement(
    from unnest($1::text[], $2::bytea[]) as i(digest, vector) where v.digest = i.digest`,
 );
 
-/** Keeps what was answered for texts that were claimed; those of a project that is gone by then are left out. */
+/** Stores the vectors of claimed texts; omits those of a project deleted meanwhile. */
 export async function keepToolVectors(
   db: Executor,
   vectors: readonly { readonly digest: string; readonly vector: Uint8Array }[],
@@ -69,7 +69,7 @@ const releaseTexts = statement(
   "delete from tool_vectors where digest = any($1::text[]) and vector is null",
 );
 
-/** Gives up texts that were claimed, so that any node may ask for them at once. */
+/** Releases claimed texts, so that any node may request them at once. */
 export async function releaseToolVectors(db: Executor, digests: readonly string[]): Promise<void> {
   await releaseTexts(db, [arrayLiteral(digests)]);
 }
@@ -79,7 +79,7 @@ const touchVectors = statement(
   "update tool_vectors set used_at = $2::timestamptz where digest = any($1::text[])",
 );
 
-/** Notes that vectors are in use. */
+/** Stores that vectors are in use. */
 export async function touchToolVectors(db: Executor, digests: readonly string[], nowMs: number): Promise<void> {
   await touchVectors(db, [arrayLiteral(digests), isoTime(nowMs)]);
 }
@@ -93,7 +93,7 @@ const sweepVectors = statement<{ digest: string }>(
    where v.digest = old.digest returning v.digest`,
 );
 
-/** Removes up to `limit` vectors that nobody read since `beforeMs`; returns how many. */
+/** Deletes up to `limit` vectors not read since `beforeMs`; returns how many. */
 export async function sweepToolVectors(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepVectors(db, [isoTime(beforeMs), limit])).length;
 }

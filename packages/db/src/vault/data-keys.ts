@@ -3,7 +3,7 @@ import { eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dataKeys, projects } from "../schema/index.ts";
 
-/** A data key as it is stored. */
+/** A data key as stored. */
 export type DataKeyRow = {
   readonly number: number;
   readonly scope: KeyScope;
@@ -12,7 +12,7 @@ export type DataKeyRow = {
   readonly wrapped: Buffer;
 };
 
-/** A data key to be stored; its number comes with that. */
+/** A data key to store; storing it assigns its number. */
 export type NewDataKey = Omit<DataKeyRow, "number">;
 
 const columns = {
@@ -25,7 +25,7 @@ const columns = {
 
 const rowsMax = 1_000;
 
-/** Data keys of the deployment and all projects, by number, from behind `after`: at most 1,000. */
+/** Returns data keys of the deployment and all projects by number, after `after`: at most 1,000. */
 export async function listDataKeys(db: Executor, after: number): Promise<DataKeyRow[]> {
   const rows = await db.orm
     .select(columns)
@@ -36,7 +36,7 @@ export async function listDataKeys(db: Executor, after: number): Promise<DataKey
   return rows.map(rowOf);
 }
 
-/** Data keys of some scopes. */
+/** Returns the data keys of some scopes. */
 export async function findDataKeys(db: Executor, scopes: readonly KeyScope[]): Promise<DataKeyRow[]> {
   const ids = scopes.filter((scope): scope is ProjectId => scope !== "deployment");
   const ofProjects =
@@ -47,13 +47,13 @@ export async function findDataKeys(db: Executor, scopes: readonly KeyScope[]): P
   return [...ofProjects, ...own].map(rowOf);
 }
 
-/** The numbers of all data keys. */
+/** Returns the numbers of all data keys. */
 export async function listDataKeyNumbers(db: Executor): Promise<Set<number>> {
   const rows = await db.orm.select({ number: dataKeys.number }).from(dataKeys);
   return new Set(rows.map(({ number }) => number));
 }
 
-/** Stores data keys: of a scope, a use and a rotation the first one stays. Those of projects that are not there are left out. */
+/** Stores data keys; for a scope, use and rotation the first one stays. Omits those of deleted projects. */
 export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], nowMs: number): Promise<void> {
   const ids = keys.flatMap(({ scope }) => (scope === "deployment" ? [] : [scope]));
   const known =
@@ -65,15 +65,12 @@ export async function putDataKeys(db: Executor, keys: readonly NewDataKey[], now
   if (rows.length > 0) await db.orm.insert(dataKeys).values(rows).onConflictDoNothing();
 }
 
-/** Puts another wrapping in the place of a data key's. */
+/** Replaces the wrapping of a data key. */
 export async function rewrapDataKey(db: Executor, number: number, wrapped: Buffer): Promise<void> {
   await db.orm.update(dataKeys).set({ wrapped }).where(eq(dataKeys.number, number));
 }
 
-/**
- * Removes the sealing keys that a rotation has replaced: none without a newer one of its scope, which is looked for among those of the scope.
- * Whoever makes keys waits for this.
- */
+/** Deletes the sealing keys that a rotation has replaced, but only if their scope has a newer one. Creating keys waits for this. */
 export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number): Promise<void> {
   const isReplaced = (scope: SQL) =>
     sql`exists (select from data_keys n where ${scope} and n.use = 'seal' and n.number > ${lastOldNumber} offset 0)`;
@@ -81,14 +78,14 @@ export async function removeReplacedDataKeys(db: Executor, lastOldNumber: number
     and case when k.project_id is null then ${isReplaced(sql`n.project_id is null`)} else ${isReplaced(sql`n.project_id = k.project_id`)} end`);
 }
 
-/** Holds up whoever makes data keys until the end of the transaction. */
+/** Blocks the creation of data keys until the end of the transaction. */
 export async function lockDataKeys(tx: Executor): Promise<void> {
   await tx.orm.execute(sql`lock table data_keys in exclusive mode`);
 }
 
 /**
- * Removes the keys of a project, in the transaction that removes the project: what they sealed opens nowhere any more, also where rows are left.
- * Nodes let go of them within seconds.
+ * Deletes the keys of a project, in the transaction that deletes the project: values they sealed can never be opened again, even if rows
+ * are left. Nodes forget them within seconds.
  */
 export async function destroyDataKeys(db: Executor, projectId: ProjectId): Promise<void> {
   await db.orm.delete(dataKeys).where(eq(dataKeys.projectId, projectId));

@@ -3,37 +3,37 @@ import type { Executor } from "../connect.ts";
 import { type RowProject, type SealedTable, sealedContext, sealedTables } from "../schema/sealed-columns.ts";
 import { arrayLiteral, bytesArrayLiteral } from "../sql/statement.ts";
 
-/** A value that another key sealed than those that seal now, and the context it is bound to. */
+/** A value sealed with an old key, and the context it is bound to. */
 export type OldValue = { readonly sealed: Buffer; readonly context: string };
 
-/** Where a walk over a table stands: behind the row of this key, as JSON text; empty at its beginning. */
+/** Position in the scan of a table: after the row with this key, as JSON text; empty at the start. */
 export type WalkPosition = string;
 
 /** Rows of a table, in the order of its primary key. */
 export type SealedPage = {
   readonly rows: readonly SealedRow[];
-  /** How many were looked at. */
+  /** Number of scanned rows. */
   readonly seen: number;
-  /** Undefined behind the last row. */
+  /** Undefined after the last row. */
   readonly next: WalkPosition | undefined;
 };
 
-/** A row with values to be sealed anew: by sealed column, undefined for what stays. */
+/** A row with values to seal again, by sealed column; undefined for values that stay. */
 export type SealedRow = { readonly key: readonly string[]; readonly values: readonly (OldValue | undefined)[] };
 
-/** Bytes that tell one sealed value from another: they hold its nonce. */
+/** First bytes that distinguish sealed values, including the nonce. */
 const headBytes = 48;
-/** Of the sealed values of a page, beyond which it ends. */
+/** Maximum bytes of sealed values per page. */
 const pageBytesMax = 4_194_304;
 
-/** The tables with sealed columns, in the order in which they are gone through. */
+/** Returns the tables with sealed columns, in the order of processing. */
 export function sealedTableNames(): readonly string[] {
   return sealedTables.map(({ name }) => name);
 }
 
 /**
- * Reads the next rows of a table, at most `limit` of them. A value is old when its bytes come before `oldBefore`: vault keys stand before data
- * keys, and those before newer ones. By the primary key, whatever the statistics say; a rotation alone runs it.
+ * Reads the next rows of a table, at most `limit`. A value is old if its bytes sort before `oldBefore`: values under vault keys sort before
+ * those under data keys, and older data keys before newer ones. By primary key, whatever the statistics say; only a rotation runs it.
  */
 export async function readSealedPage(
   db: Executor,
@@ -56,8 +56,8 @@ export async function readSealedPage(
 }
 
 /**
- * Puts new values in the place of those that were read, and answers how many there were. What was changed meanwhile stays as it is, and so does
- * a row that somebody holds: nothing here ever waits for another, which may be waiting for a row of this one.
+ * Replaces the values that were read; returns how many. Values changed meanwhile stay, and so do rows locked by another transaction. This
+ * never waits for a lock, because the other transaction may wait for a row of this one.
  */
 export async function writeResealed(
   db: Executor,
@@ -74,7 +74,7 @@ export async function writeResealed(
   return Number(counted?.count ?? 0);
 }
 
-/** About how many rows the tables have, as PostgreSQL last counted them. */
+/** Returns the approximate number of rows in the tables, from PostgreSQL's statistics. */
 export async function countSealedRows(db: Executor): Promise<number> {
   const [row] = await db.sql.unsafe<{ rows: string }[]>(
     "select coalesce(sum(greatest(reltuples, 0)), 0)::int8 as rows from pg_class where oid = any($1::regclass[]::oid[])",
@@ -89,7 +89,7 @@ function tableOf(name: string): SealedTable {
   return table;
 }
 
-/** Keys as texts, whose order is not theirs: it is the index that orders. */
+/** Keys are passed as texts, which sort differently, so the index provides the order. */
 function pageText({ name, key, project, columns, named }: SealedTable, isBehind: boolean): string {
   const keys = key.map(({ name: column }) => `t."${column}"`);
   const behind = key.map((column, index) => `$${3 + index}::text::${column.getSQLType()}`);
@@ -128,7 +128,7 @@ function keyOf({ key }: SealedTable, row: Record<string, unknown>): string[] {
   return key.map((_column, index) => String(row[`k${index}`]));
 }
 
-/** None for a row without an old value, and for one whose project is gone: nothing opens that. */
+/** Returns nothing for a row without an old value, or whose project is deleted: no key opens it. */
 function rowOf(table: SealedTable, row: Record<string, unknown>): SealedRow[] {
   const project = row["project"];
   if (table.project !== "deployment" && typeof project !== "string") return [];

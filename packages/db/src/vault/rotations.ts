@@ -6,20 +6,20 @@ import { dataKeys, oldSubkeys, vaultCheck, vaultNodes, vaultRotations } from "..
 /** A rotation of the vault key. */
 export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner" | "leaseUntil">;
 
-/** What nodes compare, to know whether they are up to date. */
+/** Values that nodes compare to check if they are up to date. */
 export type VaultVersion = {
   /** The last rotation; undefined before the first. */
   readonly rotation: Pick<VaultRotation, "number" | "state" | "toKeyId" | "lastOldNumber"> | undefined;
-  /** How many data keys there are, and the number of the last. */
+  /** Number of data keys, and the number of the last one. */
   readonly keys: string;
 };
 
-/** A node that runs. */
+/** A running node. */
 export type VaultNode = typeof vaultNodes.$inferSelect;
 
 const lastRotation = sql`select number, state, to_key_id, last_old_number from vault_rotations order by number desc limit 1`;
 
-/** The version of what the store holds of the vault; one statement, every few seconds and node. */
+/** Returns the version of the vault's data in the database; one statement, every few seconds per node. */
 export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
   const [row] = await db.orm.execute<{
     number: number | null;
@@ -35,13 +35,13 @@ export async function readVaultVersion(db: Executor): Promise<VaultVersion> {
   return { rotation: { number, state, toKeyId, lastOldNumber }, keys };
 }
 
-/** The last rotation, under way or done. */
+/** Returns the last rotation, running or done. */
 export async function findVaultRotation(db: Executor): Promise<VaultRotation | undefined> {
   const [row] = await db.orm.select().from(vaultRotations).orderBy(desc(vaultRotations.number)).limit(1);
   return row;
 }
 
-/** Vault keys that are refused: those of rotations that are done, unless a later one went back to them. */
+/** Returns the refused vault keys: the replaced keys of finished rotations, unless a later rotation returned to them. */
 export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
   const rows = await db.orm
     .select()
@@ -56,13 +56,13 @@ export async function listRetiredVaultKeys(db: Executor): Promise<Set<string>> {
   return retired;
 }
 
-/** Begins a rotation; undefined while one is under way, also when several are begun at once. */
+/** Begins a rotation; undefined if one is running, also for concurrent calls. */
 export function beginVaultRotation(
   db: Executor,
   { toKeyId, fromKeyIds, total, nowMs }: { toKeyId: string; fromKeyIds: string[]; total: number; nowMs: number },
 ): Promise<VaultRotation | undefined> {
   return withTransaction(db, async (tx) => {
-    // Of data keys, too: one that is being made has its number, and would be taken for one that is to be replaced.
+    // Also locks the data keys: a key being created already has a number, and would be replaced too.
     await tx.orm.execute(sql`lock table vault_rotations, data_keys in exclusive mode`);
     const last = await findVaultRotation(tx);
     if (last !== undefined && last.state !== "done") return undefined;
@@ -75,7 +75,7 @@ export function beginVaultRotation(
   });
 }
 
-/** Takes the rotation that is under way, or goes on holding it. Undefined where there is none, or another node holds it. */
+/** Takes or extends the lease of the running rotation. Undefined if there is none, or another node holds it. */
 export async function leaseVaultRotation(
   db: Executor,
   owner: NodeId,
@@ -98,7 +98,7 @@ export async function leaseVaultRotation(
   return row;
 }
 
-/** Changes a rotation while its lease is held, and holds it on. False where another node has it. */
+/** Changes a rotation while holding its lease, and extends the lease. False if another node holds it. */
 export async function moveVaultRotation(
   db: Executor,
   { number, owner, leaseUntil }: { number: number; owner: NodeId; leaseUntil: number },
@@ -112,19 +112,19 @@ export async function moveVaultRotation(
   return moved.length === 1;
 }
 
-/** Notes that a node runs, which vault keys it has and which data keys it has read. */
+/** Stores that a node runs, its vault keys and the data keys it has read. */
 export async function noteVaultNode(db: Executor, node: VaultNode): Promise<void> {
   const { nodeId: _id, ...set } = node;
   await db.orm.insert(vaultNodes).values(node).onConflictDoUpdate({ target: vaultNodes.nodeId, set });
 }
 
-/** Forgets a node that ends, and those that were not seen since. */
+/** Forgets a node that ends, and nodes without a sign of life since `seenBefore`. */
 export async function forgetVaultNodes(db: Executor, ended: NodeId | undefined, seenBefore: number): Promise<void> {
   const isGone = lt(vaultNodes.seenAt, seenBefore);
   await db.orm.delete(vaultNodes).where(ended === undefined ? isGone : or(eq(vaultNodes.nodeId, ended), isGone));
 }
 
-/** The nodes that were seen since. */
+/** Returns the nodes with a sign of life since then. */
 export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]> {
   return db.orm
     .select()
@@ -132,27 +132,27 @@ export function listVaultNodes(db: Executor, since: number): Promise<VaultNode[]
     .where(sql`${vaultNodes.seenAt} >= ${isoTime(since)}::timestamptz`);
 }
 
-/** The value that tells which vault key wraps; undefined before the first start. */
+/** Returns the value that shows which vault key wraps data keys; undefined before the first start. */
 export async function findVaultCheck(db: Executor): Promise<Buffer | undefined> {
   const [row] = await db.orm.select().from(vaultCheck).where(eq(vaultCheck.id, 1));
   return row?.sealed;
 }
 
-/** Puts another in its place. */
+/** Replaces that value. */
 export async function replaceVaultCheck(db: Executor, sealed: Buffer): Promise<void> {
   await db.orm.update(vaultCheck).set({ sealed }).where(eq(vaultCheck.id, 1));
 }
 
-/** A subkey of a vault key that goes, sealed. */
+/** A sealed subkey of a vault key that will be removed. */
 export type OldSubkey = { readonly keyId: VaultKey["id"]; readonly purpose: string; readonly secret: Buffer };
 
-/** Keeps what was derived from vault keys that go. */
+/** Stores subkeys derived from vault keys that will be removed. */
 export async function putOldSubkeys(db: Executor, keys: readonly OldSubkey[], nowMs: number): Promise<void> {
   const rows = keys.map((key) => ({ ...key, createdAt: nowMs }));
   if (rows.length > 0) await db.orm.insert(oldSubkeys).values(rows).onConflictDoNothing();
 }
 
-/** What was derived from vault keys that are gone. */
+/** Returns subkeys derived from removed vault keys. */
 export function listOldSubkeys(db: Executor): Promise<OldSubkey[]> {
   return db.orm.select().from(oldSubkeys);
 }

@@ -9,7 +9,7 @@ import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** The one with thousands of undo entries. */
+/** A job with thousands of undo entries. */
 const jobId = seededId("job", 1);
 const newJobId = seededId("job", 500_001);
 const digest = Buffer.from("f".repeat(64), "hex");
@@ -33,7 +33,7 @@ const newJob = {
   tasks: [{ jobId: newJobId, kind: "run", subject: "", projectId, dueAt: nowMs }],
 } as const;
 
-/** Submits a job that binds an idempotency key, whose first step has begun. */
+/** Submits a job with an idempotency key, whose first step has begun. */
 async function submit(db: Executor) {
   const { job, events, tasks } = newJob;
   const keyed = { ...job, principalChain: [...job.principalChain], idempotencyKey: "new" };
@@ -41,14 +41,14 @@ async function submit(db: Executor) {
   await insertJobs(db, program, [{ job: keyed, events, tasks, steps }], nowMs);
 }
 
-/** Has a job run another one. */
+/** Adds a child job. */
 async function addChild(db: Executor) {
   const { job, events, tasks } = newJob;
   const owned = { ...job, principalChain: [...job.principalChain], parentJobId: jobId, childKey: "s/new", child };
   await insertChildJobs(db, [{ job: owned, events, tasks }], nowMs);
 }
 
-// Jobs that are written with the query builder: those that bind an idempotency key, and those that others run.
+// Jobs written with the query builder: those with an idempotency key, and child jobs.
 plan("the job of a new idempotency key", (db) => findKeyedJob(db, projectId, "new"));
 plan("store a keyed job", submit);
 plan("store a job that another runs", addChild);

@@ -32,7 +32,7 @@ import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** The one with thousands of rows, entries and events. */
+/** A job with thousands of rows, entries and events. */
 const jobId = seededId("job", 1);
 const owner = seededId("node", 1);
 const lease: JobTaskLease = { jobId, kind: "run", subject: "", leaseToken: 1 };
@@ -83,7 +83,7 @@ const newJob = {
   tasks: [{ ...task, jobId: seededId("job", 500_000) }],
 } as const;
 
-// Jobs and what belongs to them.
+// Jobs and their rows.
 plan("insert_jobs", (db) =>
   insertJobBatch(db, {
     program: { projectId, digest, program: "{}", sealedProgram: null, programHash: "", pins: "{}" },
@@ -234,7 +234,7 @@ plan("find_skill", (db) => skillsForProject(db, projectId).find({ slug: "skill_1
 plan("list_skills", (db) => skillsForProject(db, projectId).list());
 plan("list_skill_versions", (db) => skillsForProject(db, projectId).listVersions("skill_1"));
 
-// The work that is due.
+// Due work.
 plan(
   "claim_job_tasks",
   (db) =>

@@ -16,7 +16,7 @@ const key = {
   ...{ digest: Buffer.alloc(32, 9), createdAt: nowMs },
 };
 
-// Keys as they are made, used and revoked.
+// Keys: creation, use and revocation.
 plan("store a key", (db) => createApiKey(db, key));
 plan("store a key unless it is known", (db) => ensureApiKey(db, key));
 plan("revoke a key", (db) => revokeApiKey(db, keyId, nowMs));

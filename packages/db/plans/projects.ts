@@ -142,7 +142,7 @@ plan("list_calls_of_entity", (db) =>
 
 const pace = { projectId, limitName: "limit-1", key: "key-1", pace: { shares: {} }, revision: "2", madeFrom: "1" };
 
-// Call limits, and where the calls under them stand.
+// Call limits and their usage.
 plan("find_call_limits", (db) => findCallLimits(db, [projectId, seededId("prj", 7)]));
 plan("read_call_paces", (db) => readCallPaces(db, [pace, { ...pace, key: "key-2" }]));
 plan("write_call_paces", (db) => writeCallPaces(db, [{ ...pace, expiresAt: nowMs }]));
@@ -208,7 +208,7 @@ plan("make the first project", (db) => createFirstProject(db, "new", nowMs), {
 plan("set the policy of a project", (db) =>
   setProjectPolicy(db, projectId, { planApproval: "always", redirectUrls: [], quotas: {} }),
 );
-// Nodes keep which projects there are, and read all of them at each change.
+// Nodes cache the list of projects and read all of them at each change.
 plan("the deployment's routing", (db) => readDeploymentRouting(db));
 plan("a page of projects", (db) => listProjects(db, page), { statistics: ["fresh"] });
 plan("the key of a caller", (db) => findCallerKey(db, Buffer.from("7".padStart(64, "0"), "hex")));

@@ -27,7 +27,7 @@ const started: NewReplay = {
   },
 };
 
-/** Starts a replay of a project that has none. */
+/** Starts a replay in a project without replays. */
 const moved: ReplayMove = {
   ...{ id, state: "running", reason: "", waitsForId: null, total: 1, uncountedFromId: null, queued: 1 },
   ...{ positionEventId: position.eventId, positionSubscriptionId: position.subscriptionId },
@@ -38,14 +38,14 @@ function start(db: Executor) {
   return replaysForProject(db, seededId("prj", 5_000)).start(started, 10);
 }
 
-/** Ends a replay that is under way. */
+/** Ends a running replay. */
 function cancel(db: Executor) {
   return replaysForProject(db, projectId).change(id, () => ({ state: "cancelled", endedAt: nowMs, updatedAt: nowMs }));
 }
 
-// Paced replays.
+// Throttled replays.
 plan("find_replay_matches", (db) => findReplayMatches(db, filter, position, { limit: 50, events: 100 }), {
-  // However many events there are: a walk is bounded, and the fewer the more subscriptions they are compared with.
+  // However many events exist: a scan is bounded, and reads fewer events for more subscriptions.
   rowsMax: { events: 5_000 },
 });
 plan("count_replay_matches", (db) => countReplayMatches(db, filter, firstEventAt(seededAt(10_000))), {

@@ -5,7 +5,7 @@ import { plan } from "./planner/plan.ts";
 
 const sealed = Buffer.from("sealed");
 
-/** The key of a table's first row, and what stands behind it. */
+/** Reads a table's first row and the rows after it. */
 const page = { oldBefore: Buffer.alloc(12, 0xff), limit: 500 };
 
 async function afterFirst(db: Executor, table: string): Promise<string> {
@@ -14,7 +14,7 @@ async function afterFirst(db: Executor, table: string): Promise<string> {
   return next;
 }
 
-// A rotation of the vault key goes through a table by its primary key, from row to row, however large it is.
+// A rotation of the vault key scans a table by its primary key, however large it is.
 for (const { name, columns } of sealedTables) {
   plan(`the first sealed values of ${name}`, (db) => readSealedPage(db, { ...page, table: name, after: "" }));
   plan(`the next sealed values of ${name}`, async (db) =>

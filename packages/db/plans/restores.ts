@@ -10,9 +10,9 @@ const resume = async (db: Executor) => {
   await resumeRestored(db, { nowMs, isNothingSince: false });
 };
 
-// What a restored store held back.
+// Work that a restored database held back.
 plan("note that the store was restored", (db) => noteRestore(db, note, nowMs));
 plan("the last restore", (db) => findRestore(db));
-// Each project by itself, once a restore: the jobs that have ended are not read.
+// Each project separately, once per restore; ended jobs are not read.
 plan("the jobs that a held store would run", (db) => countHeldWork(db), { rowsMax: { jobs: 1_000 } });
 plan("resume a held store", resume, { rowsMax: { jobs: 1_000 } });

@@ -10,7 +10,7 @@ import { plan } from "./planner/plan.ts";
 import { seededId } from "./planner/seed.ts";
 
 const projectId = seededId("prj", 1);
-/** One that has none yet: the first has as many as it may. */
+/** A project without subscriptions: the first one has the maximum. */
 const emptyProjectId = seededId("prj", 700);
 const page = { after: undefined, limit: 51 };
 const hourMs = 3_600_000;
@@ -21,12 +21,12 @@ const asks = (db: Executor) => askEndpointsForProject(db, projectId);
 const agents = (db: Executor) => agentSubscriptionsForProject(db, projectId);
 
 const endpoint = { id: seededId("sub", 500_000), endpointUrl, signingSecret, createdAt: nowMs };
-/** Of a key of its own: each of the seeded ones is a grant's, and vouches for it. */
+/** An agent's subscription with a new key: each seeded key belongs to a grant. */
 const ofAgent: NewAgentSubscription = {
   ...{ ...endpoint, toolkitSlug: "calendar", triggerSlug: "calendar.changed" },
   ...{ entityId: "", mcpId: "mcp_new", cursor: "", keyId: seededId("key", 500_000), expiresAt: nowMs + hourMs },
 };
-/** Of the seeded ones of an agent, one of the first project. */
+/** The key of a seeded agent's subscription in the first project. */
 const agentKeyId = seededId("key", 501);
 
 async function subscribe(db: Executor): Promise<void> {
@@ -49,7 +49,7 @@ async function sweep(db: Executor): Promise<void> {
   if (first === undefined || others.length === 0) throw new Error("none or one has ended");
 }
 
-// Subscriptions to events as they are made, changed and deleted.
+// Subscriptions to events: creation, change and deletion.
 plan("make a subscription", (db) =>
   subscriptionsForProject(db, emptyProjectId).create({ ...endpoint, toolkitSlug: "", triggerSlug: "" }),
 );

@@ -3,27 +3,30 @@ import type postgres from "postgres";
 import { type Database, type Executor, withTransaction } from "../../src/connect.ts";
 import * as schema from "../../src/schema/index.ts";
 
-/** A statement as the driver was given it. */
+/** A statement as the driver received it. */
 export type SentStatement = { readonly text: string; readonly parameters: readonly unknown[] };
 
-/** Planned for the values at hand, as in a prepared statement's first five runs, or for any, as mostly from then on. */
+/**
+ * `custom`: planned for the given values, as in a prepared statement's first five runs. `generic`: planned for any values, as mostly after
+ * them.
+ */
 export type PlanMode = "custom" | "generic";
 
-/** How a plan reads the tables of the service. */
+/** Reads of a plan, by table of svc. */
 export type TableReads = {
-  /** What it writes: `update jobs`. */
+  /** Writes: `update jobs`. */
   readonly writes: readonly string[];
-  /** By table: the indexes, each with the columns it is searched by: `jobs_pkey(id)`. Or `Seq Scan`, or `ctid`. */
+  /** By table: indexes with the columns they are searched by (`jobs_pkey(id)`), `Seq Scan`, or `ctid`. */
   readonly access: Readonly<Record<string, readonly string[]>>;
-  /** By table: how many rows were read, over all loops and also those that were not wanted. 0 where the plan was not run. */
+  /** By table: rows read over all loops, including filtered ones. 0 if the plan was not run. */
   readonly rows: Readonly<Record<string, number>>;
-  /** How many buffers it read, of the cache or not, its planning apart. 0 where the plan was not run. */
+  /** Buffers read, cached or not, without planning. 0 if the plan was not run. */
   readonly buffers: number;
-  /** Whether rows are sorted, where an index could have given them in order. */
+  /** True if it sorts rows that an index could return in order. */
   readonly isSorted: boolean;
 };
 
-/** Runs `run` in a transaction that is rolled back, and returns what it sent. */
+/** Runs `run` in a transaction, rolls it back, and returns the statements it sent. */
 export async function sentBy(
   db: Database,
   run: (executor: Executor) => Promise<unknown>,
@@ -34,7 +37,7 @@ export async function sentBy(
   await rolledBack(db, async (tx) => {
     const sql = new Proxy(tx.sql, {
       get(target, name) {
-        // The query builder looks at the options of a whole pool.
+        // The query builder reads the options of the whole pool.
         if (name === "options") return db.sql.options;
         if (name !== "unsafe") return Reflect.get(target, name, target);
         return (text: string, parameters: readonly unknown[] = [], options: object = {}) => {
@@ -51,17 +54,17 @@ export async function sentBy(
   return sent;
 }
 
-/** How a statement is planned. `randomPageCost`: by default as the embedded store has it, and any server on flash should. */
+/** How to plan a statement. `randomPageCost`: by default as in the embedded database, and as recommended for every server on flash. */
 export type ExplainOptions = { readonly mode: PlanMode; readonly isRun?: boolean; readonly randomPageCost?: number };
 
-/** The plan of a statement. With `isRun` it is run too, and rolled back, so that the rows it read are known. */
+/** Returns the plan of a statement. With `isRun` it is also run and rolled back, so that the numbers of rows are known. */
 export async function explain(db: Database, statement: SentStatement, options: ExplainOptions): Promise<TableReads> {
   const [reads] = await explainAll(db, [statement], options);
   if (reads === undefined) throw new Error("the server told no plan");
   return reads;
 }
 
-/** The plans of statements in their order, in one transaction and with a message each, which is most of what a plan takes. */
+/** Returns the plans of statements in order, in one transaction with one message each; the messages take most of the time. */
 export async function explainAll(
   db: Database,
   statements: readonly SentStatement[],
@@ -122,7 +125,7 @@ function nodesOf(node: RawNode): RawNode[] {
 
 const columnsByIndex = new WeakMap<Database, Promise<Map<string, string[]>>>();
 
-/** The columns of every index of the service, read once a database. */
+/** Returns the columns of every index of svc, read once per database. */
 function indexColumns(db: Database): Promise<Map<string, string[]>> {
   const known = columnsByIndex.get(db) ?? readIndexColumns(db);
   columnsByIndex.set(db, known);
@@ -141,7 +144,7 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
   const rows: Record<string, number> = {};
   for (const node of nodes) {
     const table = node["Relation Name"];
-    // Those of the server's own tables are no matter of ours.
+    // Ignores the server's own tables.
     if (table === undefined || table.startsWith("pg_") || !node["Node Type"].includes("Scan")) continue;
     access[table] ??= new Set();
     for (const one of accessesOf(node, columns)) access[table].add(one);
@@ -153,7 +156,7 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
     writes: [...new Set(writing.map((node) => `${node.Operation?.toLowerCase()} ${node["Relation Name"]}`))].sort(),
     access: Object.fromEntries(Object.entries(access).map(([table, found]) => [table, [...found].sort()])),
     rows,
-    // Those of the first node are those of all below it too.
+    // Buffers of the first node include all nodes below it.
     buffers: (nodes[0]?.["Shared Hit Blocks"] ?? 0) + (nodes[0]?.["Shared Read Blocks"] ?? 0),
     isSorted: nodes.some((node) => node["Node Type"].endsWith("Sort")),
   };
@@ -161,7 +164,7 @@ function readsOf(nodes: readonly RawNode[], columns: Map<string, string[]>): Tab
 
 function accessesOf(node: RawNode, columns: Map<string, string[]>): string[] {
   if (node["Node Type"] === "Bitmap Heap Scan") {
-    // Its indexes stand in the nodes below.
+    // Its indexes are in the nodes below.
     const below = (node.Plans ?? []).flatMap(nodesOf).filter((child) => child["Node Type"] === "Bitmap Index Scan");
     return below.map((child) => indexAccess(child, columns));
   }
@@ -177,9 +180,9 @@ function indexAccess(node: RawNode, columns: Map<string, string[]>): string {
 }
 
 function isSearched(column: string, condition: string): boolean {
-  // A plan has other brackets around an expression than the definition of its index.
+  // A plan brackets an expression differently from its index's definition.
   if (/\W/.test(column)) return withoutBrackets(condition).includes(withoutBrackets(column));
-  // Columns of other rows of the plan stand behind their alias and a dot.
+  // Columns of other tables have their alias and a dot in front.
   return new RegExp(`(?<![.\\w])${column}(?!\\w)`).test(condition);
 }
 

@@ -2,21 +2,21 @@ import { repeats } from "@svc/testing/sample";
 import type { Database, Executor } from "../../src/connect.ts";
 import { explainAll, type PlanMode, type SentStatement, sentBy } from "./explain.ts";
 
-/** A list that may be narrowed: what each of its filters is given. A filter that is added without values fails to compile. */
+/** A list with optional filters, and test values for each filter. A new filter without values does not compile. */
 export type NarrowedList<Filter extends object> = {
   readonly name: string;
-  /** Narrows nothing. */
+  /** A filter that matches everything. */
   readonly every: Filter;
   readonly values: { readonly [Name in keyof Filter]-?: readonly Filter[Name][] };
   readonly list: (db: Executor, filter: Filter) => Promise<readonly unknown[]>;
-  /** What no list has to be quick with. */
+  /** True for combinations of filters that may be slow. */
   readonly isLeftOut?: (filter: Filter) => boolean;
 };
 
-/** Rows that a list reads at most where none is what is asked for. */
+/** Maximum rows that a list may read if nothing matches. */
 const readMax = 500;
 
-/** Every combination of filters that finds nothing, and how many rows it reads where that is more than it may. */
+/** Returns the combinations of filters that find nothing, and the numbers of rows they read if that exceeds the maximum. */
 export async function farReads<Filter extends object>(
   db: Database,
   { name, every, values, list, isLeftOut = () => false }: NarrowedList<Filter>,
@@ -43,8 +43,8 @@ export async function farReads<Filter extends object>(
 }
 
 /**
- * How statements are planned: as nodes do, for any value, whatever is sent (`connect.ts`), on flash; whole, also for the values given, and
- * as a server has it that nobody told of its disk.
+ * Ways to plan statements: generic plans on flash, as nodes use them (`connect.ts`). The full test also uses custom plans, and a server
+ * with the default disk costs.
  */
 const ways: readonly (readonly [mode: PlanMode, randomPageCost: number])[] = [
   ["generic", 1.1],
@@ -54,7 +54,7 @@ const ways: readonly (readonly [mode: PlanMode, randomPageCost: number])[] = [
 ];
 const waysTried = ways.slice(0, repeats({ sample: 1, whole: 4 }));
 
-/** Rows that each reads at most, over the ways it may be planned. */
+/** Returns the maximum rows that each statement reads, over the ways to plan it. */
 async function readCounts(db: Database, statements: readonly SentStatement[]): Promise<number[]> {
   const most = statements.map(() => 0);
   for (const [mode, randomPageCost] of waysTried) {

@@ -1,17 +1,17 @@
 import type { PlanMode, TableReads } from "./explain.ts";
 import type { Statistics } from "./seed.ts";
 
-/** How a statement was planned, under which circumstances. */
+/** The reads of a statement, with the mode and statistics it was planned with. */
 export type PlannedReads = { readonly mode: PlanMode; readonly statistics: Statistics; readonly reads: TableReads };
 
-/** What a run's statement is recorded under, and how it was planned each time. */
+/** The name of a recorded statement, and its plans. */
 export type RecordedStatement = { readonly name: string; readonly planned: readonly PlannedReads[] };
 
-/** Returns the text of a recording: by name, a line a statement, and below it what it reads only in some circumstances. */
+/** Returns the text of a recording: by name one line per statement, and below it the reads that occur only in some circumstances. */
 export function recordingOf(statements: readonly RecordedStatement[]): string {
   const byName = Map.groupBy(statements, ({ name }) => name);
   const blocks = [...byName].map(([name, ofName]) => {
-    // Texts that differ and read the same are one.
+    // Different texts with the same reads share a line.
     const lines = new Set(ofName.map(({ planned }) => linesOf(planned)));
     return [name, ...[...lines].sort()].join("\n");
   });
@@ -37,7 +37,7 @@ function factsOf({ access, isSorted }: TableReads): string[] {
   return isSorted ? [...reads, "sort"] : reads;
 }
 
-/** Returns the circumstances in which a fact holds, and nothing if it holds in all of them. */
+/** Returns the circumstances in which a fact is true; empty if in all of them. */
 function whenOf(planned: readonly PlannedReads[], fact: string): string {
   const holding = planned.filter(({ reads }) => factsOf(reads).includes(fact));
   if (holding.length === planned.length) return "";

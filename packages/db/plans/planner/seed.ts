@@ -2,10 +2,10 @@ import { type Id, type IdPrefix, idOfUuid } from "@svc/core";
 import type { Database } from "../../src/connect.ts";
 import { nowMs } from "../../src/test-rows.ts";
 
-// Rows for plans: 10,000 and more in every table, most of them one project's, one job's or one lane's, as an even spread would
-// hide what a plan does to the largest. All ids are computed, so that a plan can name any row.
+// Rows for plans: 10,000 and more in every table, most of them of one project, one job or one queue, because an even distribution would
+// hide bad plans for the largest. All ids are computed, so that a plan can name any row.
 
-/** Numbers of the kinds of ids, so that no two tables share one. */
+/** Numbers of the kinds of ids, so that no two tables share an id. */
 const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   prj: 1,
   key: 2,
@@ -30,12 +30,12 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   hok: 21,
 };
 
-/** When row `n` of a table was made: a second after the one before, in the day before `nowMs`. */
+/** Returns when row `n` of a table was created: one second after the previous one, in the day before `nowMs`. */
 export function seededAt(n: number): number {
   return nowMs - 86_400_000 + n * 1_000;
 }
 
-/** The id of row `n` of the table whose ids have this prefix. */
+/** Returns the id of row `n` of the table whose ids have this prefix. */
 export function seededId<Prefix extends keyof typeof kinds>(prefix: Prefix, n: number): Id<Prefix> {
   const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
   const time = hex(seededAt(n), 12);
@@ -47,16 +47,16 @@ export function seededId<Prefix extends keyof typeof kinds>(prefix: Prefix, n: n
 /** Rows of the largest tables; the others have half of them. */
 const rowsMax = 20_000;
 
-/** SQL that fills every table from one share of the plans' rows to another. */
+/** Returns the SQL that fills every table from one share of the rows to another. */
 function seedingOf(from: number, share: number): string[] {
   const id = (prefix: keyof typeof kinds, n: string) => `seeded_id(${kinds[prefix]}, ${n})`;
   const series = (rows: number) => `generate_series(${Math.ceil(rows * from) + 1}, ${Math.ceil(rows * share)}) as n`;
   const half = rowsMax / 2;
-  // Fifty projects are busy, and project 1 has two rows of five.
+  // Fifty projects are busy, and project 1 has two of five rows.
   const owner = (n = "n") => id("prj", `case when ${n} % 5 < 2 then 1 else 2 + ${n} % 49 end`);
   const one = id("prj", "1");
   const digest = (n = "n") => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
-  // The first lane is long and its endpoint dead, fifty have forty tasks each, the others a few.
+  // The first queue is long and its endpoint dead, fifty have forty tasks each, the others a few.
   const lane = "case when n <= 8000 then 1 when n <= 10000 then 2 + n % 50 else 52 + n % 400 end";
   const ofProjectOne = "5 * (n % 4000) + 1";
   return [
@@ -81,7 +81,7 @@ function seedingOf(from: number, share: number): string[] {
      select ${one}, ${id("dlv", "100000 + n")}, ${id("evt", ofProjectOne)}, ${id("sub", lane)}, 'pending', seeded_at(n) from ${series(12_000)}`,
     `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at)
      select ${id("dlv", "100000 + n")}, ${one}, ${id("sub", lane)}, ${id("evt", ofProjectOne)}, seeded_at(n) from ${series(12_000)}`,
-    // Nearly all of these wait for a time to come.
+    // Nearly all of these wait for a future time.
     `insert into delivery_tasks (delivery_id, project_id, subscription_id, event_id, due_at, epoch)
      select ${id("dlv", "200000 + n")}, ${one}, ${id("sub", "452 + n % 5000")}, ${id("evt", ofProjectOne)},
        seeded_at(n) + case when n % 200 = 0 then interval '0' else interval '2 days' end, 0 from ${series(half)}`,
@@ -220,13 +220,13 @@ const functions = [
    return (lpad(to_hex(${seededAt(0)} + n * 1000), 12, '0') || '7' || lpad(to_hex(kind), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid`,
 ];
 
-/** What the store's statistics say of the rows. */
+/** State of the database's statistics. */
 export type Statistics = "fresh" | "stale" | "absent";
 
-/** What plans are asked on: `createTestDatabase({ filled: seeded })`. */
+/** The database for plans: `createTestDatabase({ filled: seeded })`. */
 export const seeded = { name: "seeded", fill: seed };
 
-/** Fills a test database. Its statistics are stale then: made when it held a hundredth. Nothing but a test makes others. */
+/** Fills a test database. Its statistics are then stale: made when it had a hundredth of the rows. Only tests make others. */
 async function seed(db: Database): Promise<void> {
   const tables = await db.sql<{ name: string }[]>`select tablename as name from pg_tables where schemaname = 'public'`;
   await db.sql.begin(async (tx) => {
@@ -236,13 +236,13 @@ async function seed(db: Database): Promise<void> {
   });
   await db.sql.unsafe("analyze");
   await db.sql.begin(async (tx) => {
-    // A machine with other work takes longer than a request may.
+    // A busy machine takes longer than a request may.
     await tx.unsafe("set local statement_timeout = 0");
     for (const text of seedingOf(0.01, 1)) await tx.unsafe(text);
   });
 }
 
-/** Makes a database's statistics absent, as those of a new one are. Takes a superuser, which tests have. */
+/** Removes a database's statistics, as in a new one. Needs a superuser, which tests have. */
 export async function forgetStatistics(db: Database): Promise<void> {
   const ours = "select oid from pg_class where relnamespace = 'public'::regnamespace";
   await db.sql.unsafe(`delete from pg_statistic where starelid in (${ours})`);

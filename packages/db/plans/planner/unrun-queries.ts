@@ -3,12 +3,12 @@ import { type Profiler, Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Where a query is sent: by the query builder, or by its text. Types are blanked out of what runs: places in a file are places in the code. */
+/** Places that send a query, by the query builder or as text. Node blanks out types, so positions in a file are positions in the running code. */
 const queryPattern = /\.orm\b|\bsql\.unsafe\b|\.sql[<`]/g;
 
 /**
- * Counts from now on what of this process is run. What it returns gives the places in files of `folder` that send a query and were not
- * come to since: `file:line`.
+ * Counts from now on which code of this process runs. The returned function lists the places in files of `folder` that send a query and did
+ * not run since: `file:line`.
  */
 export async function watchQueries(folder: string, files: readonly string[]): Promise<() => Promise<string[]>> {
   const session = new Session();
@@ -27,14 +27,14 @@ export async function watchQueries(folder: string, files: readonly string[]): Pr
   };
 }
 
-/** Lines of a source with a query that was not come to in any of the scripts that it was loaded as. */
+/** Returns the lines of a source with a query that did not run in any script it was loaded as. */
 function unrunOf(source: string, loaded: readonly Profiler.ScriptCoverage[]): number[] {
   const places = [...source.matchAll(queryPattern)].map(({ index }) => index);
   const unrun = places.filter((place) => !loaded.some((script) => countAt(script, place) > 0));
   return unrun.map((place) => source.slice(0, place).split("\n").length);
 }
 
-/** How often the code at a place was run: what the smallest range around it counted. */
+/** Returns how often the code at a position ran: the count of the smallest range around it. */
 function countAt({ functions }: Profiler.ScriptCoverage, place: number): number {
   const around = functions
     .flatMap(({ ranges }) => ranges)
@@ -43,7 +43,7 @@ function countAt({ functions }: Profiler.ScriptCoverage, place: number): number 
   return around[0]?.count ?? 0;
 }
 
-/** The sources of a folder that are neither tests nor what tests stand on. */
+/** Returns the sources of a folder except tests and test support. */
 export function sourcesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   return files.filter((file) => /\.ts$/.test(file) && !/\.(?:test|fixture|testing)\.ts$|(?:^|\/)test-/.test(file));

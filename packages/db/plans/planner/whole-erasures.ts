@@ -20,12 +20,12 @@ const owner: PlantedOwner = {
 const askedEvent = seededId("evt", 900_001);
 const times = { graceMs: 0, jobsMs: 600_000, pollMs: 0 };
 
-/** A project with a row of an entity in every table that can have one; no query of this is one of the run. */
+/** Inserts a project with a row of an entity in every table that can have one; these statements are not part of the run. */
 async function plant({ sql, orm }: Executor): Promise<void> {
   await (sql as postgres.TransactionSql).savepoint(async (inner) => {
     await inner`insert into projects (id, name, created_at) values (${uuidOfId(owner.projectId)}, 'planted', now())`;
     await plantRows({ sql: inner, orm }, owner);
-    // Where an export asks for more than that a row has the entity somewhere, or for another's that goes with the entity's.
+    // Cases in which an export needs more than the entity's id in a row, or a row that belongs to one of the entity's rows.
     const isPlanted = inner`o::text like ${`%${owner.marker}/%`}`;
     for (const table of ["standing_rates", "standing_dedupe", "call_paces"])
       await inner`insert into ${inner(table)} select (jsonb_populate_record(o, '{"key":"ada"}')).* from ${inner(table)} o where ${isPlanted}`;
@@ -59,7 +59,7 @@ export function eraseWholeProject(tx: Executor): Promise<void> {
   return erase(tx, undefined);
 }
 
-/** Deletes a run by its key, as one goes whose program stays: in a whole erasure those of the entity's program go with that. */
+/** Deletes a run by its key, as for a run whose program stays: in a whole erasure, runs of the entity's programs are deleted with them. */
 export async function eraseRun(tx: Executor): Promise<void> {
   const erased = erasedTables.find(({ table }) => table === standingRuns);
   if (erased === undefined) throw new Error("runs are not declared");
@@ -79,7 +79,7 @@ export async function eraseRun(tx: Executor): Promise<void> {
   await deleteRows({ tx, erasure, left: 1_000, counts: new Map() }, erased, rows);
 }
 
-/** Exports an entity that has a row in every table, row by row: each table's first page, and the next. */
+/** Exports an entity that has a row in every table, with pages of one row: each table's first page and the next. */
 export async function exportWholeEntity(tx: Executor): Promise<void> {
   await plant(tx);
   for await (const page of exportEntity(tx, owner, { bytesMax: 1 }))

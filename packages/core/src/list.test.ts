@@ -7,7 +7,7 @@ import { adminList, byId, byText, projectList } from "./list.ts";
 const sealer = createSealer(parseVaultKeys(generateVaultKey()));
 const projectId = createId("prj", 0);
 
-/** Context of a call by a project's key that may be bound to an entity. */
+/** Returns the context of a call with a project's key, optionally scoped to an entity. */
 function callOf(entityId = "", project = projectId): CallContext {
   const binding = entityId === "" ? undefined : { entityId, accessClasses: [], toolkitSlugs: [] };
   const principal: Principal = {

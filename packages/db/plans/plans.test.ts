@@ -12,10 +12,10 @@ import { type PlannedReads, recordingOf } from "./planner/recording.ts";
 import { forgetStatistics, type Statistics, seeded } from "./planner/seed.ts";
 import { sourcesIn, watchQueries } from "./planner/unrun-queries.ts";
 
-// Every statement has a plan in this folder, and plans.snap holds what each reads and by which index, whatever the server's statistics
-// say. After a change, `npx vitest run packages/db/plans/plans.test.ts -u` records it again, and a review reads the difference.
+// Every statement has a plan in this folder, and plans.snap records the tables and indexes each reads, for all statistics. After a change,
+// record again with `npx vitest run packages/db/plans/plans.test.ts -u` and review the difference.
 
-/** A statement that a plan's run sent, and how it was planned. */
+/** A statement that a plan's run sent, and its plans. */
 type RecordedRun = {
   readonly name: string;
   readonly plan: Plan;
@@ -23,22 +23,22 @@ type RecordedRun = {
   readonly planned: PlannedReads[];
 };
 
-/** Tables of a few rows: one in all, or one a node, a restore or a rotation of the vault key. */
+/** Tables of few rows: one in all, or one per node, restore or rotation of the vault key. */
 const smallTables = ["old_subkeys", "restores", "routing_state", "vault_nodes", "vault_rotations"];
 
 const modes: readonly PlanMode[] = ["custom", "generic"];
 const everyStatistics: readonly Statistics[] = ["fresh", "stale", "absent"];
 const recorded: RecordedRun[] = [];
-/** All that the runs of plans sent. */
+/** Statements sent by the runs of plans. */
 const sent = new Map<Plan, readonly SentStatement[]>();
-/** Places in the package that send a query, and that no run of a plan came to. */
+/** Places in the package that send a query and that no plan runs. */
 let unrun: string[] = [];
 
 for (const file of readdirSync(import.meta.dirname)) {
   if (file.endsWith(".ts") && !file.endsWith(".test.ts")) await import(join(import.meta.dirname, file));
 }
 
-// What is run leaves dead rows, which the planner sees: it plans on a copy of its own, so that a recording is the same each time.
+// Running statements leaves dead rows, which change plans. So plans are made on a separate copy, and a recording is the same each time.
 const running = await createTestDatabase({ filled: seeded });
 const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(async () => {
@@ -58,10 +58,10 @@ beforeAll(async () => {
   await planAll("absent");
   await analyze();
   await planAll("fresh");
-  // Thousands of plans: beside other work they took longer than a hook has.
+  // Thousands of plans take longer than a hook's limit on a busy machine.
 }, 600_000);
 
-/** Makes statistics of all rows of all tables: of a sample, the plans would differ from run to run. */
+/** Makes statistics from all rows of all tables: from a sample, plans would differ between runs. */
 async function analyze(): Promise<void> {
   await withTransaction(db, async ({ sql }) => {
     await sql.unsafe("set local default_statistics_target = 200; analyze");
@@ -80,7 +80,7 @@ async function planAll(statistics: Statistics): Promise<void> {
   }
 }
 
-/** Runs a plan, and returns the statements that it is of. */
+/** Runs a plan, and returns its statements. */
 async function recordedOf(plan: Plan): Promise<RecordedRun[]> {
   const isMeant = (text: string) => plan.names.some((name) => isNamed(text, statementOf(name) ?? ""));
   const all = await sentBy(running.db, plan.run, plan.isSlow === true ? isMeant : undefined);
@@ -94,7 +94,7 @@ async function recordedOf(plan: Plan): Promise<RecordedRun[]> {
   });
 }
 
-/** The statement that a plan's name is of, if it is one of a statement. */
+/** Returns the statement that a plan's name stands for, if any. */
 function statementOf(name: string): string | undefined {
   const [statement = ""] = name.split(",");
   return statementNames().includes(statement) ? statement : undefined;
@@ -104,7 +104,7 @@ function isNamed(text: string, statement: string): boolean {
   return text.startsWith(`/* ${statement} */`);
 }
 
-/** True if a text is a query that has no name, and that the server plans. */
+/** True if a text is a query without a name that the server plans. */
 function isQuery(text: string): boolean {
   return !/^(?:\/\* |set local |savepoint |release |rollback |lock table |truncate )/.test(text);
 }
@@ -118,7 +118,7 @@ test("what every statement reads is as recorded", async () => {
 
 test("every statement has a plan", () => {
   const known = new Set(recorded.map(({ name }) => statementOf(name)));
-  // Those of other tests, whose files may share the process, are named test_.
+  // Statements of other tests, which may share the process, are named test_.
   expect(statementNames().filter((name) => !known.has(name) && !name.startsWith("test_"))).toEqual([]);
 });
 
@@ -156,7 +156,7 @@ test("every index is read by a statement", async () => {
     where c.relnamespace = 'public'::regnamespace and not i.indisunique order by 1`;
   const reads = recorded.flatMap(({ planned }) => planned.flatMap((one) => Object.values(one.reads.access).flat()));
   const read = new Set(reads.map((one) => one.split("(")[0]));
-  // A unique one is a rule as well, whether anything reads by it or not.
+  // A unique index is also a rule, even if no statement reads it.
   expect(rows.map(({ name }) => name).filter((name) => !read.has(name))).toEqual([]);
 });
 

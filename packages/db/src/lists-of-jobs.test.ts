@@ -14,7 +14,8 @@ import { standingProgramsForProject } from "./standing/programs.ts";
 import { standingRunsForProject } from "./standing/runs.ts";
 import { addProject } from "./test-rows.ts";
 
-// 50,000 rows of each kind, a tenth of them in `npm test`, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.
+// 50,000 rows of each kind, a tenth of them in `npm test`, and every combination of a list's filters: if nothing matches, the search ends
+// early.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -24,16 +25,16 @@ const each = repeats({ sample: 5_000, whole: 50_000 });
 const page = { after: undefined, limit: 51 };
 const uuid = "00000000-0000-7000-8000-000000000001";
 const programId = idOfUuid("stp", uuid);
-/** Runs a third of the jobs. */
+/** The parent of a third of the jobs. */
 const parentJobId = idOfUuid("job", "00000000-0000-7000-8000-ffffffffffff");
-/** All of its runs were skipped, and those of the other have ended. */
+/** All its runs were skipped; those of the other have ended. */
 const skippingId = idOfUuid("stp", "00000000-0000-7000-8000-000000000002");
 const soonMs = Date.now() + 30 * 86_400_000;
 
 const owner = `'${uuidOfId(projectId)}'::uuid`;
 const id = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid";
 
-/** Thirds of a standing program, of a skill and run by another, and a few rehearsals. */
+/** A third each of a standing program, of a skill and of a parent, and a few approval dry runs. */
 const filling = [
   `insert into job_programs (project_id, digest, program_hash, pins) values (${owner}, '', '', '{}')`,
   `insert into jobs (id, project_id, status, mode, skill_slug, standing_program_id, parent_job_id, child_key, program_digest, params, step_args, key_id, principal_chain, content_digest, estimate, used, saga, created_at, updated_at, finished_at)
@@ -81,7 +82,7 @@ const jobs: NarrowedList<JobFilter> = {
     standingProgramId: [programId, skippingId],
   },
   list: (tx, filter) => jobsForProject(tx, projectId).list(filter, page),
-  // What a standing program starts is no skill's and nobody's child, and children of one job are of one mode and mostly of one skill.
+  // A standing program's jobs have no skill and no parent. Children of one job have one mode and mostly one skill.
   isLeftOut: ({ mode, skillSlug, parentJobId: parent, standingProgramId }) =>
     [skillSlug, parent, standingProgramId].filter((one) => one !== undefined).length > 1 ||
     (parent !== undefined && mode !== undefined && mode !== "live"),

@@ -11,22 +11,22 @@ import { eventsForProject } from "./events/repo.ts";
 import { jobsForProject } from "./jobs/repo.ts";
 import { addProject } from "./test-rows.ts";
 
-// A project with 50,000 rows of each kind that a list may narrow, none of which is what is asked for: the search ends early.
+// A project with 50,000 rows of each kind that a list can filter, none of them matching: the search ends early.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
 const projectId = await addProject(db);
 const stranger = await addProject(db);
-/** Has every 500th row of those of `projectId`, among them. */
+/** Every 500th row among those of `projectId` belongs to it. */
 const small = await addProject(db);
-/** Has jobs, none of which is in a list that does not ask for their kind. */
+/** A project whose jobs appear only in lists that request their kind. */
 const parent = await addProject(db);
 const rows = 50_000;
 const readMax = 500;
 const page = { after: undefined, limit: 51 };
 
-/** Rows whose ids are in the order of `n`. */
+/** Returns the SQL for rows whose ids are in the order of `n`. */
 function filling(owner: ProjectId, [first, last]: readonly [number, number]): string[] {
   const id = "('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid";
   const own = `'${uuidOfId(owner)}'::uuid`;
@@ -47,7 +47,7 @@ function filling(owner: ProjectId, [first, last]: readonly [number, number]): st
   ];
 }
 
-/** Jobs that others run, rehearsals and simulations made for a job, a third each. */
+/** Child jobs, approval dry runs and simulation runs, a third each. */
 const unlisted = `insert into jobs (id, project_id, status, mode, simulated_from, parent_job_id, child_key, program_digest, params, step_args, key_id, principal_chain, content_digest, estimate, used, saga, created_at, updated_at, finished_at)
   select id, '${uuidOfId(parent)}', 'succeeded', (array['live', 'rehearse', 'simulate'])[1 + n % 3], case when n % 3 = 2 then id end,
     case when n % 3 = 0 then id end, case when n % 3 = 0 then '' end, '', '{}', '{}', id, '{}', '', '{}', '{}', '{}', now(), now(), now()
@@ -64,7 +64,7 @@ beforeAll(async () => {
     `insert into job_programs (project_id, digest, program_hash, pins) values ('${uuidOfId(small)}', '', '', '{}')`,
   ];
   await Promise.all(texts.map((text) => db.sql.unsafe(text)));
-  // As the search for lost calls leaves it, which goes on every minute.
+  // As left by the search for lost calls, which continues every minute.
   await db.sql.unsafe("update ledger_state set settled_before = (select id from tool_calls order by id desc limit 1)");
 });
 
@@ -141,14 +141,14 @@ const listsOf = (owner: ProjectId): readonly [string, (tx: Executor) => Promise<
   ["asks", (tx) => asksForProject(tx, owner).list({ ...everyAsk, state: undefined }, page)],
 ];
 
-/** Rows it reads at most, over the ways it may be planned. Nodes plan for any value, whatever is sent (`connect.ts`). */
+/** Returns the maximum rows it reads, over the ways to plan it. Nodes use generic plans (`connect.ts`). */
 async function readCount(list: (tx: Executor) => Promise<unknown>): Promise<number> {
   const all = await sentBy(db, list);
   if (all.length === 0) throw new Error("nothing was sent");
   const modes: readonly PlanMode[] = ["custom", "generic"];
   let most = 0;
   for (const mode of modes) {
-    // On flash, and as a server has it that nobody told.
+    // On flash, and with a server's default disk costs.
     for (const randomPageCost of [1.1, 4]) {
       let count = 0;
       for (const sent of all) {
@@ -174,7 +174,7 @@ test.each(["absent", "fresh"])(
 );
 
 test("lists of a small project cost no more for the large one beside it", async () => {
-  // Of two projects, a plan for any value takes each to have half of the rows.
+  // With two projects, a generic plan estimates half of the rows for each.
   for (const table of ["tool_calls", "job_asks"]) {
     await db.sql.unsafe(`delete from ${table} where project_id = '${uuidOfId(stranger)}'`);
     await db.sql.unsafe(`vacuum analyze ${table}`);

@@ -17,8 +17,8 @@ import { sweepKnownKeys, writeKnownKeys } from "./standing/windows.ts";
 import { reportSubscriptionFailures, reportSubscriptionRecoveries } from "./subscriptions/health.ts";
 import { addProject, addSubscription, callOf, fillQueue, newEvent, nowMs, settlement } from "./test-rows.ts";
 
-// Statements that write the same rows lock them in one order, or pass by what is locked. Else two of them deadlock, and PostgreSQL ends one
-// (40P01) after a second: its caller is told that the store is away.
+// Statements that write the same rows lock them in one order, or skip locked rows. Otherwise two of them deadlock, and PostgreSQL ends one
+// (40P01) after a second: its caller gets the error that the database is unavailable.
 
 const { db, url, drop } = await createTestDatabase();
 afterAll(drop);
@@ -27,9 +27,9 @@ const owner = createId("node", nowMs);
 const [a, b, c] = ["a", "b", "c"] as const;
 
 /**
- * Runs two that want the same three rows or keys, each in the order in which it was given them, while `hold` has the middle one: one after the
- * other comes as far as it can, and then the middle one is let go of. Where they go in opposite orders, each has by then what the other
- * wants last. `isFar`: that one of them came as far as it can, where it neither ends nor waits there.
+ * Runs two writers of the same three rows or keys, each in its given order, while `hold` locks the middle one. One after the other runs as
+ * far as it can, then the middle one is released. With opposite orders, each then holds the row that the other needs last. `isFar`: true
+ * once a writer has run as far as it can, if it neither ends nor waits there.
  */
 async function meet(
   hold: (tx: Executor) => Promise<unknown>,
@@ -46,7 +46,7 @@ async function meet(
       const running = run().finally(() => {
         isOver = true;
       });
-      // A rejection is the test's where it is awaited.
+      // The test handles a rejection where it awaits.
       running.catch(() => {});
       met.push(running);
       await until(

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A copy of the migrations with one more, dated `when`. */
+/** Copies the migrations and adds one dated `when`. */
 async function withMigration(name: string, when: number): Promise<string> {
   const copy = join(folder, name);
   await cp(migrationsFolder, copy, { recursive: true });
@@ -31,7 +31,7 @@ async function withMigration(name: string, when: number): Promise<string> {
   return copy;
 }
 
-/** A copy of the migrations up to one. */
+/** Copies the migrations up to one. */
 async function upTo(tag: string): Promise<string> {
   const copy = join(folder, tag);
   await cp(migrationsFolder, copy, { recursive: true });
@@ -77,7 +77,7 @@ test("posts that were accepted before keys were kept by their digest are duplica
   const projectId = createId("prj", nowMs);
   const keys = ["k", "a\\b", "é", "gone"];
   for (const [index, dedupeKey] of keys.entries()) {
-    // The last one is past its retention: its key alone is left.
+    // The last one is past its retention: only its key is left.
     const kind = dedupeKey === "gone" ? "swept" : "event";
     await store.db.sql`
       insert into events (project_id, id, kind, toolkit_slug, trigger_slug, entity_id, payload, occurred_at, received_at, dedupe_key)

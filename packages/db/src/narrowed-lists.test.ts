@@ -12,15 +12,15 @@ import type { ConnectedAccountFilter } from "./connections/account.ts";
 import { connectedAccountsForProject } from "./connections/repo.ts";
 import { addProject, nowMs } from "./test-rows.ts";
 
-// A project with 50,000 rows of each kind, a fifth of them in `npm test`, and every combination of what a list may be narrowed by: where it finds nothing, it ends early.
-// Of the values that rows have none is rare, and each goes with one of the others alone.
+// A project with 50,000 rows of each kind, a fifth of them in `npm test`, and every combination of a list's filters: if nothing matches,
+// the search ends early. No value is rare, and each occurs only together with certain others.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** What went well, was answered, or has been superseded. */
+/** Rows that succeeded, were answered, or were superseded. */
 const usual = await addProject(db);
-/** What went wrong, is pending, or active. */
+/** Rows that failed, are pending, or are active. */
 const unusual = await addProject(db);
 const each = repeats({ sample: 5_000, whole: 50_000 });
 const page = { after: undefined, limit: 51 };
@@ -78,7 +78,7 @@ const asks: NarrowedList<AskFilter> = {
   },
   list: (tx, filter) => asksForProject(tx, usual).list(filter, page),
   isLeftOut: ({ state, principalId, jobId, standingProgramId }) =>
-    // A job asks a few times. What a standing program asks is read as far as there are asks of it.
+    // A job asks a few times. A standing program's asks are read completely.
     jobId !== undefined || (standingProgramId !== undefined && (state ?? principalId) !== undefined),
 };
 

@@ -9,8 +9,8 @@ import { eventsForProject } from "./events/repo.ts";
 import type { WalkedPage } from "./sql/filter.ts";
 import { addProject } from "./test-rows.ts";
 
-// Lists that are looked through, for want of an index: 45,000 rows of each kind, of which every 9,000th is what is asked for, and as many of
-// another project among them.
+// Lists without an index for their filter: 45,000 rows of each kind, of which every 9,000th matches, and as many of another project among
+// them.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -20,7 +20,7 @@ const stranger = await addProject(db);
 const rows = 45_000;
 const sought = 5;
 const jobId = idOfUuid("job", "00000000-0000-7000-8000-000000000001");
-/** Has a third of the deliveries, as two others; the strangers' share them. */
+/** Has a third of the deliveries, like two others; the other project's are spread over them. */
 const subscriptionId = idOfUuid("sub", "00000000-0000-7000-8000-000000000001");
 
 function filling(owner: ProjectId, kind: string): string[] {

@@ -13,7 +13,7 @@ const outcome = async (parse: () => unknown) => {
   }
 };
 
-/** A text of JSON, or nearly: a few characters are taken out, doubled or replaced. */
+/** JSON text, possibly invalid: a few characters are removed, doubled or replaced. */
 const texts = fc
   .tuple(
     fc.oneof(fc.json({ noUnicodeString: false } as never), fc.json()),

@@ -7,7 +7,7 @@ import { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 
 const publicOnly = createAddressGuard({ allowedRanges: [] });
 
-// The stand-in for DNS: nothing in this file opens a socket.
+// Replaces DNS: nothing in this file opens a socket.
 const names: Record<string, string[]> = {
   "public.example": ["93.184.215.14"],
   "dual.example": ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
@@ -28,7 +28,7 @@ const resolve: ResolveName = async (hostname) =>
 
 type Guard = ReturnType<typeof createAddressGuard>;
 
-/** "allowed" or the refused range, as a delivery to the endpoint would meet it: the URL, then every resolved address. */
+/** Returns "allowed" or the refused range, as for a delivery to the endpoint: checks the URL, then every resolved address. */
 async function judgeEndpoint(endpoint: string, guard: Guard = publicOnly): Promise<string> {
   const url = new URL(endpoint);
   const verdict = guard.judgeUrl(url);

@@ -5,7 +5,7 @@ import { AddressRefusedError, createAddressGuard } from "./address-guard.ts";
 import { createGuardedAgent, type GuardedAgentOptions, type Route } from "./dial.ts";
 import type { ResolveName } from "./guarded-lookup.ts";
 
-// 127.0.0.1 plays the public address and 127.0.0.2 the private one: no test leaves the machine.
+// 127.0.0.1 acts as the public address and 127.0.0.2 as the private one: no test leaves the machine.
 const loopbackOne = ["127.0.0.1/32"];
 
 async function startServer(respond: RequestListener, { host = "127.0.0.1", port = 0 } = {}) {
@@ -43,7 +43,7 @@ function startAgent(allowedRanges: string[], options: Partial<GuardedAgentOption
   return { agent, get };
 }
 
-/** Resolves every name to the addresses of one call after the other, the last ones for good. */
+/** Resolves every name to the next answer per call; the last answer repeats. */
 function scriptedResolver(...answers: [string[], ...string[][]]) {
   const asked: string[] = [];
   const resolve: ResolveName = async (hostname) => {
@@ -128,7 +128,7 @@ test("requests share a kept connection, and each has its route", async () => {
 
 test("of a name's several addresses the route tells the one that answered", async () => {
   const { port } = await startServer(answerOk);
-  const { resolve } = scriptedResolver(["127.0.0.3", "127.0.0.1"]); // nobody listens on 127.0.0.3
+  const { resolve } = scriptedResolver(["127.0.0.3", "127.0.0.1"]); // no server on 127.0.0.3
   const { get } = startAgent(["127.0.0.0/8"], { resolve });
   expect(await get(`http://hook.example:${port}`)).toMatchObject({ text: "ok", address: "127.0.0.1" });
 });

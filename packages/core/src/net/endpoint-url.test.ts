@@ -22,7 +22,7 @@ const notHttps = "ENDPOINT_URL_NOT_HTTPS";
 const refused = "ENDPOINT_ADDRESS_REFUSED";
 
 test.each([
-  // What is stored is what will be dialled.
+  // The stored URL is the dialled one.
   ["https://example.com", "accepted https://example.com/"],
   ["https://EXAMPLE.com:443/Hook?a=1", "accepted https://example.com/Hook?a=1"],
   ["https://example.com:8443/a b", "accepted https://example.com:8443/a%20b"],

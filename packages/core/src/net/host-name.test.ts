@@ -15,7 +15,7 @@ test.each([
   ["localhost:3000", "localhost:3000"],
 ])("%s is the host %s", (text, host) => {
   expect(parseHttpHost(text)).toBe(host);
-  // What it is written as is itself.
+  // Parsing the written form returns it unchanged.
   expect(parseHttpHost(host)).toBe(host);
 });
 
@@ -47,7 +47,7 @@ test.each([
   ["HTTPS://API.example.com/", "api.example.com"],
   ["https://api.example.com:443/", "api.example.com"],
   ["https://api.example.com:8443/", "api.example.com:8443"],
-  // A name that is said to be whole is another text, and on no list.
+  // A name with a final dot is another text, and is on no list.
   ["https://api.example.com./", "api.example.com."],
   ["https://api。example。com/", "api.example.com"],
   ["https://bücher.example/", "xn--bcher-kva.example"],

@@ -3,7 +3,7 @@ import { createHeldMemory, type HeldMemory, type MemoryHold } from "./held-memor
 
 const bounds = { eachMax: 100, projectMax: 150, nodeMax: 200 };
 
-/** Takes more, and says when it is granted. */
+/** Takes more, and reports when it is granted. */
 function taking(hold: MemoryHold, bytes: number) {
   const taken = hold.take(bytes);
   const state = { isGranted: taken === true, isRefused: taken === false };
@@ -89,7 +89,7 @@ test("whoever works, in whatever order, comes to its end, and no bound is ever p
   }
 });
 
-/** Takes bit by bit up to `most`, and lets go. */
+/** Takes step by step up to `most`, then releases everything. */
 async function work(
   memory: HeldMemory,
   projectId: string,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSpareTime } from "./spare-time.ts";
 
-/** A loop whose time is spent by the test: each share takes `ms`. `perPass`: how many began in each pass, as far as all have begun. */
+/** A loop whose time the test controls: each share takes `ms`. `perPass`: number started in each pass, until all have started. */
 function createLoop(ms: number) {
   let nowMs = 0;
   const spareTime = createSpareTime(() => nowMs);
@@ -33,7 +33,7 @@ test("however many ask, a few begin in a pass of the event loop", async () => {
   const { begin, perPass } = createLoop(0.5);
   const all = Array.from({ length: 200 }, () => begin("a"));
   const counts = await perPass(200);
-  // The first pass also has what begins while nobody waits: the rows of one map.
+  // The first pass also contains the rows of one map that started before anything waited.
   expect(Math.max(...counts.slice(1))).toBeLessThanOrEqual(3);
   await Promise.all(all);
 });
@@ -42,7 +42,7 @@ test("where the loop is late one begins in each pass, so that nothing starves", 
   const { begin, perPass } = createLoop(50);
   const all = Array.from({ length: 50 }, () => begin("a"));
   const counts = await perPass(50);
-  // The first pass also has those that began before there was a line.
+  // The first pass also contains those that started before there was a queue.
   expect(counts.slice(1).every((count) => count <= 1)).toBe(true);
   await Promise.all(all);
 });
@@ -51,7 +51,7 @@ test("projects take turns, however many rows one of them has waiting", async () 
   const { begin, begun } = createLoop(1);
   const many = Array.from({ length: 100 }, () => begin("many"));
   await begin("one");
-  // Behind what began while nobody waited, and one that stood in line.
+  // After those that started before anything waited, and one in the queue.
   expect(begun.indexOf("one")).toBeLessThanOrEqual(33);
   await Promise.all(many);
   expect(begun).toHaveLength(101);

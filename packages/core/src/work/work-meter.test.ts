@@ -5,7 +5,7 @@ import { createWorkMeter, type HeldLoop } from "./work-meter.ts";
 const projectId = (name: string) => `prj_${name}` as ProjectId;
 const nextRound = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
-/** Works for so many milliseconds of the CPU. */
+/** Uses the CPU for `ms` milliseconds. */
 function toil(ms: number): void {
   const before = process.threadCpuUsage();
   for (;;) {
@@ -56,7 +56,7 @@ test("a part that waits for the processor is not held against its owner, whateve
   meter.begin({ projectId: projectId("a") }).run(() => toil(80));
   const stalled = new Int32Array(new SharedArrayBuffer(4));
   meter.begin({ projectId: projectId("b") }).run(() => void Atomics.wait(stalled, 0, 0, 120));
-  // On a busy machine the 80 ms of the other may be 100.
+  // On a busy machine, the other's 80 ms may take 100.
   expect(held.map((each) => each.projectId)).not.toContain("prj_b");
 });
 

@@ -4,7 +4,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
 /**
- * By primary keys and `grants_key`: `offset 0` keeps each lookup to one key, whatever the row estimates. `given` goes up from a key to the
+ * By primary keys and `grants_key`: `offset 0` keeps each lookup to one key for any row estimates. `given` goes up from a key to the
  * key its grant was given with, or that created it. Two keys belong to the same person if these paths meet.
  */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
@@ -49,7 +49,7 @@ export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, key
   return row?.is_one_hand ?? false;
 }
 
-/** By primary key, from the job up to its topmost parent: `offset 0` keeps each lookup to one key, whatever the row estimates. */
+/** By primary key, from the job up to its topmost parent: `offset 0` keeps each lookup to one key for any row estimates. */
 const readConfirmed = statement<{ was_confirmed: boolean }>(
   "was_job_confirmed",
   `with recursive family(id, parent_job_id) as (

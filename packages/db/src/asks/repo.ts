@@ -116,7 +116,7 @@ function newestOfOne(
   return { where: and(eq(jobAsks.jobId, jobId), isOwn, also), orderBy: [desc(jobAsks.jobId), desc(jobAsks.id)] };
 }
 
-/** Rows are found by their jobs, whatever the statistics say about the project. */
+/** Rows are found by their jobs, with any statistics about the project. */
 function isOfProject(projectId: ProjectId): SQL {
   return filterColumn(jobAsks.projectId, projectId);
 }

@@ -86,7 +86,7 @@ const selectOfActor = pageStatement("list_audit_events_of_actor", {
   given: places,
 });
 
-/** Returns entries, newest first, after `after`. Whatever the filter, each scanned index range reads at most one page. */
+/** Returns entries, newest first, after `after`. With any filter, each scanned index range reads at most one page. */
 export function listAuditEvents(
   db: Executor,
   { projectId, actor, action = "", ...times }: AuditFilter,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** 100 accounts of one project, a tenth of them active, each of an entity of its own. */
+/** Adds 100 accounts of one project, a tenth of them active, each with its own entity. */
 async function fill() {
   const projectId = await addProject(db);
   await db.sql`

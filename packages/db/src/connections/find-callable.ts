@@ -36,8 +36,8 @@ const selectActive = statement<RawRow<CallableAccountRow>>(
 
 /**
  * Returns the active accounts of an entity, one per scheme, and the project's own. Runs for every call, by connected_accounts_active, which
- * contains only active accounts. One search covers both entities: a lookup of each by `lateral` has the same plan whatever the statistics,
- * but took 2.5 times as long (255 us for 100).
+ * contains only active accounts. One search covers both entities: a lookup of each by `lateral` has the same plan for all statistics, but
+ * took 2.5 times as long (255 us for 100).
  */
 export async function findActiveAccounts(
   db: Executor,

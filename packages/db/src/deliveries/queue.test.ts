@@ -68,7 +68,7 @@ test("the pending deliveries of an inactive subscription end, a batch at a time;
     nextAttemptAt: null,
     lastError: expect.stringMatching(/^subscription_inactive: /),
   });
-  // Once the lease has run out, nobody will settle it.
+  // After the lease has expired, its owner can no longer settle the task.
   expect(await expireDeliveries(db, subscriptionId, nowMs + 30_000, 5)).toBe(2);
   expect(await deliveries.find(inFlight.id)).toMatchObject({ state: "dead_letter" });
 });

@@ -80,7 +80,7 @@ async function assertUsable(dataDir: string, storeRoot: string, uid: number): Pr
   if (owner !== undefined && (owner.uid !== uid || !isUsable)) throw folderBelongsToAnother(dataDir, owner.uid, uid);
 }
 
-/** Creates folders with `mode`, whatever the umask: a parent folder must not exclude PostgreSQL. */
+/** Creates folders with `mode`, independent of the umask: a parent folder must not exclude PostgreSQL. */
 async function createFolder(path: string, mode: number): Promise<void> {
   const first = await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     throw folderCannotBeMade(path, error.message);

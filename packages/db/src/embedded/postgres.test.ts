@@ -14,19 +14,19 @@ import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostg
 import { startOwner } from "./test-owner.ts";
 
 const isRoot = process.getuid?.() === 0;
-// Waits ten times shorter than the machine's.
+// A clock that waits a tenth of the time.
 const hurriedClock: Clock = {
   now: () => systemClock.now() * 10,
   wait: (ms, signal) => systemClock.wait(ms / 10, signal),
 };
 
-// Most tests start and end their own servers on one store: making one takes longest.
+// Most tests start and stop their own servers on one database, because creating one takes longest.
 const dataDir = await createTestDataDir();
 const servers: EmbeddedPostgres[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
-/** A data folder that goes when the test ends. */
+/** Creates a data folder that is removed at the test's end. */
 async function newDataDir(): Promise<string> {
   const folder = await createTestDataDir();
   onTestFinished(async () => {
@@ -36,7 +36,7 @@ async function newDataDir(): Promise<string> {
   return folder;
 }
 
-/** A folder only root can enter, where root runs the tests. */
+/** Creates a folder that only root can enter, if root runs the tests. */
 async function newClosedDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "svc-closed-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -77,7 +77,7 @@ async function serverPid(): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, "postgres", "data", "postmaster.pid"), "utf8"), 10);
 }
 
-/** Rewrites the process number in PostgreSQL's lock file. */
+/** Replaces the process id in PostgreSQL's lock file. */
 async function claimLockFor(pid: number): Promise<void> {
   const path = join(dataDir, "postgres", "data", "postmaster.pid");
   await writeFile(path, (await readFile(path, "utf8")).replace(/^\d+/, String(pid)));
@@ -214,7 +214,7 @@ test.runIf(isRoot)(
     const owner = startOwner(folder, "idle", { uid: 1000, gid: 1000 });
     expect(JSON.parse((await owner.nextLine()) ?? "{}")).toHaveProperty("url");
     await owner.kill();
-    // Root runs PostgreSQL as the account the data belong to.
+    // Root runs PostgreSQL as the owner of the data.
     const asRoot = await start({ dataDir: folder });
     expect(await query(asRoot.url, "select 1 as one")).toEqual([{ one: 1 }]);
     await asRoot.stop();

@@ -29,7 +29,7 @@ test("every sealed column is opened by an export, or by none", () => {
   expect(declared.toSorted()).toEqual(sealed.toSorted());
 });
 
-/** What an export has of an entity: the texts of each column, and how many rows of each table. */
+/** Returns an entity's export: the texts of each column, and the number of rows of each table. */
 async function exported({ projectId, entityId }: PlantedOwner) {
   const texts = new Map<string, string>();
   const counts: Record<string, number> = {};
@@ -50,7 +50,7 @@ async function exported({ projectId, entityId }: PlantedOwner) {
   return { texts, counts };
 }
 
-/** The columns that a marker is in, and the export may show. */
+/** Returns the columns that contain a marker and that the export may show. */
 async function markedColumns(marker: string): Promise<string[]> {
   const marked: string[] = [];
   for (const { table, entity } of erasedTables) {
@@ -74,7 +74,7 @@ test("an export has what an entity's rows hold in every column but secrets, noth
   };
   const [ada, adam, otherAda] = [owner(here, "ada", 101), owner(here, "adam", 102), owner(there, "ada", 103)];
   for (const one of [ada, adam, otherAda]) await plantRows(db, one);
-  // Where a key has more than the id, it may be of an entity whose id is longer: not shown, but erased.
+  // A key that contains more than the id may belong to an entity with a longer id: it is not exported, but erased.
   for (const table of ["call_paces", "standing_rates", "standing_dedupe"]) {
     await db.sql.unsafe(`update "${table}" set key = 'ada' where key like '%marker-101%'`);
   }
@@ -94,7 +94,7 @@ test("an export has what an entity's rows hold in every column but secrets, noth
   expect((await exported(ada)).counts).toEqual({});
 });
 
-// Few rows, and gone soon: programs have some backfills, links and codes live for minutes.
+// Few rows that are deleted soon: programs have some backfills, links and codes live for minutes.
 const small = new Set(["standing_backfills", "console_links", "grant_codes"]);
 
 test("what goes with a row is found by an index of it, to be exported and to be erased: no table is gone through", async () => {

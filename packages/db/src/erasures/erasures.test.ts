@@ -62,10 +62,10 @@ test("an erased entity is in no table any more; another of its project, and one 
   expect(await beginErasure(db, { projectId: here, entityId: "ada" }, { nowMs })).toEqual(erasure);
   const done = await finish(erasure);
   expect(done).toMatchObject({ state: "done", entityId: "", finishedAt: nowMs });
-  // Its skills are gone from what nodes have of the catalog, too.
+  // The nodes' cached catalogs lose its skills too.
   expect(await versionOf(here)).toBeGreaterThan(versions[0]);
   expect(await versionOf(there)).toBe(versions[1]);
-  // A browser is nobody's: it may have the seats of others.
+  // A browser belongs to no entity: it may have the seats of others.
   expect(await tablesWith(db, ada.marker)).toEqual(["console_sessions"]);
   expect(await tablesWith(db, bob.marker)).toEqual(before);
   expect(await tablesWith(db, otherAda.marker)).toEqual(before);
@@ -209,7 +209,7 @@ test.each([
     await plantRows(db, { projectId, entityId: "ada", number, marker: `marker-${number}` });
     const own = `project_id = '${uuidOfId(projectId)}' and id <> md5('none')::uuid`;
     await db.sql.unsafe(`update jobs set finished_at = null, cancel_requested_at = null, ${without} where ${own}`);
-    // Their standing program names another entity, so that it stays with its runs.
+    // Their standing program names another entity, so it stays with its runs.
     await db.sql.unsafe(`update standing_programs set binding = null where project_id = '${uuidOfId(projectId)}'`);
     await db.sql.unsafe(
       "update standing_versions set estimate = (select estimate from jobs where id = md5('none')::uuid)",
@@ -275,7 +275,7 @@ test("what was under way while an entity is erased, and is recorded then, goes b
 
 test("two nodes work at an erasure, and at one of its project beside it: each row is counted once, and both end", async () => {
   const projectId = (await createProject(db, "two nodes", nowMs)).id;
-  // All that SQL, JSON and regular expressions give a meaning to.
+  // Characters with a meaning in SQL, JSON and regular expressions.
   const entityId = `o'd%_"\\[a-z]+(x|$)^*?{2}. <&> \u00e9\u{1f600}`;
   await plantRows(db, { projectId, entityId, number: 521, marker: "marker-521" });
   await plantRows(db, { projectId, entityId: "bob", number: 522, marker: "marker-522" });

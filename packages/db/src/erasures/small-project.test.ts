@@ -9,8 +9,8 @@ import { erasedTables } from "../schema/erased-tables.ts";
 import { beginErasure } from "./repo.ts";
 import { stepErasure } from "./step.ts";
 
-// The seeded projects share tables of 10,000 rows and more; this one has a fiftieth of them. An export or erasure that goes through the rows
-// of the others is found by how many rows its statements read, however they are planned.
+// The seeded projects share tables of 10,000 rows and more; this project has a fiftieth of them. The numbers of rows that statements read
+// show if an export or erasure scans the rows of others, however it is planned.
 
 const { db, drop } = await createTestDatabase({ filled: seeded });
 afterAll(drop);
@@ -19,7 +19,7 @@ const projectId: ProjectId = seededId("prj", 9);
 const entityId = "entity-6";
 const nowMs = seededAt(400_000);
 const times = { graceMs: 0, jobsMs: 0, pollMs: 1_000 };
-/** Tables without an index by project, since their rows are gone within a day, and few. */
+/** Tables without an index by project, because their rows are few and deleted within a day. */
 const swept = new Set(["console_links", "grant_codes"]);
 
 const own = new Map<string, number>();
@@ -27,7 +27,7 @@ const own = new Map<string, number>();
 beforeAll(async () => {
   for (const table of ["jobs", "standing_versions"])
     await db.sql.unsafe(`update ${table} set estimate = '{"entities":[]}'`);
-  // Rows of a program are its project's; the seed has spread some over others.
+  // Rows of a program belong to its project; the seed has put some into others.
   await db.sql.unsafe(
     "delete from standing_runs r using standing_programs p where p.id = r.program_id and p.project_id <> r.project_id",
   );
@@ -42,7 +42,7 @@ beforeAll(async () => {
   }
 }, 300_000);
 
-/** The largest number of rows of each table of a project that one statement read. */
+/** Returns the largest number of rows of each table that one statement read. */
 async function rowsRead(sent: readonly SentStatement[], mode: PlanMode): Promise<Map<string, number>> {
   const most = new Map<string, number>();
   const told = await explainAll(db, sent, { mode, isRun: true });
@@ -80,7 +80,7 @@ test.each([
   const begun = await beginErasure(db, { projectId, entityId: erased }, { nowMs });
   expect(begun.finishedAt).toBeNull();
   await db.sql.unsafe("analyze");
-  // Each statement where it is first sent, which is where most of its rows are there still.
+  // Each statement at its first occurrence, when most of its rows still exist.
   const known = new Set<string>();
   for (let steps = 0, looks = 0, table = ""; steps < 300; steps++) {
     const sent = looks < 3 ? await sentBy(db, (tx) => stepErasure(tx as never, nowMs, times)) : [];

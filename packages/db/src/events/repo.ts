@@ -24,7 +24,7 @@ type ToolkitEventsPage = {
  * events would read all of them if the toolkit has few.
  * It takes the triggers from the database, one index hop each, because a deleted definition, or another node's, has events too. In some
  * collations the names of two toolkits are mixed, so the hops continue over every trigger with events in the deployment: 4 us each. Rows
- * are compared in the index's order, so no other index fits, whatever the statistics say about a trigger's share.
+ * are compared in the index's order, so no other index fits, with any statistics about a trigger's share.
  */
 const selectPage = statement<RawRow<Row<typeof events>>>(
   "list_toolkit_events",

@@ -115,7 +115,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   const { projectId, subscription, tasks } = await settledQueue(2);
   const [first, second] = tasks.map(({ id }) => eventOf(id));
   const replay = (eventId = first) => [{ id: createId("dlv", nowMs), eventId: eventId!, subscriptionId: subscription }];
-  // A replay not committed yet: the sweep passes its event by.
+  // An uncommitted replay: the sweep skips its event.
   await withTransaction(db, async (tx) => {
     await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: false }, replay(first));
     expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(1);
@@ -124,7 +124,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   expect([await count("events"), await count("delivery_tasks")]).toEqual([1, 1]);
   expect((await enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, replay(second))).size).toBe(1);
 
-  // A sweep not committed yet: the replay waits, and finds the event gone.
+  // An uncommitted sweep: the replay waits, and finds the event deleted.
   await db.sql`delete from delivery_tasks`;
   await db.sql`update deliveries set state = 'delivered'`;
   const [late] = replay(first);
@@ -138,7 +138,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   expect([await count("events"), await count("deliveries"), await count("delivery_tasks")]).toEqual([0, 0, 0]);
 });
 
-/** Resolves once a session waits for another's lock. */
+/** Resolves when a session waits for another's lock. */
 async function waiting(): Promise<void> {
   for (;;) {
     const rows =

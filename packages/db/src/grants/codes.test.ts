@@ -32,7 +32,7 @@ test("a flood pushes out the oldest that nobody let in, never one that is used, 
   await touchGrantClient(db, "a_used", nowMs);
   await register("e", nowMs + 10, 3);
   expect(await ids()).toEqual(["a_used", "c_let_in", "d", "e"]);
-  // The flood finds c_let_in unused, and waits for the row that its first grant has changed.
+  // The concurrent registrations read c_let_in as unused, and wait for its row, which its first grant has changed.
   let flood: Promise<void> | undefined;
   await withTransaction(db, async (tx) => {
     await touchGrantClient(tx, "c_let_in", nowMs);
@@ -51,7 +51,7 @@ test("a flood pushes out the oldest that nobody let in, never one that is used, 
 test("whoever registers many pushes out its own, and one that waits stays", async () => {
   const { db } = database;
   await db.sql`delete from grant_clients`;
-  // The characters behind `client_` stand for who registered.
+  // The characters after `client_` identify the sender.
   await register("client_honestA", nowMs, 5);
   for (let index = 0; index < 20; index++) await register(`client_floods${index}`, nowMs + 1 + index, 5);
   await register("client_secondB", nowMs + 30, 5);

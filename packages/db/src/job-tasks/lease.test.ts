@@ -8,8 +8,8 @@ import { renewJobLeases } from "./lease.ts";
 import { claimJobTasks, holdJobTask, putJobTasks, releaseJobTasks } from "./queue.ts";
 import type { JobTaskLease, NewJobTask } from "./task.ts";
 
-// A job that ends holds its own task, and makes that of the job that runs it due, in one transaction. Whoever writes to the leases of a node
-// comes to both: the job that runs the other is the older one, so that its task is the first of the two in any order of keys.
+// A job that ends holds its own task and makes its parent's task due, in one transaction. A writer of a node's leases needs both tasks. The
+// parent is older, so its task is the first of the two in any order of keys.
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ function runOf(jobId: Id<"job">, projectId: ProjectId): NewJobTask {
   return { jobId, kind: "run", subject: "", projectId, dueAt: nowMs };
 }
 
-/** The runs of a job and of one that it runs, leased by one node. */
+/** Creates the runs of a job and its child, leased by one node. */
 async function family() {
   const { db } = database;
   const projectId = await addProject(db);
@@ -40,7 +40,7 @@ async function family() {
   };
 }
 
-/** Runs `write` in the middle of the transaction that ends the child: it has come to its end, or waits for that. */
+/** Runs `write` during the transaction that ends the child: it finishes, or waits for the transaction. */
 async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typeof family>>, write: () => Promise<T>) {
   const { db } = database;
   let written: Promise<T> | undefined;
@@ -50,7 +50,7 @@ async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typ
     written = write().finally(() => {
       isDone = true;
     });
-    // A rejection is the test's where it is awaited.
+    // The test handles a rejection where it awaits.
     written.catch(() => {});
     await until(async () => isDone || (await isAnyWaiting()));
     await wakeParent(tx);
@@ -58,14 +58,14 @@ async function whileChildEnds<T>({ ofChild, wakeParent }: Awaited<ReturnType<typ
   return written;
 }
 
-/** Whether a session of the test waits for another. */
+/** True if a session of the test waits for another. */
 async function isAnyWaiting(): Promise<boolean> {
   const found = await database.db.sql`
     select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   return found.length > 0;
 }
 
-/** Until when the leases last; null for one that was given back. */
+/** Returns the ends of the leases; null for a released one. */
 async function untilOf({ leases }: { readonly leases: readonly JobTaskLease[] }): Promise<(number | null)[]> {
   const ids = leases.map(({ jobId }) => uuidOfId(jobId));
   const rows = await database.db.sql<{ until: string | null }[]>`

@@ -31,7 +31,7 @@ afterAll(() => database.drop());
 const node = createId("node", nowMs);
 const used = { ...newJobDocuments.used, toolCalls: 1 };
 
-/** A queued job with its run task, held by `node`. */
+/** Adds a queued job with its run task, held by `node`. */
 async function heldJob(): Promise<{ jobId: Id<"job">; projectId: ProjectId; lease: RunLease }> {
   const projectId = await addProject(db);
   const jobId = await addJob(projectId);

@@ -8,7 +8,7 @@ import { insertJobs } from "./insert.ts";
 import { createJobCounts } from "./job-counts.ts";
 
 const { db, url, drop } = await createTestDatabase();
-/** A connection of its own: what it read is known at once. */
+/** A separate connection, so that its statistics are known at once. */
 const one = openDatabase({ url, connectionsMax: 1 });
 afterAll(async () => {
   await one.close();
@@ -29,7 +29,7 @@ async function submit(projectId: Awaited<ReturnType<typeof addProject>>) {
   return await insertJobs(one, program, [{ job, events: [], tasks: [] }], nowMs);
 }
 
-/** How many entries of jobs by status are read meanwhile, dead ones included. */
+/** Returns how many index entries of jobs by status `work` reads, including dead ones. */
 async function readBy(work: () => Promise<unknown>): Promise<number> {
   const read = async () => {
     await one.sql`select pg_stat_force_next_flush()`;

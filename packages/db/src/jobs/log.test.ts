@@ -21,7 +21,7 @@ const entry = (type: string, part: Partial<NewJobEvent> = {}): NewJobEvent => ({
   ...part,
 });
 
-/** A job whose log begins with these entries, and what reads it. */
+/** Adds a job whose log begins with these entries, and returns a reader of it. */
 async function jobWith(...events: readonly NewJobEvent[]) {
   const projectId = await addProject(db);
   const id = createId("job", nowMs);
@@ -97,7 +97,7 @@ test("entries are kept as they were, whatever their values hold, and as they wer
   const stored = JSON.parse(logEntriesDocument.write(usual)) as string;
   expect(logEntriesDocument.read(stored)).toEqual(usual);
   expect(stored.length).toBeLessThan(80);
-  // Characters that stand for phrases are kept where values hold them, and so is what looks like a phrase.
+  // Characters that represent phrases are kept inside values, and so are texts like phrases.
   const odd = [entry("a", { payload: '\u0001{"state":"' }), entry("step-finished\t", { stepId: "\u001f" })];
   expect(logEntriesDocument.read(JSON.parse(logEntriesDocument.write(odd)))).toEqual(odd);
   expect(logEntriesDocument.read("2job-status-changed\t\t{}\nstep-started\ts\t{}").map(({ type }) => type)).toEqual([

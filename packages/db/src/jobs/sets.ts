@@ -32,7 +32,7 @@ const withinBytes = (page: string) => `select * from (
        over (order by p.ordinal rows between unbounded preceding and 1 preceding), 0) as before from (${page}) p) sized
    where before < $5::int8 order by ordinal`;
 
-/** A row's block is the last one that begins at or before it. One lookup by primary key per row, whatever the statistics say. */
+/** A row's block is the last one that begins at or before it. One lookup by primary key per row, with any statistics. */
 const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number
       order by row_number desc limit 1) r`;

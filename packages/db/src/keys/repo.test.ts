@@ -17,7 +17,7 @@ import {
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** What a person confirms of a key, and of a project without a policy. */
+/** The confirmation rule of a key, and of a project without a policy. */
 const confirm = { person: "never", contact: "" } as const;
 
 function newKey(projectId: ProjectId, text: string, id: KeyId = createId("key", nowMs)): ApiKey {
@@ -53,7 +53,7 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
   const twice = await createApiKey(db, newKey(projectId, "one")).catch((error: unknown) => error);
   expect(isUniqueViolation(twice, "api_keys_digest")).toBe(true);
   await revokeApiKey(db, key.id, nowMs + 1);
-  // A bootstrap key that was revoked stays revoked.
+  // A revoked bootstrap key stays revoked.
   await ensureApiKey(db, newKey(projectId, "one"));
   expect(await findCallerKey(db, digestSecret("one"))).toEqual({
     ...key,

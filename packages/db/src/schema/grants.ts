@@ -48,7 +48,7 @@ export const grantClients = pgTable(
   (table) => [index("grant_clients_used").on(table.usedAt, table.createdAt)],
 );
 
-/** An agent's permission from a person. The agent's calls use a key of their own, whose text nobody has; the grant ends with that key. */
+/** An agent's permission from a person. The agent's calls use a separate key whose text does not exist; the grant ends with that key. */
 export const grants = pgTable(
   "grants",
   {

@@ -312,7 +312,7 @@ export const jobEvents = pgTable(
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],
 );
 
-/** A question to people. One conditional update settles it, whoever answers. */
+/** A question to people. One conditional update settles it, so only the first answer counts. */
 export const jobAsks = pgTable(
   "job_asks",
   {

@@ -52,7 +52,7 @@ export const vaultRotations = pgTable("vault_rotations", {
   /** Rows scanned in this pass, and their approximate total. */
   seen: bigint("seen", { mode: "number" }).notNull().default(0),
   total: bigint("total", { mode: "number" }).notNull().default(0),
-  /** What blocks it, for people; empty while nothing does. */
+  /** Current obstacle, for people; empty if there is none. */
   problem: text("problem").notNull().default(""),
   /** Earliest start of the next pass. */
   notBefore: time("not_before"),

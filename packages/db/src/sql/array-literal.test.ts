@@ -14,8 +14,8 @@ const integers = statement<{ values: (string | null)[] }>(
   "select to_json($1::int8[]::text[]) as values",
 );
 
-// Read back as JSON: the driver's own array parser returns NULL as the text "NULL".
-// PostgreSQL's text holds every character but U+0000.
+// Read back as JSON, because the driver's own array parser returns NULL as the text "NULL". PostgreSQL's text holds every character except
+// U+0000.
 const text = fc.string({ unit: "binary" }).map((value) => value.replaceAll("\0", "").toWellFormed());
 const troublesome = fc.constantFrom(
   "",

@@ -27,7 +27,7 @@ type NewestOptions = {
 /**
  * Returns the ids of the newest rows in one range of an index, by a backward scan that ends with the page. A list with optional filters
  * merges such scans, one for each value of the columns without a filter. So one index serves all combinations of filters on its columns,
- * and no scan reads rows of other values. Rows are compared in the index's order, so no other index fits, whatever the statistics say. With
+ * and no scan reads rows of other values. Rows are compared in the index's order, so no other index fits, with any statistics. With
  * `project_id = …` a generic plan may use the primary key and read all rows of other projects.
  */
 export function newestIn(table: string, options: NewestOptions): string {

@@ -9,7 +9,7 @@ afterAll(drop);
 
 const request = { owner: createId("node", nowMs), nowMs, leaseUntilMs: nowMs + 30_000, limit: 100 };
 
-/** Events of a project that nothing was decided about, a millisecond apart from a time on. */
+/** Adds undecided events of a project, one millisecond apart, from a time on. */
 const fillInbox = (projectId: ProjectId, count: number, fromMs: number) =>
   db.sql`insert into standing_arrivals (due_at, project_id, event_id, trigger_slug, routing_version)
     select ${isoTime(fromMs)}::timestamptz + n * interval '1 ms', ${uuidOfId(projectId)}::uuid, gen_random_uuid(), 'desk.changed', 1
@@ -21,7 +21,7 @@ test("acceptance 24: 10,000 events of one project leave the next claim to the si
   const before = await claimInbox(db, { ...request, after: undefined });
   expect(before.arrivals.map(({ projectId }) => projectId)).toEqual(Array.from({ length: 100 }, () => flood));
   let { next } = before;
-  // After all of the flood, and before the half of it.
+  // After the whole burst, and before half of it.
   for (const atMs of [nowMs - 2, nowMs - 55_000]) {
     const single = await addProject(db);
     await fillInbox(single, 1, atMs);
@@ -31,7 +31,7 @@ test("acceptance 24: 10,000 events of one project leave the next claim to the si
     expect(found.arrivals.map(({ dueAt }) => dueAt)).toEqual(found.arrivals.map(({ dueAt }) => dueAt).toSorted());
     next = found.next;
   }
-  // Another node takes what nobody holds.
+  // Another node takes the events that no node holds.
   const other = await claimInbox(db, { ...request, owner: createId("node", nowMs), after: undefined });
   expect(new Set([...before.arrivals, ...other.arrivals].map(({ eventId }) => eventId)).size).toBe(200);
   await db.sql`delete from standing_arrivals`;
@@ -47,7 +47,7 @@ test("of more projects than a claim takes events, each has its turn; what is bef
     turns.push(...found.arrivals.map(({ projectId }) => projectId));
     after = found.next;
   }
-  // Two looks of ten projects and one of five, of which each gives two.
+  // Two claims of ten projects and one of five; each project gives two events.
   expect(new Set(turns).size).toBe(25);
   expect([turns.length, after]).toEqual([30, undefined]);
   const last = projects

@@ -13,7 +13,7 @@ import { freshHealth, type NewSubscription, type Subscription } from "./repo.ts"
 export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
-/** What a refresh changes. */
+/** Columns that a refresh changes. */
 export type AgentSubscriptionChange = Pick<
   Subscription,
   "cursor" | "signingSecret" | "formerSecret" | "formerUntil"

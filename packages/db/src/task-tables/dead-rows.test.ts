@@ -9,7 +9,7 @@ import { addProject, addSubscription, claimRequest, fillQueue, nowMs, settlement
 import { adoptDeliveryTasks, advanceDeliveryEpoch, compactTasks, countDeadTasks, readDeliveryEpoch } from "./epochs.ts";
 
 const { db, url, drop } = await createTestDatabase();
-/** A connection of its own: what it read and left behind is known at once. */
+/** A separate connection, so that its statistics are known at once. */
 const one = openDatabase({ url, connectionsMax: 1 });
 afterAll(async () => {
   await one.close();
@@ -27,7 +27,7 @@ afterEach(async () => {
   reader = undefined;
 });
 
-/** A transaction that holds a snapshot, as a dump or a slow report does, and the table's lock too where it `reads` it. */
+/** Opens a transaction that holds a snapshot, like a dump or a slow report, and the table's lock too if it `reads` it. */
 async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
   reader = openDatabase({ url, connectionsMax: 1 });
   await reader.sql.unsafe("set idle_in_transaction_session_timeout = 0");
@@ -35,7 +35,7 @@ async function holdSnapshot(reads: "projects" | "delivery_tasks" = "projects") {
   await reader.sql.unsafe(`select count(*) from ${reads}`);
 }
 
-/** A lane in which `count` deliveries have ended while a snapshot was held, and one is due. */
+/** Fills a queue in which `count` deliveries have ended while a snapshot was held, and one is due. */
 async function queueWithDeadRows(count: number) {
   const projectId = await addProject(one);
   const subscriptionId = await addSubscription(one, projectId);
@@ -49,7 +49,7 @@ async function queueWithDeadRows(count: number) {
   return { projectId, subscriptionId, due: due!.id };
 }
 
-/** How many entries of the lanes' index a look reads, dead ones included, and what it finds. */
+/** Returns how many entries of the queues' index a scan reads, including dead ones, and the queues it finds. */
 async function scanIndex() {
   const read = async () => {
     await one.sql`select pg_stat_force_next_flush()`;
@@ -72,7 +72,7 @@ test("while a snapshot is held a look walks over dead rows, and after a compacti
   expect(await countDeadTasks(one, "delivery_tasks")).toBe(0);
   expect(await scanIndex()).toEqual({ read: expect.toSatisfy((read: number) => read <= 5), found: [due] });
 
-  // What makes the figure above one of the compaction.
+  // Ensures that the figure above comes from the compaction.
   await one.sql`update delivery_tasks set lease_until = null, lease_owner = null`;
   const second = await queueWithDeadRows(1_000);
   const { read, found } = await scanIndex();

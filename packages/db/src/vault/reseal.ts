@@ -33,7 +33,7 @@ export function sealedTableNames(): readonly string[] {
 
 /**
  * Reads the next rows of a table, at most `limit`. A value is old if its bytes sort before `oldBefore`: values under vault keys sort before
- * those under data keys, and older data keys before newer ones. By primary key, whatever the statistics say; only a rotation runs it.
+ * those under data keys, and older data keys before newer ones. By primary key for all statistics; only a rotation runs it.
  */
 export async function readSealedPage(
   db: Executor,

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A backup of a new store in which `sql` ran. */
+/** Takes a backup of a new database after running `sql`. */
 async function takeBackup(file: string, sql?: string): Promise<readonly string[]> {
   const dataDir = await createStoredDataDir();
   const server = await startEmbeddedPostgres({ dataDir, durability: "full" });
@@ -50,7 +50,7 @@ async function emptyDir(): Promise<string> {
   return join(dir, "restored");
 }
 
-/** Its message; nothing of the file was written. */
+/** Returns the error message, and checks that nothing was written. */
 async function refusalOf(file: string, options: Partial<RestoreOptions> = {}): Promise<string> {
   const dataDir = await emptyDir();
   const error = await restoreStore({ file, dataDir, keys: [key], ...options }).then(
@@ -64,7 +64,7 @@ async function refusalOf(file: string, options: Partial<RestoreOptions> = {}): P
 
 type Entry = { readonly header: Partial<Header> & { readonly name: string }; readonly content: Buffer };
 
-/** The entries of the backup. */
+/** Entries of the backup. */
 let entries: Entry[];
 
 async function readEntries(): Promise<Entry[]> {
@@ -76,7 +76,7 @@ async function readEntries(): Promise<Entry[]> {
   return read;
 }
 
-/** The entries of the backup packed again, as somebody without the key can. */
+/** Packs the entries of the backup again, as a person without the key can. */
 async function repack(file: string, change: (entries: Entry[]) => Entry[]): Promise<void> {
   const archive = pack();
   const written = pipeline(Readable.from(archive), createZstdCompress(), createWriteStream(file));
@@ -87,7 +87,7 @@ async function repack(file: string, change: (entries: Entry[]) => Entry[]): Prom
   await written;
 }
 
-/** With a file behind the first entry, which says that it is a backup. */
+/** Adds a file after the first entry, the manifest. */
 const withFile = (name: string, text: string) => (all: Entry[]) => [
   ...all.slice(0, 1),
   { header: { name }, content: Buffer.from(text) },
@@ -140,7 +140,7 @@ test("a backup that another key sealed is refused, and says which key is needed"
   expect(await refusalOf(backup, { keys: [] })).toContain("no vault key is given");
   const other = { id: "k1", secret: Buffer.alloc(32, 2) };
   expect(await refusalOf(backup, { keys: [other] })).toContain("its seal does not fit its content");
-  // A seal that is wrong is never passed over.
+  // A wrong seal is never accepted.
   expect(await refusalOf(backup, { keys: [other], allowsUnsealed: true })).toContain("its seal does not fit");
 });
 
@@ -202,7 +202,7 @@ test("signals, lists of who may connect, links and what is not of a store are re
   ];
   for (const name of names) {
     const file = join(folder, "planted");
-    // What follows is never come to.
+    // The entries after it are never read.
     await repack(file, (all) => withFile(name, "")(all).slice(0, 2));
     expect(await refusalOf(file, { allowsUnsealed: true }), name).toContain("which is not of a store");
     await rm(file);

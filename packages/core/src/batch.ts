@@ -1,37 +1,37 @@
-/** How a batcher gathers and runs. */
+/** Options of a batcher. */
 export type BatcherOptions<Item, Result> = {
-  /** Does a batch in one go; resolves to one result an item, in order. */
+  /** Processes a batch at once; resolves to one result per item, in order. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
-  /** Items a batch at most. */
+  /** Maximum items per batch. */
   sizeMax: number;
-  /** What the items of a batch may weigh together, unless one alone weighs more. Default: no bound. */
+  /** Maximum total weight of a batch, unless a single item weighs more. Default: no limit. */
   weight?: { readonly max: number; of(item: Item): number };
-  /** Batches under way at once. */
+  /** Maximum concurrent batches. */
   concurrency: number;
-  /** Items that may wait; one more is refused with OverloadedError. Default: no bound. */
+  /** Maximum waiting items; one more is refused with OverloadedError. Default: no limit. */
   waitingMax?: number;
-  /** Items that must wait before a batch is started beside one that is under way. Default 1. */
+  /** Minimum waiting items to start a batch while another one runs. Default 1. */
   besideMin?: number;
   /**
-   * Under load, larger batches are worth more than earlier ones: when the batch before held `fromSize` items or more, the
-   * next one gathers for `ms` milliseconds first, unless it fills up. Default: never.
+   * Waits for larger batches under load: if the previous batch had `fromSize` items or more, the next one waits `ms` milliseconds, unless
+   * it fills up first. Default: never.
    */
   linger?: { ms: number; fromSize: number };
-  /** Whether a failed batch is tried again in two halves, so that one bad item fails alone. Default: never. */
+  /** True if a failed batch must be retried in two halves, so that only the bad item fails. Default: never. */
   splits?(error: unknown): boolean;
 };
 
-/** Turns single items into batches: what arrives while a batch is under way shares the next one. */
+/** Combines single items into batches: items that arrive while a batch runs share the next one. */
 export type Batcher<Item, Result> = {
-  /** Resolves with the item's own result, rejects with the error of the smallest batch that held it. */
+  /** Resolves with the item's own result; rejects with the error of the smallest batch that contained it. */
   add(item: Item): Promise<Result>;
-  /** Resolves once nothing is waiting or under way. */
+  /** Resolves when no item is waiting or running. */
   idle(): Promise<void>;
-  /** Items waiting or under way. */
+  /** Number of items waiting or running. */
   size(): number;
 };
 
-/** More waits than may: what is behind the batcher does not keep up, or does not answer. Try again later. */
+/** Too many items are waiting, because the work behind the batcher is too slow or hangs. Try again later. */
 export class OverloadedError extends Error {
   override name = "OverloadedError";
 
@@ -43,8 +43,8 @@ export class OverloadedError extends Error {
 type Entry<Item, Result> = { item: Item; resolve(result: Result): void; reject(error: unknown): void };
 
 /**
- * Group commit: no minimum size, and without load no timer. An idle batcher runs a lone item at once (after the I/O of the present turn,
- * so that requests read together go together); a busy one lets items gather for exactly as long as the batch ahead takes.
+ * Creates a batcher without a minimum size, and without a timer unless under load. An idle batcher runs a single item at once (after the
+ * current turn's I/O, so that requests read together share a batch). A busy one collects items while the current batch runs.
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { linger, besideMin = 1, waitingMax = Number.POSITIVE_INFINITY } = options;
@@ -80,7 +80,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     });
     schedule();
   };
-  /** Ends a linger early. */
+  /** Starts a delayed batch early. */
   const flush = () => {
     clearTimeout(timer);
     start();
@@ -103,7 +103,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   };
 }
 
-/** Returns the number of first items, at least one, that together weigh no more than a batch may. */
+/** Returns how many of the first items, at least one, fit into a batch by weight. */
 function lightest<Item>(
   waiting: readonly { readonly item: Item }[],
   weight: BatcherOptions<Item, unknown>["weight"],
@@ -117,7 +117,7 @@ function lightest<Item>(
   return over === -1 ? waiting.length : Math.max(1, over);
 }
 
-/** Never rejects: every entry hears for itself. */
+/** Never rejects: each entry gets its own result or error. */
 async function runBatch<Item, Result>(
   options: BatcherOptions<Item, Result>,
   batch: Entry<Item, Result>[],

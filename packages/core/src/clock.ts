@@ -1,6 +1,6 @@
-/** Where time comes from. Every engine takes one, so that a test can set it. */
+/** Source of time. Every engine takes one, so that tests can control it. */
 export type Clock = {
-  /** The present, epoch milliseconds. */
+  /** Current time, epoch milliseconds. */
   now(): number;
   /** Resolves after `ms`, or as soon as `signal` aborts; never rejects. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
@@ -10,8 +10,8 @@ export type Clock = {
 export const systemClock: Clock = { now: () => Date.now(), wait: waitOnMachine };
 
 /**
- * A clock that runs like `base`, moved by what `setOffset` last set. Nodes that share a database move theirs onto the
- * database's clock, so that a lease means the same to each of them.
+ * Returns a clock that runs like `base`, shifted by the last `setOffset`. Nodes with one database shift theirs to the database's clock, so
+ * that leases end at the same time on all of them.
  */
 export function createOffsetClock(base: Clock): Clock & { setOffset(ms: number): void } {
   let offsetMs = 0;

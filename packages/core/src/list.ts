@@ -4,34 +4,34 @@ import type { Sealer } from "./crypto/seal.ts";
 import { type Id, type IdPrefix, parseId } from "./ids/id.ts";
 import { openPageToken, type PageScope, type PageSizeBounds, pageSizeOf, sealPageToken } from "./ids/page-token.ts";
 
-/** Part of a list to read. `limit` is one more than `size`: another row means another page. */
+/** Part of a list to read. `limit` is one more than `size`: an extra row means that another page follows. */
 export type Page<Place> = { readonly after: Place | undefined; readonly size: number; readonly limit: number };
 
-/** Order of a list: the text of a row's place, which page tokens hold, and its reader. */
+/** Order of a list: returns a row's position as text, for page tokens, and reads it. */
 type ListOrder<Row, Place, Filter = unknown> = {
   readonly placeOf: (row: Row, filter: Filter) => string;
   readonly read: (text: string) => Place | undefined;
 };
 
-/** Order of a list by the ids of its rows. */
+/** Orders a list by the ids of its rows. */
 export function byId<P extends IdPrefix>(prefix: P): ListOrder<{ readonly id: string }, Id<P>> {
   return { placeOf: ({ id }) => id, read: (text) => parseId(prefix, text) };
 }
 
-/** Order of a list by a text of its rows, such as a name. */
+/** Orders a list by a text of its rows, such as a name. */
 export function byText<Row>(placeOf: (row: Row) => string): ListOrder<Row, string> {
   return { placeOf, read: (text) => text };
 }
 
 /**
- * Rows that were read for a page. `walkedTo`: the search ended before the page was full, and the next page continues from there. `size`:
- * fewer rows are shown than the request asked for.
+ * Rows read for a page. `walkedTo`: the scan ended before the page was full, and the next page continues there. `size`: fewer rows are
+ * shown than requested.
  */
 type PageRows<Row> =
   | readonly Row[]
   | { readonly rows: readonly Row[]; readonly walkedTo?: string | undefined; readonly size?: number };
 
-/** Call of a list. */
+/** A call of a list. */
 type ListCall<Request, Filter, Place, Caller> = {
   readonly request: Request;
   readonly caller: Caller;
@@ -41,17 +41,17 @@ type ListCall<Request, Filter, Place, Caller> = {
 
 /** Declaration of a list. */
 type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
-  /** Name of the call, for which alone its page tokens are good. */
+  /** Name of the call; its page tokens are valid only for it. */
   readonly call: string;
   readonly order: ListOrder<Row, Place, Filter>;
   readonly sizes?: PageSizeBounds;
-  /** Conditions of the request, for which alone its page tokens are good. The caller's own entity replaces `entityId`. Default: none. */
+  /** Filters of the request; its page tokens are valid only for them. The caller's own entity replaces `entityId`. Default: none. */
   readonly filter?: (request: Request, caller: Caller) => Filter | Promise<Filter>;
   /** Reads up to `limit` rows. */
   readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => PageRows<Row> | Promise<PageRows<Row>>;
-  /** True if a bound caller may read the row. Rows that it may not read are left out, and the page is shorter. Default: all. */
+  /** True if a scoped caller may read the row. Other rows are omitted, and the page is shorter. Default: all. */
   readonly isReached?: (row: Row, binding: Binding | undefined) => boolean;
-  /** Returns the fields of the answer but the token. */
+  /** Returns the fields of the answer except the token. */
   readonly answer: (
     rows: readonly Row[],
     call: Pick<ListCall<Request, Filter, Place, Caller>, "request" | "caller" | "filter">,
@@ -63,8 +63,8 @@ type NextPage = { readonly nextPageToken: string };
 type Filters = PageScope["filters"];
 
 /**
- * Returns the method of a list of a project's rows. Throws what its declaration throws, invalid_argument PAGE_SIZE_NEGATIVE and
- * PAGE_TOKEN_INVALID. For a caller that is bound to an entity, the list of every other entity is empty.
+ * Returns the method for a list of a project's rows. Throws the errors of its declaration, and invalid_argument PAGE_SIZE_NEGATIVE and
+ * PAGE_TOKEN_INVALID. For a caller scoped to an entity, lists of other entities are empty.
  */
 export function projectList<Request extends PageRequest, Place, Row, Answer, Filter extends Filters = Filters>(
   sealer: Sealer,
@@ -76,7 +76,7 @@ export function projectList<Request extends PageRequest, Place, Row, Answer, Fil
   };
 }
 
-/** Returns the method of a list of the administrator, which spans projects. Throws as `projectList`. */
+/** Returns the method for an administrator's list across projects. Throws like `projectList`. */
 export function adminList<Request extends PageRequest, Place, Row, Answer, Filter extends Filters = Filters>(
   sealer: Sealer,
   options: ListOptions<Request, Filter, Place, Row, Answer, undefined>,
@@ -109,7 +109,7 @@ async function readList<Request extends PageRequest, Place, Row, Answer, Filter 
   return { ...answer, nextPageToken: next === undefined ? "" : sealPageToken(sealer, scope, next) };
 }
 
-/** A filter by the entity that a caller is bound to; undefined for one of another entity, which finds nothing. */
+/** Returns the filter limited to the caller's entity; undefined if it names another entity, which finds nothing. */
 function narrowed<Filter extends Filters>(filter: Filter, binding: Binding | undefined): Filter | undefined {
   const own = binding?.entityId ?? "";
   if (own === "" || !Object.hasOwn(filter, "entityId")) return filter;

@@ -1,4 +1,4 @@
-/** A map that keeps at most `countMax` entries and lets go of the one least recently read or written. `undefined` is no value. */
+/** A map of at most `countMax` entries that removes the entry least recently read or written. `undefined` is not a valid value. */
 export class LeastRecentlyUsed<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #countMax: number;
@@ -9,7 +9,7 @@ export class LeastRecentlyUsed<Key, Value> {
     this.#onEvict = onEvict;
   }
 
-  /** The value, which counts as used by that. */
+  /** Returns the value and marks it as used. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -28,7 +28,7 @@ export class LeastRecentlyUsed<Key, Value> {
     if (this.#entries.size > this.#countMax) this.evict();
   }
 
-  /** Takes an entry out; what is taken out counts as let go of. */
+  /** Removes an entry and calls `onEvict`. */
   delete(key: Key): void {
     const value = this.#entries.get(key);
     if (value === undefined) return;
@@ -36,7 +36,7 @@ export class LeastRecentlyUsed<Key, Value> {
     this.#onEvict(value);
   }
 
-  /** Lets go of the least recently used entry. False when there is none. */
+  /** Removes the least recently used entry. False if there is none. */
   evict(): boolean {
     const [oldest] = this.#entries;
     if (oldest === undefined) return false;
@@ -45,18 +45,18 @@ export class LeastRecentlyUsed<Key, Value> {
     return true;
   }
 
-  /** The least recently used value, which does not count as used by that. */
+  /** Returns the least recently used value without marking it as used. */
   oldest(): Value | undefined {
     const [oldest] = this.#entries.values();
     return oldest;
   }
 
-  /** Every value, the least recently used first. */
+  /** All values, least recently used first. */
   values(): IterableIterator<Value> {
     return this.#entries.values();
   }
 
-  /** Every entry, the least recently used first. */
+  /** All entries, least recently used first. */
   entries(): IterableIterator<[Key, Value]> {
     return this.#entries.entries();
   }

@@ -1,19 +1,19 @@
-/** Time that was not used is made up for as far as this: a step that came late, and not an hour without a node. */
+/** Maximum unused time that is caught up on, milliseconds: it covers a late step, but not an hour without a node. */
 const burstMs = 3_000;
 
-/** Until when a pace is used up, epoch milliseconds, and how much it allows in a second. */
+/** A rate, and until when it is used up (epoch milliseconds). */
 type Pace = { readonly pacedAt: number; readonly perSecond: number };
 
-/** What may be done now. */
+/** Work allowed now. */
 export type Allowance = {
   readonly count: number;
-  /** Until when the pace is used up once `used` of it are done. */
+  /** Returns until when the rate is used up after `used` items. */
   pacedAt(used: number): number;
-  /** When the next one may be done, where none may now. */
+  /** Earliest time for the next item, if none is allowed now. */
   readonly nextAt: number;
 };
 
-/** How much work that goes on in steps may do at a time, by its pace. */
+/** Returns how much work its rate allows now, for work that proceeds in steps. */
 export function allowanceOf({ pacedAt, perSecond }: Pace, nowMs: number): Allowance {
   const intervalMs = 1_000 / perSecond;
   const fromMs = Math.max(pacedAt, nowMs - Math.max(burstMs, intervalMs));

@@ -1,17 +1,17 @@
-/** Rows that go once they are past their time, as data for the one loop that removes such rows. */
+/** Expired rows to remove, as data for the one loop that removes them. */
 export type Sweep = {
-  /** What goes, for the log: `events`. */
+  /** Name of the removed rows, for the log: `events`. */
   readonly what: string;
   /** Pause between two rounds, milliseconds. */
   readonly everyMs: number;
   /**
-   * Removes what is past its time at `nowMs`, a small batch at a time, and tells after each whether it was full. Any number of
-   * nodes may do so at once; whoever takes no further batch leaves the rest for the next round.
+   * Removes rows expired at `nowMs` in small batches, and yields after each if it was full. Any number of nodes may do so at once. A caller
+   * that stops early leaves the rest for the next round.
    */
   round(nowMs: number): AsyncIterable<boolean>;
 };
 
-/** Takes batch after batch until one is not full, and tells after each whether it was. `take` answers how many rows went. */
+/** Removes batch after batch until one is not full, and yields after each if it was. `take` returns how many rows it removed. */
 export async function* batches(sizeMax: number, take: () => Promise<number>): AsyncGenerator<boolean> {
   for (;;) {
     const isFull = (await take()) === sizeMax;

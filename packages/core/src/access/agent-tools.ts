@@ -1,33 +1,33 @@
 import type { Binding } from "./binding.ts";
 
 /**
- * What a key or a grant may be given over MCP beside the tools of apps. `programs` checks and runs programs, `connect` makes links to
- * connections, `operate` reads how events and deliveries stand, `repair` sends deliveries again and releases posts.
+ * Tool groups that a key or a grant may get over MCP, in addition to the tools of apps. `programs` checks and runs programs, `connect`
+ * makes links to connections, `operate` reads the state of events and deliveries, `repair` redelivers and releases posts.
  */
 export const agentToolGroups = ["programs", "connect", "operate", "repair"] as const;
 
-/** One of them. */
+/** A tool group. */
 export type AgentToolGroup = (typeof agentToolGroups)[number];
 
-/** Whoever calls, as far as these tools go. */
+/** The caller's properties that these tools depend on. */
 type AgentToolHolder = {
   readonly agentTools?: readonly AgentToolGroup[] | undefined;
   readonly isGrant?: boolean | undefined;
   readonly binding?: Binding | undefined;
 };
 
-/** What a project's key does by calls, whether it is given the tools or not. */
+/** Groups for actions that a project's key may do by API calls, even without the tools. */
 const ofKeys: ReadonlySet<AgentToolGroup> = new Set(["programs", "connect"]);
 
-/** What reaches the whole project, and so is for nobody who is bound to a part of it. */
+/** Groups that need access to the whole project, so scoped keys cannot use them. */
 const ofProject: ReadonlySet<AgentToolGroup> = new Set(["operate", "repair"]);
 
-/** Whether whoever is bound so reaches every entity and toolkit; classes of tools are no part of a project. */
+/** True if a key with this scope has access to every entity and toolkit; tool classes do not limit access to the project. */
 export function isOfWholeProject(binding: Pick<Binding, "entityId" | "toolkitSlugs"> | undefined): boolean {
   return binding === undefined || (binding.entityId === "" && binding.toolkitSlugs.length === 0);
 }
 
-/** Whether whoever calls may use the tools of a group: a grant those that it was given, a key those too that its role has anyway. */
+/** True if the caller may use a tool group: a grant only those it was given, a key also those that its role allows. */
 export function mayUseAgentTools(
   { agentTools = [], isGrant = false, binding }: AgentToolHolder,
   group: AgentToolGroup,

@@ -3,12 +3,12 @@ import { Fault, formatValue } from "../faults/errors.ts";
 import { call, field, text } from "../faults/fault-text.ts";
 import type { AccountId } from "../ids/id.ts";
 
-/** What a tool does to the data of its app, the least first. */
+/** Effect of a tool on its app's data, weakest first. */
 type AccessClass = "read" | "write" | "destructive";
 
 /**
- * What a key, and whatever it began, may reach of its project. A part that is empty bounds nothing: `entityId` is the one entity whose
- * accounts and rows it reaches, `accessClasses` and `toolkitSlugs` the tools that it may call.
+ * Scope of a key within its project, and of everything it starts. An empty part limits nothing. `entityId`: the only entity whose accounts
+ * and rows it can access. `accessClasses` and `toolkitSlugs`: the tools it may call.
  */
 export type Binding = {
   readonly entityId: string;
@@ -16,21 +16,21 @@ export type Binding = {
   readonly toolkitSlugs: readonly string[];
 };
 
-/** What a job may reach: what whoever began it may, and, of a call that a person was asked about, no other account than that one. */
+/** Scope of a job: that of the key that started it. For a call that a person confirmed, also the only account it may use. */
 export type JobBinding = Binding & { readonly accountId?: AccountId };
 
-/** The binding that stored parts make; undefined where none of them bounds anything. */
+/** Returns the scope made of stored parts; undefined if no part limits anything. */
 export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): Binding | undefined {
   if (entityId === "" && accessClasses.length === 0 && toolkitSlugs.length === 0) return undefined;
   return { entityId, accessClasses, toolkitSlugs };
 }
 
-/** Whether whoever is bound so may use tools of a toolkit. */
+/** True if a key with this scope may use tools of a toolkit. */
 export function isToolkitGranted(binding: Binding | undefined, toolkitSlug: string): boolean {
   return binding === undefined || binding.toolkitSlugs.length === 0 || binding.toolkitSlugs.includes(toolkitSlug);
 }
 
-/** Whether whoever is bound so may use a tool. */
+/** True if a key with this scope may use a tool. */
 export function isToolGranted(
   binding: Binding | undefined,
   tool: { readonly toolkitSlug: string; readonly class: AccessClass },
@@ -41,12 +41,12 @@ export function isToolGranted(
   return isClass && isToolkitGranted(binding, tool.toolkitSlug);
 }
 
-/** Whether whoever is bound so reaches what is an entity's; what is nobody's is reached by those alone whom no entity bounds. */
+/** True if a key with this scope can access an entity's rows. Rows without an entity need a scope without an entity. */
 export function isEntityGranted(binding: Binding | undefined, entityId: string): boolean {
   return binding === undefined || binding.entityId === "" || binding.entityId === entityId;
 }
 
-/** Row of an entity and of the toolkit of its tool, of a class if it has one. */
+/** A row with the entity and the toolkit of its tool, and the tool's class if it has one. */
 type ScopedRow = {
   readonly entityId: string;
   readonly accessClass?: AccessClass;
@@ -54,7 +54,7 @@ type ScopedRow = {
   readonly toolkitSlug?: string;
 };
 
-/** True if a caller that is bound so may read the row: accounts, events, calls. */
+/** True if a caller with this scope may read the row: accounts, events, calls. */
 export function isRowInScope(row: ScopedRow, binding: Binding | undefined): boolean {
   const { entityId, toolSlug = "", toolkitSlug = toolSlug.split(".")[0] ?? "", accessClass } = row;
   if (!isEntityGranted(binding, entityId)) return false;
@@ -63,7 +63,7 @@ export function isRowInScope(row: ScopedRow, binding: Binding | undefined): bool
     : isToolGranted(binding, { toolkitSlug, class: accessClass });
 }
 
-/** True if a job or a program, which keeps its maker's binding, reaches nothing that `outer` does not. */
+/** True if a job or a program, which keeps its creator's scope, can access nothing outside `outer`. */
 export function isWithin(
   { binding: inner }: { readonly binding: Binding | null },
   outer: Binding | undefined,
@@ -77,7 +77,7 @@ function isPart(inner: readonly string[], outer: readonly string[]): boolean {
   return outer.length === 0 || (inner.length > 0 && inner.every((one) => outer.includes(one)));
 }
 
-/** A binding in words, such as "the entity ada and read tools of calendar". */
+/** Returns a scope in words, such as "the entity ada and read tools of calendar". */
 export function bindingText({ entityId, ...tools }: Binding): string {
   const isOfTools = tools.accessClasses.length > 0 || tools.toolkitSlugs.length > 0;
   const named = [
@@ -92,12 +92,12 @@ function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): 
   return `${classes}tools${toolkitSlugs.length === 0 ? "" : ` of ${toolkitSlugs.join(", ")}`}`;
 }
 
-/** A tool as bindings see it. */
+/** The properties of a tool that scopes check. */
 type GrantableTool = { readonly slug: string; readonly class: AccessClass };
 
-/** Refusals of bound keys. */
+/** Refusals of scoped keys. */
 export const bindingFaults = defineFaults({
-  /** A bound key makes a call that is not for one. */
+  /** A scoped key makes a call that needs the whole project. */
   CALL_NOT_FOR_BOUND: {
     code: "permission_denied",
     reason: "ENTITY_BOUND",
@@ -105,7 +105,7 @@ export const bindingFaults = defineFaults({
       text`${call(method)} reaches the whole project, and this key is bound to ${bindingText(binding)}`,
     help: "Use a key of the project that is bound to nothing.",
   },
-  /** A bound key names, in `path`, an entity or what is not its entity's. */
+  /** A scoped key names, in `path`, another entity or a row of one. */
   ENTITY_BOUND: {
     code: "permission_denied",
     field: (path: string) => path,
@@ -122,7 +122,7 @@ export const bindingFaults = defineFaults({
   },
 });
 
-/** A refusal that says which tool a bound key was not granted, and what it was. */
+/** A refusal that contains the tool and the scope of the key. */
 export class ToolNotGranted extends Fault {
   readonly tool: GrantableTool;
   readonly binding: Binding;

@@ -1,11 +1,11 @@
 import { coreFaults } from "../faults/faults.ts";
 
-/** A time as requests carry it. */
+/** A time as in requests. */
 type RequestTime = { readonly seconds: bigint; readonly nanos: number };
 
 /**
- * When a link ends, epoch milliseconds: as its request says, or `lifeMaxMs` from now where it says nothing. Throws invalid_argument
- * LINK_EXPIRY_INVALID for a time that is over or further away than that.
+ * Returns when a link expires, epoch milliseconds: the requested time, or `lifeMaxMs` from now if there is none. Throws invalid_argument
+ * LINK_EXPIRY_INVALID for a time that is past or later than that.
  */
 export function linkExpiry(expiresAt: RequestTime | undefined, nowMs: number, lifeMaxMs: number): number {
   const latestMs = nowMs + lifeMaxMs;

@@ -13,36 +13,36 @@ export type ProjectPrincipal = {
   projectId: ProjectId;
   keyId: KeyId;
   role: Role;
-  /** What is set of its project's quotas; without it, all have their defaults. */
+  /** Configured quotas of its project; without it, all have their defaults. */
   quotas?: Quotas;
-  /** What it is bound to; undefined for a key that reaches the whole project. */
+  /** Scope of the key; undefined if it can access the whole project. */
   binding?: Binding | undefined;
-  /** Which of its calls a person confirms, by its project's rule and by its own; undefined for none. */
+  /** Rules for calls that a person confirms, of its project and its own; undefined for none. */
   confirm?: readonly ConfirmRule[] | undefined;
-  /** The tools that it was given over MCP beside those of apps. Default: none. */
+  /** Tool groups it gets over MCP in addition to the tools of apps. Default: none. */
   agentTools?: readonly AgentToolGroup[] | undefined;
-  /** Whether it is a grant, which a person gave, and not a key that the administrator issued. */
+  /** True if it is a person's grant, and not a key from the administrator. */
   isGrant?: boolean | undefined;
 };
 
-/** Who makes a call: a project's key, or the administrator of the deployment. */
+/** The caller of a call: a project's key, or the administrator of the deployment. */
 export type Principal = ProjectPrincipal | { kind: "admin" };
 
-/** Names a value that goes with a call. */
+/** Identifies a value in a call's context. */
 export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Value };
 
-/** What a service method is told of its call, as far as this package reads it. Connect's own context is one. */
+/** Context of a call, as far as this package reads it. Connect's context is one. */
 export type CallContext = { readonly values: { get<Value>(key: ContextKey<Value>): Value } };
 
-/** Where the auth gate of packages/server leaves the caller; undefined on calls that need no key. */
+/** Key of the caller in the context, set by the auth gate of packages/server; undefined for calls that need no key. */
 export const principalContext: ContextKey<Principal | undefined> = {
   id: Symbol("svc principal"),
   defaultValue: undefined,
 };
 
 /**
- * The calling project of a service method. The auth gate lets nobody else reach such a method, so
- * anything else is a fault of wiring and throws a plain Error.
+ * Returns the calling project of a service method. The auth gate refuses other callers, so any other principal is a programming error and
+ * throws a plain Error.
  */
 export function requireProject(ctx: CallContext): ProjectPrincipal {
   const principal = ctx.values.get(principalContext);
@@ -52,7 +52,7 @@ export function requireProject(ctx: CallContext): ProjectPrincipal {
   return principal;
 }
 
-/** Returns the keys that a chain of principals names, such as `["key:key_…", "standing:stp_…"]`, in its order. */
+/** Returns the keys in a principal chain, such as `["key:key_…", "standing:stp_…"]`, in order. */
 export function keysOfChain(chain: readonly string[]): readonly KeyId[] {
   return chain.flatMap((name) => (name.startsWith("key:") ? (parseId("key", name.slice(4)) ?? []) : []));
 }

@@ -2,11 +2,11 @@ import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } fr
 
 /** A key of HMAC-SHA256, prepared for many digests. */
 export type HmacKey = {
-  /** The key with the inner padding, where a message follows. */
+  /** The key with the inner padding, followed by the message. */
   readonly inner: Uint8Array;
-  /** The key with the outer padding, and behind it room for the inner digest. */
+  /** The key with the outer padding, followed by room for the inner digest. */
   readonly outer: Buffer;
-  /** For what is too long to be copied. */
+  /** For messages that are too long to copy. */
   readonly whole: KeyObject;
 };
 
@@ -23,13 +23,13 @@ export function createHmacKey(key: Uint8Array | string): HmacKey {
   return { inner: block.map((byte) => byte ^ 0x36), outer, whole: createSecretKey(bytes) };
 }
 
-/** Messages up to so many bytes are copied behind the key. */
+/** Maximum bytes of a message that is copied after the key. */
 const copiedBytesMax = 65_536;
 const message = Buffer.alloc(blockBytes + copiedBytesMax);
 
 /**
- * HMAC-SHA256 of the parts, one after the other, texts as ASCII: two hashes (RFC 2104), written out. Node's `Hmac` is an object of its
- * own for each message, and costs a post of 1 KiB three times as much as what it computes.
+ * Returns the HMAC-SHA256 of the concatenated parts, texts as ASCII, by two hashes (RFC 2104). Node's `Hmac` creates an object per message,
+ * which triples the cost for a post of 1 KiB.
  */
 export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[], encoding: "hex" | "base64"): string {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
@@ -41,16 +41,16 @@ export function hmacSha256(key: HmacKey, parts: readonly (Uint8Array | string)[]
     else message.set(part, at);
     at += part.length;
   }
-  // As text of one character a byte: a Buffer of each digest would cost more than the hash.
+  // As text with one character per byte: a Buffer per digest would cost more than the hash.
   key.outer.write(hash("sha256", message.subarray(0, at), "binary"), blockBytes, "latin1");
   return hash("sha256", key.outer, encoding);
 }
 
-// The last digit of the base64 of 32 bytes carries four bits: with others set it would be a second spelling.
+// The last base64 digit of 32 bytes carries only four bits. Other digits would be a second spelling.
 const patterns = { hex: /^[0-9a-fA-F]{64}$/, base64: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/ };
 const texts = { hex: [Buffer.alloc(64), Buffer.alloc(64)], base64: [Buffer.alloc(44), Buffer.alloc(44)] } as const;
 
-/** Whether `given` is that digest in its encoding, hex in any case. Takes the same time wherever two digests differ. */
+/** True if `given` is that digest in its encoding; hex in any case. The time does not depend on where two digests differ. */
 export function isHmacSha256(
   given: string,
   key: HmacKey,

@@ -4,13 +4,13 @@ import type { ProjectId } from "../ids/id.ts";
 import { createSealer, SealError, type Sealer, type VaultKey } from "./seal.ts";
 import { createNonces, nonceBytes, openBox, sealBox, tagBytes } from "./sealed-box.ts";
 
-/** Whose values a data key seals: a project's, or the deployment's own. Contexts begin with it. */
+/** Owner of a data key's values: a project, or the deployment. Contexts begin with it. */
 export type KeyScope = ProjectId | "deployment";
 
-/** What a data key is for: to seal values, or to make keyed digests, which no rotation changes. */
+/** Purpose of a data key: to seal values, or to make keyed digests, which no rotation changes. */
 export type DataKeyUse = "seal" | "digest";
 
-/** A random key of 32 bytes that the store keeps, wrapped by a vault key. Of two of a scope the one with the higher number is newer. */
+/** A random 32-byte key, stored in the database wrapped by a vault key. In a scope, a higher number is newer. */
 export type DataKey = {
   readonly number: number;
   readonly scope: KeyScope;
@@ -19,51 +19,51 @@ export type DataKey = {
 };
 
 /**
- * A sealer whose values are sealed under the data key of their scope: [2, number of the key (4 bytes), nonce, ciphertext, tag]. Where that
- * is not here it seals under the first vault key, as versions before 0.3 did with everything, and what they sealed it opens too.
+ * Seals values with the data key of their scope: [2, number of the key (4 bytes), nonce, ciphertext, tag]. If that key is not loaded, it
+ * seals with the first vault key, as versions before 0.3 always did; it opens those values too.
  */
 export type Keyring = Sealer & {
-  /** The vault keys from now on, the first of which wraps and seals. One that is left out opens nothing any more. */
+  /** Replaces the vault keys; the first one wraps and seals. A key that is left out opens nothing any more. */
   setVaultKeys(keys: readonly VaultKey[]): void;
-  /** Subkeys of vault keys that are gone, by purpose: they follow those of `subkeys`. */
+  /** Sets subkeys of removed vault keys, by purpose: they come after those in `subkeys`. */
   setOldSubkeys(keys: ReadonlyMap<string, readonly VaultKey[]>): void;
-  /** Takes data keys in. They open at once, and seal once `sealsWith` says so. */
+  /** Adds data keys. They open values at once, and seal once `sealsWith` allows it. */
   add(keys: readonly DataKey[]): void;
-  /** Which of the data keys that are here seal: of each scope the newest of them. */
+  /** Selects the data keys that seal: the newest selected key of each scope. */
   sealsWith(isInUse: (number: number) => boolean): void;
-  /** Lets go of data keys. */
+  /** Forgets data keys. */
   drop(numbers: Iterable<number>): void;
   has(scope: KeyScope): boolean;
-  /** The numbers of the data keys that are here. */
+  /** Numbers of the loaded data keys. */
   numbers(): ReadonlySet<number>;
-  /** A new data key's secret, wrapped by the first vault key for its scope and use. */
+  /** Returns a new data key's secret, wrapped with the first vault key for its scope and use. */
   wrap(scope: KeyScope, use: DataKeyUse, secret: Buffer): Buffer;
-  /** Seals under the first vault key itself. */
+  /** Seals with the first vault key itself. */
   sealDirectly(plaintext: Uint8Array, context: string): Buffer;
   /** Throws SealError. */
   unwrap(scope: KeyScope, use: DataKeyUse, wrapped: Uint8Array): Buffer;
 };
 
-// The first byte of what a data key sealed.
+// First byte of values sealed with a data key.
 const dataKeyVersion = 2;
 const headerBytes = 5;
 const digestPurpose = "entity-digest";
 
-/** The first bytes of what the data key of a number sealed. */
+/** Returns the first bytes of values sealed with the data key of a number. */
 export function dataKeyHeader(number: number): Buffer {
   const header = Buffer.alloc(headerBytes, dataKeyVersion);
   header.writeUInt32BE(number, 1);
   return header;
 }
 
-/** 32 random bytes for a data key. */
+/** Returns 32 random bytes for a data key. */
 export function generateDataKeySecret(): Buffer {
   return randomBytes(32);
 }
 
 type OpenDataKey = { readonly key: DataKey; readonly header: Buffer; readonly secret: KeyObject };
 
-/** Makes a keyring without data keys. `load` brings those of projects here: see `ready`. Throws as `createSealer`. */
+/** Creates a keyring without data keys. `load` loads those of projects: see `ready`. Throws like `createSealer`. */
 export function createKeyring(
   vaultKeys: readonly VaultKey[],
   load: (missing: readonly ProjectId[]) => Promise<void> | undefined,
@@ -139,7 +139,7 @@ export function createKeyring(
   };
 }
 
-/** What a context begins with. */
+/** Returns the scope at the start of a context. */
 function scopeOf(context: string): string {
   return context.slice(0, context.indexOf("/"));
 }
@@ -152,7 +152,7 @@ function openWith(held: ReadonlyMap<number, OpenDataKey>, sealed: Uint8Array, co
   const number = bytes.readUInt32BE(1);
   const found = held.get(number);
   if (found === undefined) throw new SealError(`sealed value names data key ${number}, which is not in the store`);
-  // Another scope's key opens nothing here, whoever wrote the row: what a destroyed key sealed stays closed.
+  // Another scope's key must open nothing here, even in a manipulated row: values sealed with a deleted key stay closed.
   const plaintext =
     found.key.scope === scopeOf(context) ? openBox(found.secret, bytes, headerBytes, context) : undefined;
   if (plaintext !== undefined) return plaintext;

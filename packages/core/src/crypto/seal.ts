@@ -10,17 +10,17 @@ export type VaultKey = { id: string; secret: Buffer };
 export type Sealer = {
   /** Seals under the first key. `context` ("project/table/row") is not stored; `open` needs the same one. */
   seal(plaintext: Uint8Array, context: string): Buffer;
-  /** Opens what any of the keys sealed. Throws SealError when the key is unknown, the value was changed, or the context is another. */
+  /** Opens values that any of the keys sealed. Throws SealError if the key is unknown, the value was changed, or the context differs. */
   open(sealed: Uint8Array, context: string): Buffer;
-  /** 32 bytes for one other use, derived from the first key (HKDF-SHA256, `purpose` as its info). */
+  /** Returns 32 bytes for one other use, derived from the first key (HKDF-SHA256, `purpose` as its info). */
   subkey(purpose: string): Buffer;
-  /** The same derivation from every key, first key first, each with its key's id: for values that outlive a rotation. */
+  /** Returns the same derivation from every key, first key first, each with its key's id: for values that outlive a rotation. */
   subkeys(purpose: string): VaultKey[];
-  /** What names an entity of a project where its id must not stand: HMAC-SHA-256 of it, under a key that no rotation changes. */
+  /** Returns the HMAC-SHA-256 of an entity's id, for places that must not contain the id, with a key that no rotation changes. */
   entityDigest(projectId: ProjectId, entityId: string): Buffer;
   /**
-   * Before anything of projects is sealed or opened that another node may have begun: resolves once their keys are here. Undefined when they
-   * are already, as nearly always. Rejects while the store is away.
+   * Call it before you seal or open values of projects that another node may have created. Resolves when their keys are loaded; undefined
+   * if they are already, as nearly always. Rejects if the database is unavailable.
    */
   ready(projectIds: Iterable<ProjectId>): Promise<void> | undefined;
 };
@@ -55,7 +55,7 @@ function parseVaultKey(entry: string, index: number): VaultKey {
   if (colon < 0) throw new Error(`${place}: has no colon; expected id:base64`);
   const id = entry.slice(0, colon);
   if (!keyIdPattern.test(id)) {
-    // Whoever swaps the two halves puts the secret here: say the rule, not the text.
+    // A user who swaps the two parts puts the secret here, so report the rule and not the text.
     throw new Error(`${place}: the id must be 1 to 32 characters of a-z, 0-9, "_" and "-"`);
   }
   const encoded = entry.slice(colon + 1);
@@ -76,19 +76,19 @@ function assertDistinctIds(keys: readonly VaultKey[]): void {
   }
 }
 
-/** Makes one vault key in the form parseVaultKeys reads, with a random id, so that keys of two rotations never collide. */
+/** Generates a vault key in the form that parseVaultKeys reads, with a random id, so that keys of two rotations never have equal ids. */
 export function generateVaultKey(): string {
   return `k${randomBytes(4).toString("hex")}:${randomBytes(keyBytes).toString("base64")}`;
 }
 
-/** The id of the vault key that a value was sealed under directly; undefined of one that a data key sealed, and of no sealed value. */
+/** Returns the id of the vault key that sealed a value directly; undefined for values sealed with a data key, and for other bytes. */
 export function vaultKeyIdOf(sealed: Uint8Array): string | undefined {
   const idLength = sealed[1];
   if (sealed[0] !== version || idLength === undefined || sealed.byteLength < 2 + idLength) return undefined;
   return Buffer.from(sealed.subarray(2, 2 + idLength)).toString("latin1");
 }
 
-/** Makes a sealer of one or more keys; the first seals. Throws an Error for no key, a bad id, or a key that is not 32 bytes. */
+/** Creates a sealer from one or more keys; the first seals. Throws an Error for no key, a bad id, or a key that is not 32 bytes. */
 export function createSealer(keys: readonly VaultKey[]): Sealer {
   const [first] = keys;
   if (first === undefined) throw new Error("sealer: no vault key given");
@@ -98,7 +98,7 @@ export function createSealer(keys: readonly VaultKey[]): Sealer {
       throw new Error(`sealer: vault key ${formatValue(id)} has a bad id or is not 32 bytes`);
     }
   }
-  // A key object is imported once: handing the bytes over each time takes 8 of 13 us of a small seal.
+  // Key objects are imported once: passing the bytes each time takes 8 of the 13 us of a small seal.
   const byId = new Map(keys.map(({ id, secret }) => [id, { id, secret: createSecretKey(secret) }]));
   const sealing = { id: first.id, secret: createSecretKey(first.secret) };
   const nextNonce = createNonces();

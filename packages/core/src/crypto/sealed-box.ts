@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
 
-/** Bytes of a nonce. */
+/** Size of a nonce in bytes. */
 export const nonceBytes = 12;
-/** Bytes of what tells whether a value was changed. */
+/** Size of the authentication tag in bytes. */
 export const tagBytes = 16;
 
 const noncesAtOnce = 256;
 
-/** Random nonces, drawn many at a time: each one by itself costs a call of the kernel. */
+/** Returns a source of random nonces, generated many at a time, because each generation costs a system call. */
 export function createNonces(): () => Buffer {
   let pool = Buffer.alloc(0);
   return () => {
@@ -20,7 +20,7 @@ export function createNonces(): () => Buffer {
 
 const tagging = { authTagLength: tagBytes };
 
-/** AES-256-GCM: the header as it is, nonce, ciphertext, tag. `context` is bound and not stored. */
+/** Returns the AES-256-GCM box: header in clear, nonce, ciphertext, tag. `context` is authenticated but not stored. */
 export function sealBox(
   key: KeyObject,
   { header, nonce, context }: { header: Buffer; nonce: Buffer; context: string },
@@ -29,12 +29,12 @@ export function sealBox(
   const cipher = createCipheriv("aes-256-gcm", key, nonce, tagging);
   cipher.setAAD(Buffer.from(context, "utf8"));
   const ciphertext = cipher.update(plaintext);
-  // GCM has no last block: nothing is left for the end.
+  // GCM has no final block, so this returns no bytes.
   cipher.final();
   return Buffer.concat([header, nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-/** The plaintext behind a header of `headerBytes`. Undefined where key, context or bytes are others than those that were sealed. */
+/** Returns the plaintext after a header of `headerBytes`. Undefined if key, context or bytes differ from the sealed ones. */
 export function openBox(key: KeyObject, bytes: Buffer, headerBytes: number, context: string): Buffer | undefined {
   const nonce = bytes.subarray(headerBytes, headerBytes + nonceBytes);
   const decipher = createDecipheriv("aes-256-gcm", key, nonce, tagging);

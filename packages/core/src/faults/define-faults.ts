@@ -1,13 +1,13 @@
 import { Fault, type FaultCode } from "./errors.ts";
 import type { FaultText } from "./fault-text.ts";
 
-/** A value, or what makes it of the parameters of the fault. */
+/** A value, or a function that makes it from the fault's parameters. */
 type ValueOrMaker<Value, Args extends readonly unknown[]> = Value | ((...args: Args) => Value);
 
 /** One fault of several that a request has. */
 type FaultPart = { readonly reason?: string; readonly field?: string; readonly help?: FaultText };
 
-/** A fault as a table declares it. Its functions take the same parameters; one that needs only the first may leave out the others. */
+/** A fault in a table. Its functions take the same parameters; one that needs only the first may omit the others. */
 type FaultRow<Args extends readonly unknown[]> = {
   readonly code: FaultCode;
   /** Default: the name of the row. */
@@ -20,11 +20,11 @@ type FaultRow<Args extends readonly unknown[]> = {
   readonly help?: ValueOrMaker<FaultText, Args>;
   /** Time after which the same request may be taken, milliseconds. */
   readonly retryAfterMs?: ValueOrMaker<number | undefined, Args>;
-  /** Of several faults of one request: each, in place of `field` and `help`. */
+  /** For several faults in one request: each of them, instead of `field` and `help`. */
   readonly each?: (...args: Args) => readonly FaultPart[];
 };
 
-/** The longer one of two lists of parameters, of which the other one is a part. */
+/** The longer of two parameter lists, if it begins with the other one. */
 type LongerParameters<A extends readonly unknown[], B extends readonly unknown[]> =
   Required<A> extends readonly [...Required<B>, ...(readonly unknown[])] ? A : B;
 
@@ -35,7 +35,7 @@ type FaultRowArgs<R> = LongerParameters<
   LongerParameters<LongerParameters<MemberArgs<R, "field">, MemberArgs<R, "retryAfterMs">>, MemberArgs<R, "each">>
 >;
 
-/** A row whose functions all take its parameters, and which has nothing else. */
+/** A row whose functions take the same parameters, without other properties. */
 type CheckedFaultRow<R> = FaultRow<FaultRowArgs<R>> & {
   readonly [Name in Exclude<keyof R, keyof FaultRow<[]>>]: never;
 };

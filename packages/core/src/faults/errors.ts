@@ -1,6 +1,6 @@
 import { type FaultText, type PartedText, partedOf } from "./fault-text.ts";
 
-/** The kinds of faults, by the names that the wire has for them (docs/errors.md). */
+/** Kinds of faults, by their names on the wire (docs/errors.md). */
 export type FaultCode =
   | "canceled"
   | "unknown"
@@ -19,21 +19,21 @@ export type FaultCode =
   | "data_loss"
   | "unauthenticated";
 
-/** What a program reads of one fault: `reason` UPPER_SNAKE and listed in docs/errors.md, `field` by its JSON name, `help` one sentence. */
+/** A fault for programs: `reason` in UPPER_SNAKE and listed in docs/errors.md, `field` by its JSON name, `help` one sentence. */
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
-/** A detail as it is given; `field` and `help` are empty unless they are. */
+/** Input of a detail; without `field` or `help`, they are empty. */
 type DetailInput = { readonly reason: string; readonly field?: string; readonly help?: FaultText };
 
 /**
- * Why a call is refused, in the words of the domain; packages/server alone knows how the wire says it. Thrown by the methods of
- * services, and passed as data where a refusal is expected. `message` covers all the details, usually one.
+ * A refused call, in the words of the domain; only packages/server knows its form on the wire. Service methods throw it; an expected
+ * refusal is passed as data. `message` covers all details, usually one.
  */
 export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: FaultCode;
   readonly details: readonly FaultDetail[];
-  /** Time after which the same request may be taken, milliseconds; undefined if waiting does not help. */
+  /** Time after which the same request may succeed, milliseconds; undefined if waiting does not help. */
   readonly retryAfterMs: number | undefined;
   /** The message with its parts. */
   readonly says: PartedText;
@@ -57,14 +57,14 @@ export class Fault extends Error {
   }
 }
 
-/** How the wire says when to come again, in whole seconds (RFC 9110, 10.2.3); undefined where a fault does not say. */
+/** Returns the retry delay for the wire, in whole seconds (RFC 9110, 10.2.3); undefined if the fault has none. */
 export function retryAfterText({ retryAfterMs }: Pick<Fault, "retryAfterMs">): string | undefined {
   return retryAfterMs === undefined ? undefined : String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
 }
 
 /**
- * Writes a value for a message: strings quoted and escaped as in JSON, bytes as their count, everything cut
- * to `maxLength` characters (default 80) with "..." as the mark of a cut. Never throws. Not for secrets.
+ * Formats a value for a message: strings quoted and escaped as in JSON, bytes as their count, cut to `maxLength` characters (default 80)
+ * with "..." at the cut. Never throws. Not for secrets.
  */
 export function formatValue(value: unknown, maxLength = 80): string {
   // A value may be a whole request body: cut it before it is escaped.
@@ -72,7 +72,7 @@ export function formatValue(value: unknown, maxLength = 80): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 3).toWellFormed()}...` : text;
 }
 
-/** Escapes what JSON leaves as it is and what ends a line. */
+/** Escapes line breaks and controls that JSON leaves unescaped. */
 function onOneLine(text: string): string {
   return text.replace(
     /[\u007f-\u009f\u2028\u2029]/g,
@@ -92,7 +92,7 @@ function describe(value: unknown): string {
   }
 }
 
-/** Ends an exhaustive switch: a case that is not handled does not type-check. Throws when data breaks the type at run time. */
+/** Ends an exhaustive switch: an unhandled case does not type-check. Throws if data violates the type at run time. */
 export function assertExhaustive(value: never): never {
   throw new Error(`unhandled case ${formatValue(value)}`);
 }

@@ -1,16 +1,16 @@
-/** Kinds of named parts: a call of the API, a field or what of it is said, how long to wait, and how many faults there are. */
+/** Kinds of named parts: a call of the API, a field or a statement about it, a waiting time, and a number of faults. */
 export type PartKind = keyof typeof partNumbers;
 
 /** Their numbers on the wire. */
 const partNumbers = { call: 1, field: 2, wait: 3, count: 4 } as const;
 
-/** A part as messages of the wire have it. */
+/** A part as in messages on the wire. */
 type WirePart<Kind> = { readonly kind: Kind; readonly start: number; readonly length: number };
 
-/** A named part of a text: so many UTF-16 code units from `start`. */
+/** A named part of a text: `length` UTF-16 code units from `start`. */
 export type TextPart = { readonly kind: PartKind; readonly start: number; readonly length: number };
 
-/** A text with named parts, in their order: each surface writes those in its own words. */
+/** A text with named parts in order: each surface writes the parts in its own words. */
 export class PartedText {
   readonly text: string;
   readonly parts: readonly TextPart[];
@@ -20,16 +20,16 @@ export class PartedText {
     this.parts = parts;
   }
 
-  /** The text as HTTP has it. */
+  /** The text as HTTP responses contain it. */
   toString(): string {
     return this.text;
   }
 }
 
-/** A text as rows of faults give it: plain, or made by `text`. */
+/** A text in a row of faults: plain, or made by `text`. */
 export type FaultText = string | PartedText;
 
-/** Returns a text in parts: what `call`, `field`, `wait` and `count` make keeps its place, and so do texts within the text. */
+/** Returns a text with parts: the results of `call`, `field`, `wait` and `count` stay parts, also inside inner texts. */
 export function text(strings: TemplateStringsArray, ...values: readonly (FaultText | number)[]): PartedText {
   let written = strings[0] ?? "";
   const parts: TextPart[] = [];
@@ -41,13 +41,13 @@ export function text(strings: TemplateStringsArray, ...values: readonly (FaultTe
   return new PartedText(written, parts);
 }
 
-/** A call of the API by its name in the contract, with an example of its request as JSON, or with words on how to make it. */
+/** Returns a call of the API by its name in the contract, with an example request as JSON, or with words on how to make it. */
 export function call(name: string, how?: string | Readonly<Record<string, unknown>>): PartedText {
   if (how === undefined) return whole("call", name);
   return whole("call", `${name} ${typeof how === "string" ? how : spacedJson(how)}`);
 }
 
-/** A field of a request by its path, such as `limit.rate.max`, or a phrase about one that other surfaces say in other words. */
+/** Returns a field of a request by its path, such as `limit.rate.max`, or a phrase about one that other surfaces word differently. */
 export function field(path: string): PartedText {
   return whole("field", path);
 }
@@ -60,17 +60,17 @@ export function waitAs(phrase: string): PartedText {
   return whole("wait", phrase);
 }
 
-/** The number of faults, of which an answer may list fewer. */
+/** Returns the number of faults; an answer may list fewer. */
 export function count(faults: number): PartedText {
   return whole("count", String(faults));
 }
 
-/** Returns a text with parts, of a plain one too. */
+/** Returns a text with parts; a plain text has none. */
 export function partedOf(written: FaultText): PartedText {
   return typeof written === "string" ? new PartedText(written) : written;
 }
 
-/** Returns a text with each of its parts as `write` has it. */
+/** Returns a text with each of its parts as `write` returns it. */
 export function renderText(
   { text: plain, parts }: PartedText,
   write: (kind: PartKind, text: string) => string,
@@ -85,8 +85,8 @@ export function renderText(
 }
 
 /**
- * Returns advice for readers who see no headers: the wait is `seconds`, in its place or at the end. Other parts are as `write`
- * has them, given the index of their text. Without `seconds` the wait stays as it is.
+ * Returns advice for readers who see no headers: the wait is `seconds`, in its place or at the end. `write` returns the other parts and
+ * gets the index of their text. Without `seconds`, the wait stays unchanged.
  */
 export function renderAdvice(
   advice: readonly PartedText[],
@@ -104,12 +104,12 @@ export function renderAdvice(
   return seconds === undefined || isSaid ? said : `${said} Retry ${waits}.`.trimStart();
 }
 
-/** The parts of a text as messages of the wire. */
+/** Returns the parts of a text as messages on the wire. */
 export function wireParts({ parts }: PartedText): WirePart<(typeof partNumbers)[PartKind]>[] {
   return parts.map((part) => ({ ...part, kind: partNumbers[part.kind] }));
 }
 
-/** A text with its parts from the wire. Parts of kinds that this version does not know are left out. */
+/** Returns a text with its parts from the wire. Omits parts of unknown kinds. */
 export function textOfWire(plain: string, parts: readonly WirePart<number>[]): PartedText {
   const known = Object.entries(partNumbers) as [PartKind, number][];
   const read = parts.flatMap(({ kind: given, start, length }) =>

@@ -52,13 +52,13 @@ export type StandingProgramId = Id<"stp">;
 export type StandingRunId = Id<"srn">;
 /** Id of a backfill of a standing program. */
 export type BackfillId = Id<"bkf">;
-/** Id of a paced replay. */
+/** Id of a throttled replay. */
 export type ReplayId = Id<"rpl">;
 /** Id of a person's session in the console. */
 export type SessionId = Id<"ses">;
-/** Id of a link that lets a person in without a key. */
+/** Id of a link that admits a person without a key. */
 export type LinkId = Id<"lnk">;
-/** Id of what a person let an agent do. */
+/** Id of a grant, a person's permission for an agent. */
 export type GrantId = Id<"grt">;
 /** Id of a hook of a project's calls. */
 export type HookId = Id<"hok">;
@@ -71,42 +71,42 @@ export type ErasureId = Id<"ers">;
 export type NodeId = Id<"node">;
 
 /**
- * A new id whose time part is `atMs` (epoch milliseconds). Ids sort by that time; those of one process and millisecond, made
- * one after the other, also sort as they were made, which keeps inserts at the right edge of their indexes.
+ * Creates an id whose time part is `atMs` (epoch milliseconds). Ids sort by that time. Ids of one process and millisecond also sort in the
+ * order of their creation, which keeps inserts at the right edge of their indexes.
  */
 export function createId<P extends IdPrefix>(prefix: P, atMs: number): Id<P> {
   v7({ msecs: atMs, seq: nextSequence(atMs), random: randomBytes16() }, bytes);
   return typeIdOfBytes(prefix, bytes) as Id<P>;
 }
 
-/** The id that `text` spells, or undefined when it is not a well-formed id with this prefix. */
+/** Returns the id that `text` spells; undefined if it is not a well-formed id with this prefix. */
 export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | undefined {
   if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 27) return undefined;
   try {
     return fromString(text, prefix) as unknown as Id<P>;
   } catch {
-    return undefined; // wrong alphabet or out of range: simply not an id
+    return undefined; // wrong alphabet or out of range: not an id
   }
 }
 
-/** The UUID text under an id, as PostgreSQL stores it. */
+/** Returns an id's UUID as text, as PostgreSQL stores it. */
 export function uuidOfId(id: Id<IdPrefix>): string {
   return uuidOfBytes(readTypeId(id, bytes));
 }
 
-/** The id of this kind over a UUID read from the store. */
+/** Returns the id of this kind for a UUID from the database. */
 export function idOfUuid<P extends IdPrefix>(prefix: P, uuid: string): Id<P> {
   return typeIdOfBytes(prefix, readUuid(uuid, bytes)) as Id<P>;
 }
 
-/** The time part of an id, epoch milliseconds. */
+/** Returns the time part of an id, epoch milliseconds. */
 export function timeOfId(id: Id<IdPrefix>): number {
   return Number.parseInt(uuidOfId(id).replaceAll("-", "").slice(0, 12), 16);
 }
 
 /**
- * The smallest UUID of the millisecond `ms`: every id made at `ms` or later sorts at or after it. Turns a bound on a
- * row's time into a bound on its key. Times before 1970 give the smallest UUID of all.
+ * Returns the smallest UUID of the millisecond `ms`: all ids created at `ms` or later sort at or after it. Converts a bound on a row's time
+ * into a bound on its key. Times before 1970 give the smallest UUID.
  */
 export function firstUuidAt(ms: number): string {
   const hex = Math.max(0, Math.min(Math.ceil(ms), 0xffffffffffff))
@@ -115,13 +115,13 @@ export function firstUuidAt(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Of the id that is being made, read or written. */
+/** Buffer for the id being created, read or written. */
 const bytes = new Uint8Array(16);
 
 let sequenceMs = -1;
 let sequence = 0;
 
-/** The counter of RFC 9562 section 6.2, method 1: begins anywhere in the lower half of 32 bits, so it cannot overflow. */
+/** The counter of RFC 9562 section 6.2, method 1: it starts at a random value in the lower half of 32 bits, so it cannot overflow. */
 function nextSequence(atMs: number): number {
   sequence = atMs === sequenceMs ? sequence + 1 : Buffer.from(randomBytes16()).readUInt32BE(0) >>> 1;
   sequenceMs = atMs;
@@ -131,7 +131,7 @@ function nextSequence(atMs: number): number {
 const pool = Buffer.allocUnsafe(8_192);
 let poolOffset = pool.byteLength;
 
-/** Sixteen random bytes, drawn by the page: a system call for every few ids shows in the profile of ingest. */
+/** Returns sixteen random bytes, generated many at a time: a system call for every few ids is visible in the profile of ingest. */
 function randomBytes16(): Uint8Array {
   if (poolOffset === pool.byteLength) {
     randomFillSync(pool);

@@ -1,20 +1,20 @@
 /**
- * The texts of a UUID and of a TypeID over it, of its 16 bytes and back. The library that checks what callers send takes twenty times
- * as long, and every post makes ids that go to the store again and again.
+ * Converts the 16 bytes of a UUID to the texts of the UUID and its TypeID, and back. The library that validates callers' ids takes twenty
+ * times as long, and every post converts ids again and again.
  */
 
 const bytesOfUuid = 16;
-/** Of the part behind the prefix. */
+/** Characters after the prefix. */
 const suffixCharacters = 26;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Ten bits, two characters each. */
+/** Ten bits as two characters. */
 const pairs = Array.from({ length: 1024 }, (_, bits) => alphabet.charAt(bits >> 5) + alphabet.charAt(bits & 31));
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const valueOfCharacter = codesOf(alphabet);
 const valueOfHex = codesOf("0123456789abcdef");
 
-/** UUID text of 16 bytes. */
+/** Returns the UUID text of 16 bytes. */
 export function uuidOfBytes(bytes: Uint8Array): string {
   const hex = (at: number) => hexOfByte[bytes[at] ?? 0] ?? "";
   return (
@@ -23,12 +23,12 @@ export function uuidOfBytes(bytes: Uint8Array): string {
   );
 }
 
-/** TypeID of 16 bytes: 130 bits, of which the first two are 0. */
+/** Returns the TypeID of 16 bytes: 130 bits, of which the first two are 0. */
 export function typeIdOfBytes(prefix: string, bytes: Uint8Array): string {
   return `${prefix}_${pairs[bytes[0] ?? 0]}${ofFiveBytes(bytes, 1)}${ofFiveBytes(bytes, 6)}${ofFiveBytes(bytes, 11)}`;
 }
 
-/** The bytes of a TypeID that is known to be one, into `bytes`. */
+/** Reads a valid TypeID into `bytes`. */
 export function readTypeId(id: string, bytes: Uint8Array): Uint8Array {
   const from = id.length - suffixCharacters;
   let bits = 0;
@@ -45,7 +45,7 @@ export function readTypeId(id: string, bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** The bytes of a UUID's text, into `bytes`. */
+/** Reads a UUID's text into `bytes`. */
 export function readUuid(uuid: string, bytes: Uint8Array): Uint8Array {
   for (let at = 0, byte = 0; byte < bytesOfUuid; at += 2) {
     if (uuid.charCodeAt(at) === hyphen) at++;
@@ -56,7 +56,7 @@ export function readUuid(uuid: string, bytes: Uint8Array): Uint8Array {
 }
 
 const hyphen = 45;
-/** Set in the codes of small letters and digits, and in those of capitals what tells them from small ones. */
+/** This bit is set in the codes of lower-case letters and digits; it distinguishes upper from lower case. */
 const lowerCase = 32;
 
 function ofFiveBytes(bytes: Uint8Array, at: number): string {

@@ -2,11 +2,11 @@ import { parseExactJson } from "./exact-json.ts";
 import { type JsonNumber, nearestDouble, rawJson } from "./raw-json.ts";
 
 /**
- * The sum of two numbers, raw ones among them: exact where one of them is raw or the sum is beyond 2^53 - 1, else that of doubles. Numbers
- * of more than 400 digits, or of an exponent beyond 400, count as their nearest double.
+ * Returns the sum of two numbers, raw or not. It is exact if one of them is raw or the sum exceeds 2^53 - 1, otherwise the sum of doubles.
+ * Numbers with more than 400 digits, or an exponent beyond 400, count as their nearest double.
  */
 export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
-  // The common case: neither is raw, and no whole number is lost.
+  // The common case: neither is raw, and the sum is exact.
   if (typeof a === "number" && typeof b === "number" && Math.abs(a + b) <= Number.MAX_SAFE_INTEGER) return a + b;
   const [left, right] = [decimalOf(a), decimalOf(b)];
   if (left === undefined || right === undefined) return nearestDouble(a) + nearestDouble(b);
@@ -14,7 +14,7 @@ export function addExactly(a: JsonNumber, b: JsonNumber): JsonNumber {
   return numberOf({ units: unitsAt(left, places) + unitsAt(right, places), places });
 }
 
-/** True if the first of two numbers, raw ones among them, is the smaller. */
+/** True if the first of two numbers, raw or not, is smaller. */
 export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
   if (typeof a === "number" && typeof b === "number") return a < b;
   const [left, right] = [decimalOf(a), decimalOf(b)];
@@ -23,13 +23,13 @@ export function isBelow(a: JsonNumber, b: JsonNumber): boolean {
   return unitsAt(left, places) < unitsAt(right, places);
 }
 
-/** A whole number as a JSON value: a number where a double holds it, else raw. */
+/** Returns a whole number as a JSON value: a number if a double holds it, otherwise raw. */
 export function wholeNumber(whole: bigint): JsonNumber {
   const number = Number(whole);
   return Number.isSafeInteger(number) ? number : rawJson(String(whole));
 }
 
-/** A decimal number: so many units of 10 to the power of minus `places`. */
+/** A decimal number: `units` times 10 to the power of minus `places`. */
 type Decimal = { readonly units: bigint; readonly places: number };
 
 const decimalForm = /^(-?\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?$/;

@@ -2,31 +2,32 @@ import { measureJson } from "./json-size.ts";
 import { isExactDouble } from "./number-text.ts";
 import { rawJson } from "./raw-json.ts";
 
-/** Levels that a JSON text may be nested; writing a value as JSON takes a frame of the stack a level. */
+/** Maximum nesting of a JSON text; JSON.stringify needs one stack frame per level. */
 const depthMaxDefault = 500;
 
-/** A JSON text of more values than may be read. */
+/** A JSON text with more values than allowed. */
 export class JsonTooLargeError extends Error {
   override name = "JsonTooLargeError";
 }
 
-/** What may be read. `valuesMax`: values at most (default: no limit). `depthMax`: levels of nesting at most (default 500). */
+/** Limits of parsing. `valuesMax`: maximum values (default: no limit). `depthMax`: maximum levels of nesting (default 500). */
 export type ExactJsonOptions = { readonly valuesMax?: number; readonly depthMax?: number };
 
 /**
- * Parses JSON without losing digits: a number that its double is not exactly, one beyond 2^53 - 1 and -0 become raw JSON values, which
- * JSON.stringify writes as they were. Ids of some apps are 64-bit integers, and amounts have digits that no double keeps. Throws SyntaxError, also for what is nested too deep, and JsonTooLargeError for too many
- * values. With an unlimited depth, a text that is nested by tens of thousands of levels may end the stack: RangeError.
+ * Parses JSON without losing digits. Numbers that a double cannot hold exactly, numbers beyond 2^53 - 1, and -0 become raw JSON values,
+ * which JSON.stringify writes unchanged. Some apps use 64-bit ids, and amounts with more digits than a double. Throws SyntaxError, also for
+ * text nested too deep, and JsonTooLargeError for too many values. With unlimited depth, tens of thousands of levels may overflow the
+ * stack: RangeError.
  */
 export function parseExactJson(text: string, options: ExactJsonOptions = {}): unknown {
   const { valuesMax = Number.POSITIVE_INFINITY, depthMax = depthMaxDefault } = options;
-  // The parser takes any depth; revivers, JSON.stringify and what walks the value do not.
+  // The parser accepts any depth; revivers, JSON.stringify and recursive functions do not.
   if (valuesMax !== Number.POSITIVE_INFINITY || depthMax !== Number.POSITIVE_INFINITY) {
     const { values, depth } = measureJson(text, valuesMax);
     if (values > valuesMax) throw new JsonTooLargeError(`JSON holds more than ${valuesMax} values`);
     if (depth > depthMax) throw new SyntaxError(`JSON is nested deeper than ${depthMax} levels`);
   }
-  // A reviver costs several times the parsing, and most texts hold nothing that needs one.
+  // A reviver costs several times the parsing, and most texts do not need one.
   if (!mayHoldRawNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     const source = context?.source;
@@ -35,7 +36,7 @@ export function parseExactJson(text: string, options: ExactJsonOptions = {}): un
   });
 }
 
-/** True if a number stays the text that it is: one whose digits go beyond 2^53 - 1 as well, since no double tells its neighbours apart. */
+/** True if a number must stay text, including numbers beyond 2^53 - 1, because a double cannot distinguish them from their neighbours. */
 export function isRaw(value: number, source: string): boolean {
   if (Object.is(value, -0) || !isExactDouble(source, value)) return true;
   return Math.abs(value) > Number.MAX_SAFE_INTEGER && !longDouble.test(source);
@@ -43,12 +44,12 @@ export function isRaw(value: number, source: string): boolean {
 
 const longDouble = /[eE]/;
 
-/** So many digits, with their point, a double may not hold. */
+/** From this number of digits, including the point, a double may be inexact. */
 const longDigits = 16;
-/** With an exponent as long, a double may hold no digit at all. */
+/** With such a long exponent, a double may lose all digits. */
 const longExponent = /\d[eE][+-]?\d{3}/;
 
-/** Looks at every 16th character: one of so many digits in a row stands there. A pattern takes four times as long, for each post. */
+/** Checks every 16th character, which any number of that many digits must include. A pattern takes four times as long, for each post. */
 function mayHoldRawNumber(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
     if (!isDigitOrPoint(text.charCodeAt(at))) continue;
@@ -63,7 +64,7 @@ function mayHoldRawNumber(text: string): boolean {
 
 const negativeZero = /^[\s,:[]?-0(?:\.0*)?(?:[eE\s,\]}]|$)/;
 
-/** Looks at every -0, of which dates have many, by what is around it. */
+/** Checks the context of every -0, because dates contain many. */
 function mayHoldNegativeZero(text: string): boolean {
   for (let at = text.indexOf("-0"); at !== -1; at = text.indexOf("-0", at + 2)) {
     const next = text.charCodeAt(at + 2);
@@ -76,14 +77,14 @@ function mayHoldNegativeZero(text: string): boolean {
 
 const [space, comma, colon, openList] = [32, 44, 58, 91];
 
-/** Of a code of UTF-16; true for NaN, before a text's start. */
+/** For a UTF-16 code; true for NaN, before a text's start. */
 function isBeforeNumber(code: number): boolean {
   return !(code > space) || code === comma || code === colon || code === openList;
 }
 
 const [point, slash, nine] = [46, 47, 57];
 
-/** Of a code of UTF-16; false for NaN, beyond a text's ends. */
+/** For a UTF-16 code; false for NaN, beyond a text's ends. */
 function isDigitOrPoint(code: number): boolean {
   return code >= point && code <= nine && code !== slash;
 }

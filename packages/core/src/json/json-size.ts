@@ -7,12 +7,12 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 const lastSpace = 0x20;
 
-/** How much a JSON text holds: its values (lists and objects count, empty or not), and how deep they are nested. */
+/** Size of a JSON text: its number of values (including lists and objects), and its depth of nesting. */
 export type JsonSize = { readonly values: number; readonly depth: number };
 
 /**
- * Measures a JSON text in one pass, without parsing it, up to where it holds more than `valuesMax`: what is made of the values
- * costs far more than the text. Of a text that is no JSON it tells nothing.
+ * Measures a JSON text in one pass, without parsing it, until it has more than `valuesMax` values, because values cost far more memory than
+ * text. For invalid JSON, the result is meaningless.
  */
 export function measureJson(text: string, valuesMax: number): JsonSize {
   let values = 1;
@@ -25,7 +25,7 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
     if (code === quote) at = endOfString(text, at);
     else if (code === comma) values++;
     else if (code === openList || code === openObject) {
-      // Its first value; taken back where there is none.
+      // Counts its first value; subtracted again if it is empty.
       values++;
       level++;
       if (level > depth) depth = level;
@@ -38,10 +38,10 @@ export function measureJson(text: string, valuesMax: number): JsonSize {
   return { values, depth };
 }
 
-/** What a value may hold: values (lists and objects count), and characters of texts and names together. */
+/** Limits of a value: number of values (including lists and objects), and total characters of texts and names. */
 export type JsonBounds = { readonly values: number; readonly characters: number };
 
-/** Whether a value holds more than that. Looks no further than it has to, whatever it holds, and at a part again wherever it stands. */
+/** True if a value exceeds the limits. Stops as soon as it knows; a part that occurs several times counts each time. */
 export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
   let { values, characters } = bounds;
   const waiting: unknown[] = [value];
@@ -62,7 +62,7 @@ export function holdsMoreThan(value: unknown, bounds: JsonBounds): boolean {
   return false;
 }
 
-/** Where the text ends that begins at `start`. */
+/** Returns the end of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== quote) at += text.charCodeAt(at) === backslash ? 2 : 1;

@@ -1,37 +1,37 @@
-// The runtime has raw JSON (ECMAScript's JSON.parse source text access); the compiler's library does not know it yet.
+// The runtime supports raw JSON (ECMAScript's JSON.parse source text access); the compiler's library does not know it yet.
 const json = JSON as JSON & { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): boolean };
 
-/** A number that no double holds, as the digits it was written with: JSON.stringify writes them again. */
+/** A number that a double cannot hold, with its original digits: JSON.stringify writes them unchanged. */
 export type RawNumber = { readonly rawJSON: string };
 
 /** A number of JSON, with all its digits. */
 export type JsonNumber = number | RawNumber;
 
 /**
- * Makes a raw number of its JSON text. It stands among JSON values in the place of a number, and is none to `typeof`: `isObject` and
- * `scalarText` know it. Throws SyntaxError for what is no scalar of JSON.
+ * Makes a raw number from its JSON text. It takes a number's place in JSON values, but `typeof` is "object"; `isObject` and `scalarText`
+ * recognize it. Throws SyntaxError if the text is not a JSON scalar.
  */
 export function rawJson(text: string): RawNumber {
   return json.rawJSON(text);
 }
 
-/** Whether a value was made by `rawJson`. */
+/** True if a value was made by `rawJson`. */
 export function isRawJson(value: unknown): value is RawNumber {
-  // Those alone, and dictionaries made as such, have no prototype: nearly every object needs no further look.
+  // Only raw values and null-prototype objects lack a prototype, so nearly every object is decided here.
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null && json.isRawJSON(value);
 }
 
-/** Whether a JSON value is a number, raw or not. */
+/** True if a JSON value is a number, raw or not. */
 export function isJsonNumber(value: unknown): value is JsonNumber {
   return typeof value === "number" || isRawJson(value);
 }
 
-/** The double next to a number; infinite beyond them all. */
+/** Returns the double nearest to a number; infinite if it is beyond all doubles. */
 export function nearestDouble(number: JsonNumber): number {
   return typeof number === "number" ? number : Number(JSON.stringify(number));
 }
 
-/** A text, number or boolean as text, with all digits; undefined for null, lists, objects and undefined. */
+/** Returns a text, number or boolean as text, with all digits; undefined for null, lists, objects and undefined. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -39,19 +39,19 @@ export function scalarText(value: unknown): string | undefined {
 }
 
 /**
- * The value with every raw number as its nearest double; the same value when it holds none. For what knows no raw JSON: schema
+ * Returns the value with every raw number as its nearest double; the same value if it has none. For code without raw JSON: schema
  * validation, and messages to other threads.
  */
 export function withPlainNumbers(value: unknown): unknown {
   return replaceRawNumbers(value, nearestDouble);
 }
 
-/** Levels that are looked through. What is nested deeper can hardly be written as JSON again, and would end the stack here. */
+/** Maximum levels searched. Deeper values can hardly be written as JSON, and would overflow the stack here. */
 const depthMax = 1_000;
 
-/** The value with something else in the place of every raw number down to level 1,000; the same value when it holds none. */
+/** Returns the value with every raw number, down to level 1,000, replaced; the same value if it has none. */
 export function replaceRawNumbers(value: unknown, replace: (raw: RawNumber) => unknown): unknown {
-  // Nearly no value holds one, and to look costs a small part of what writing anew does.
+  // Nearly no value has one, and the search is much cheaper than a copy.
   return isContainer(value) && holdsRaw(value, 0) ? replaceBelow(value, replace, 0) : value;
 }
 
@@ -61,7 +61,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === "object" && value !== null;
 }
 
-/** Plain loops: every post that arrives is looked through. */
+/** Plain loops for speed: every incoming post is searched. */
 function holdsRaw(container: Container, depth: number): boolean {
   if (Array.isArray(container)) {
     for (const item of container) if (isContainer(item) && depth < depthMax && holdsRaw(item, depth + 1)) return true;

@@ -2,8 +2,8 @@ import { isRaw, JsonTooLargeError } from "./exact-json.ts";
 import { rawJson } from "./raw-json.ts";
 
 /**
- * What a text may hold: `values` (lists and objects count), `members` in one object, `raw` numbers that no double holds, and `digits` in each of
- * those.
+ * Limits of a text: `values` (including lists and objects), `members` of one object, `raw` numbers that a double cannot hold, and `digits`
+ * of each raw number.
  */
 export type JsonLimits = {
   readonly values: number;
@@ -12,14 +12,14 @@ export type JsonLimits = {
   readonly digits: number;
 };
 
-/** The time for which a text is read before other work goes first, milliseconds. */
+/** Parsing time before other work runs, milliseconds. */
 const sliceMs = 4;
-/** Values between two looks at the time. */
+/** Values between two checks of the time. */
 const valuesPerTimeCheck = 256;
 
 /**
- * Parses JSON as `parseExactJson` does, any depth of it, and awaits `turn` whenever it has read for 4 ms: what a megabyte becomes may take the
- * parser of the runtime a hundred times as long. Rejects with SyntaxError, or with JsonTooLargeError over a bound.
+ * Parses JSON like `parseExactJson`, of any depth, and awaits `turn` every 4 ms, because a megabyte can take the runtime's parser a hundred
+ * times as long. Rejects with SyntaxError, or with JsonTooLargeError beyond a limit.
  */
 export async function parseJsonInTurns(
   text: string,
@@ -35,7 +35,7 @@ export async function parseJsonInTurns(
   }
 }
 
-/** A list or an object that has begun; `name` is that of the member whose value comes next. */
+/** An unfinished list or object; `name` is the name of the next member. */
 type OpenContainer =
   | { readonly list: unknown[] }
   | { readonly object: Record<string, unknown>; name: string; members: number };
@@ -82,7 +82,7 @@ class Reader {
     }
   }
 
-  /** Reads a value; undefined where it is a list or an object whose first value comes next. */
+  /** Reads a value; undefined if it is a list or an object whose first value comes next. */
   #begin(): { readonly value: unknown } | undefined {
     const code = this.#next();
     if (code === openList) return this.#openOne({ list: [] }, closeList);
@@ -101,7 +101,7 @@ class Reader {
     return undefined;
   }
 
-  /** Reads what follows a value: another value of the same list or object, or its end. Returns the list or object at its end. */
+  /** Reads the text after a value: another value of the same list or object, or its end. Returns the list or object at its end. */
   #goOn(open: OpenContainer): { readonly value: unknown } | undefined {
     const code = this.#next();
     this.#at++;
@@ -160,7 +160,7 @@ class Reader {
     return value;
   }
 
-  /** The code of the next character that is no white space; NaN at the end. */
+  /** Returns the code of the next character except white space; NaN at the end. */
   #next(): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
@@ -184,7 +184,7 @@ function containerOf(open: OpenContainer): unknown {
 
 function put(open: OpenContainer, value: unknown): void {
   if ("list" in open) open.list.push(value);
-  // An assignment would change what the object inherits from.
+  // An assignment would change the object's prototype.
   else if (open.name === "__proto__")
     Object.defineProperty(open.object, open.name, { value, writable: true, enumerable: true, configurable: true });
   else open.object[open.name] = value;

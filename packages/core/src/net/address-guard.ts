@@ -4,21 +4,21 @@ import { formatValue } from "../faults/errors.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What the guard says of an address; `range` names why it is refused (`private`, `loopback`, `metadata`, ...). */
+/** Decision about an address; `range` is the reason for a refusal (`private`, `loopback`, `metadata`, ...). */
 export type AddressDecision = { allowed: true } | { allowed: false; range: string };
 
-/** Decides which addresses this deployment may dial on behalf of a tenant. */
+/** Decides which addresses this deployment may dial for a tenant. */
 export type AddressGuard = {
-  /** Judges one IP address. Text that is not an address, as `net.isIP` reads it, is refused. */
+  /** Checks one IP address. Refuses text that `net.isIP` does not accept. */
   judge(address: string): AddressDecision;
   /**
-   * Judges the host of a URL before anything is resolved: a literal address in any spelling that URL accepts, and
-   * `localhost`, which is allowed when 127.0.0.1 or ::1 is. Any other name is allowed here and judged when it is resolved.
+   * Checks the host of a URL before name resolution: a literal address in any spelling that URL accepts, and `localhost`, which is allowed
+   * if 127.0.0.1 or ::1 is. Other names are allowed here and checked when they are resolved.
    */
   judgeUrl(url: URL): AddressDecision;
 };
 
-/** A dial that the guard refused: nothing was sent. `address` is the address at fault, also where a name led to it. */
+/** A dial that the guard refused: nothing was sent. `address` is the refused address, also if it came from a name. */
 export class AddressRefusedError extends Error {
   override name = "AddressRefusedError";
   readonly code = "address_refused";
@@ -35,8 +35,8 @@ export class AddressRefusedError extends Error {
 
 const allowed: AddressDecision = { allowed: true };
 
-// Instance metadata services hand credentials to whoever asks: no configured range opens them. Some lie where neighbours do, and
-// 168.63.129.16, the agent of its cloud's hosts, in global unicast.
+// Instance metadata services give credentials to every caller, so no configured range allows them. Some are in private ranges, and
+// 168.63.129.16, a cloud's host agent, is in global unicast.
 const metadataAddresses = new Set([
   "169.254.169.254",
   "168.63.129.16",
@@ -46,13 +46,13 @@ const metadataAddresses = new Set([
   "fd20:ce::254",
 ]);
 
-// RFC 8215: translated to IPv4 in ways that are each operator's own, so what a packet reaches cannot be known.
+// RFC 8215: each operator translates these to IPv4 differently, so the destination is unknown.
 const localNat64: Range = ipaddr.parseCIDR("64:ff9b:1::/48");
 
 /**
- * Makes a guard that allows global unicast addresses and those inside `allowedRanges` (CIDRs, `10.0.0.0/8`), and never
- * the addresses of metadata services nor those of local NAT64 prefixes (64:ff9b:1::/48). An address that wraps an IPv4 one (mapped, compatible,
- * translated, 6to4, Teredo, NAT64) is judged by the inner one. Throws an Error naming a range it cannot read.
+ * Creates a guard that allows global unicast addresses and those in `allowedRanges` (CIDRs, `10.0.0.0/8`). It never allows metadata
+ * services or local NAT64 prefixes (64:ff9b:1::/48). An address that contains an IPv4 address (mapped, compatible, translated, 6to4,
+ * Teredo, NAT64) is checked by the inner one. Throws an Error with a range it cannot parse.
  */
 export function createAddressGuard(options: { allowedRanges: readonly string[] }): AddressGuard {
   const ranges = options.allowedRanges.map(parseRange);
@@ -88,7 +88,7 @@ function rangeOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.range();
   const range = address.range();
   if (range !== "unicast") return range;
-  // ipaddr.js calls everything unicast that no list of its own names; IANA has allocated 2000::/3 alone.
+  // ipaddr.js calls every address unicast that its lists do not name; IANA has allocated only 2000::/3.
   const isAllocated = ((address.parts[0] ?? 0) & 0xe000) === 0x2000;
   if (!isAllocated) return "unallocated";
   return address.zoneId === undefined ? range : "zoned";
@@ -123,9 +123,9 @@ function parseRange(text: string): Range {
 }
 
 /**
- * The IPv4 addresses that an IPv6 address stands for, empty when it is an address of its own. A packet to one of these
- * forms may reach the inner address, so whoever judges addresses has to judge that one. Teredo carries two: the server
- * and the client. The local-use NAT64 prefix 64:ff9b:1::/48 is not unwrapped: its layout is each operator's own, and the guard refuses it whole.
+ * Returns the IPv4 addresses inside an IPv6 address; empty if it contains none. A packet to one of these forms may reach the inner address,
+ * so that address must be checked. Teredo contains two: the server and the client. The local-use NAT64 prefix 64:ff9b:1::/48 is not
+ * unwrapped, because each operator defines its layout; the guard refuses all of it.
  */
 function wrappedAddresses(address: ipaddr.IPv6): ipaddr.IPv4[] {
   const { parts } = address;

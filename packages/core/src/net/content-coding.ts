@@ -1,22 +1,22 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 
-/** What became of a body under its Content-Encoding. */
+/** Result of decoding a body by its Content-Encoding. */
 export type DecodedBody =
-  /** The bytes that were meant. Whoever has them calls `done` once nothing holds them any more. */
+  /** The decoded bytes. The caller calls `done` once it no longer uses them. */
   | { readonly outcome: "decoded"; readonly body: Buffer; done(this: void): void }
-  /** Encoded in a way that is not read, or in too many. */
+  /** An unsupported encoding, or too many of them. */
   | { readonly outcome: "unsupported"; readonly encoding: string }
-  /** More than may be read. */
+  /** More bytes than allowed. */
   | { readonly outcome: "too_large" }
-  /** Not what its Content-Encoding says. */
+  /** Does not match its Content-Encoding. */
   | { readonly outcome: "broken" }
-  /** Too many decoded bodies are under way. */
+  /** Too many decoded bodies are in use. */
   | { readonly outcome: "no_room" };
 
-/** Decodes bodies under bounds: of each, and of all that are under way. */
+/** Decodes bodies with limits per body, and for all bodies in use. */
 export type BodyDecoder = {
-  /** `contentEncoding` is the header (RFC 9110, 8.4), undefined where there is none. Never rejects. */
+  /** `contentEncoding` is the header (RFC 9110, 8.4); undefined if it is absent. Never rejects. */
   decode(this: void, body: Buffer, contentEncoding: string | undefined): Promise<DecodedBody>;
 };
 
@@ -26,7 +26,7 @@ const gzip: Coding = promisify(gunzip);
 const zlib: Coding = promisify(inflate);
 const raw: Coding = promisify(inflateRaw);
 
-/** The codings of RFC 9110, 8.4.1, and Brotli (RFC 7932); some senders leave the zlib wrapper of `deflate` out. */
+/** Codings of RFC 9110, 8.4.1, and Brotli (RFC 7932); some senders omit the zlib wrapper of `deflate`. */
 const codings: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ["gzip", gzip],
   ["x-gzip", gzip],
@@ -34,22 +34,22 @@ const codings: ReadonlyMap<string, Coding> = new Map<string, Coding>([
   ["br", promisify(brotliDecompress)],
 ]);
 
-/** The codings that are read, as the header Accept-Encoding names them. */
+/** Supported codings, as in the header Accept-Encoding. */
 export const acceptedEncodings = "gzip, deflate, br";
 
-/** One on top of another is rare; each is bounded by itself. */
+/** Several codings on one body are rare; each is limited separately. */
 const codingsMax = 3;
 
 const roomBytesMin = 32 * 1024 * 1024;
 const largestBodies = 4;
 const waitingMax = 1_000;
 
-/** How many bodies may wait for room, and the room itself, in bytes; smaller in tests. */
+/** Maximum waiting bodies, and memory for decoded bodies in bytes; smaller in tests. */
 type DecodeLimits = { readonly bytes: number; readonly waitingMax: number };
 
 /**
- * Makes a decoder for bodies of at most `bytesMax` bytes. All decoded bodies under way share 32 MiB, or four of the largest where that is
- * more; up to 1,000 wait for room, as they came.
+ * Creates a decoder for bodies of at most `bytesMax` bytes. All decoded bodies in use share 32 MiB, or four of the largest size if that is
+ * more; up to 1,000 wait for memory in order.
  */
 export function createBodyDecoder(
   bytesMax: number,
@@ -64,7 +64,7 @@ export function createBodyDecoder(
       waiting.shift()?.();
     }
   };
-  /** Takes room for the largest body: how large one becomes is known afterwards only. False when too many wait for it. */
+  /** Reserves memory for the largest body, because the size is known only afterwards. False if too many wait. */
   const take = async (): Promise<boolean> => {
     if (left < bytesMax || waiting.length > 0) {
       if (waiting.length >= room.waitingMax) return false;
@@ -92,7 +92,7 @@ export function createBodyDecoder(
   };
 }
 
-/** In the order they were applied; `identity` is none. */
+/** Returns the codings in the order of their application, without `identity`. */
 function codingsOf(header: string | undefined): string[] {
   if (header === undefined) return [];
   const names = header.split(",").map((name) => name.trim().toLowerCase());
@@ -111,13 +111,13 @@ async function decodeAll(
     }
     return { outcome: "decoded", body };
   } catch (error) {
-    // zlib fails on what it is given alone.
+    // zlib fails only because of its input.
     const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     return { outcome: isTooLarge ? "too_large" : "broken" };
   }
 }
 
-/** Whether a body begins as RFC 1950, 2.2 has it: deflate with a window of 32 KiB at most, and a sum that is a multiple of 31. */
+/** True if a body begins as in RFC 1950, 2.2: deflate with a window of at most 32 KiB, and a checksum that is a multiple of 31. */
 function isZlib(body: Buffer): boolean {
   const [method = 0, flags = 0] = body;
   return (method & 0x0f) === 8 && method >> 4 <= 7 && (method * 256 + flags) % 31 === 0;

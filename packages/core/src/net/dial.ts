@@ -3,16 +3,16 @@ import { Agent, buildConnector, Client, type Dispatcher, Pool } from "undici";
 import { type AddressGuard, AddressRefusedError } from "./address-guard.ts";
 import { createGuardedLookup, type ResolveName } from "./guarded-lookup.ts";
 
-/** The connection a request was given. `remoteAddress` is the address it leads to, or last tried; undefined until one is dialled. */
+/** The connection of a request. `remoteAddress` is its address, or the last one tried; undefined before the first. */
 export type Connection = { readonly remoteAddress: string | undefined };
 
-/** Made by the caller, one per request, and filled by the agent when the request gets its connection. */
+/** Created by the caller, one per request; the agent fills it when the request gets its connection. */
 export type Route = { connection?: Connection };
 
-/** Request options with a place for the route. Read it in the response handlers, or when the request has failed. */
+/** Request options with a field for the route. Read it in the response handlers, or after the request has failed. */
 export type WithRoute<Options extends Dispatcher.DispatchOptions> = Options & { route?: Route };
 
-/** An undici Agent that dials guarded addresses only and reports the route of a request. It follows no redirects. */
+/** An undici Agent that dials only guarded addresses and reports the route of a request. It follows no redirects. */
 export type GuardedAgent = Agent & {
   dispatch(options: WithRoute<Agent.DispatchOptions>, handler: Dispatcher.DispatchHandler): boolean;
   request(options: WithRoute<Dispatcher.RequestOptions>): Promise<Dispatcher.ResponseData>;
@@ -21,30 +21,30 @@ export type GuardedAgent = Agent & {
 /** Settings of a guarded agent; times in milliseconds. undici rounds times above a second by up to half a second. */
 export type GuardedAgentOptions = {
   guard: AddressGuard;
-  /** Most connections per origin; requests beyond wait in line. */
+  /** Maximum connections per origin; further requests wait. */
   connections: number;
-  /** Longest wait for name, connection and TLS together. */
+  /** Maximum time for name resolution, connection and TLS together. */
   connectTimeoutMs: number;
-  /** Longest wait from the request sent to the last response header. */
+  /** Maximum time from the end of the request to the last response header. */
   headersTimeoutMs: number;
-  /** Longest pause between two parts of a response body. */
+  /** Maximum pause between two parts of a response body. */
   bodyTimeoutMs: number;
-  /** How long an idle connection is kept, unless the server says otherwise. Default 4000. */
+  /** Time that an idle connection is kept, unless the server says otherwise. Default 4000. */
   keepAliveMs?: number;
-  /** Longest that an idle connection is kept when the server says otherwise. Default 600000. */
+  /** Maximum time that an idle connection is kept if the server requests it. Default 600000. */
   keepAliveMaxMs?: number;
-  /** Largest response body; a larger one fails the request. Default: no limit. */
+  /** Maximum response body in bytes; a larger one fails the request. Default: no limit. */
   responseBytesMax?: number;
-  /** Resolves names in place of the system's resolver. */
+  /** Resolves names instead of the system's resolver. */
   resolve?: ResolveName;
 };
 
-/** Bytes of header names and values that an answer may have: twelve of the largest cookies, and more. A larger one fails the request. */
+/** Maximum bytes of header names and values in a response: more than twelve of the largest cookies. A larger header fails the request. */
 export const answerHeaderBytesMax = 262_144;
 
 /**
- * Makes an agent with one keep-alive pool per origin, HTTP/1.1, one request at a time on a connection. A refused
- * address fails the request with AddressRefusedError before anything is dialled.
+ * Creates an agent with one keep-alive pool per origin, HTTP/1.1, and one request at a time per connection. A refused address fails the
+ * request with AddressRefusedError before a connection is attempted.
  */
 export function createGuardedAgent(options: GuardedAgentOptions): GuardedAgent {
   const connect = createGuardedConnector(options);
@@ -78,7 +78,7 @@ function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAge
     lookup: createGuardedLookup(guard, resolve),
   }) as Connector;
   return (target, callback) => {
-    // Sockets call no lookup for a literal address, so it is judged here.
+    // Sockets do no lookup for a literal address, so it is checked here.
     const verdict = isIP(target.hostname) === 0 ? undefined : guard.judge(target.hostname);
     if (verdict === undefined || verdict.allowed) return dial(target, callback);
     const refusal = new AddressRefusedError(target.hostname, verdict.range, target.hostname);
@@ -88,9 +88,9 @@ function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAge
 }
 
 /**
- * A client of one connection that notes where it leads. undici 8 hands no socket to request handlers, its diagnostics
- * channel is one for the process, and the last address of an origin is a guess once a name has two. A client has one
- * socket and, unpipelined, one request at a time: so a reference to its connection is exact and costs one assignment.
+ * A client of one connection that records the remote address. undici 8 passes no socket to request handlers, and its diagnostics channel is
+ * process-wide. The last address of an origin is a guess if a name has two. A client has one socket and, without pipelining, one request at
+ * a time, so a reference to its connection is exact and costs one assignment.
  */
 class RoutedClient extends Client {
   readonly #connection: { remoteAddress: string | undefined };
@@ -102,7 +102,7 @@ class RoutedClient extends Client {
       connect: (target, callback) => {
         connection.remoteAddress = undefined;
         const socket = connect(target, callback);
-        // Emitted for every address tried; the last one is the one that connected.
+        // Emitted for every address tried; the last one is connected.
         socket?.on("connectionAttempt", (address: string) => {
           connection.remoteAddress = address;
         });

@@ -6,14 +6,14 @@ import { isHostName } from "./host-name.ts";
 const urlCharactersMax = 2_048;
 
 /**
- * The URL as it is stored and dialled, or the fault of it: ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or
- * ENDPOINT_ADDRESS_REFUSED. A name is judged at every attempt, when it is resolved; an address is judged here too.
+ * Returns the URL as it is stored and dialled. Throws ENDPOINT_URL_INVALID, ENDPOINT_URL_NOT_HTTPS or ENDPOINT_ADDRESS_REFUSED. A name is
+ * checked at every attempt, when it is resolved; a literal address is checked here too.
  */
 export function checkEndpointUrl(guard: AddressGuard, text: string): string {
   const url = parseUrl(text);
   if (url.username !== "" || url.password !== "")
     throw coreFaults.ENDPOINT_URL_INVALID("(hidden)", "carries credentials");
-  // An empty fragment leaves no trace in `hash`.
+  // `hash` does not show an empty fragment.
   if (text.includes("#")) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a fragment");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) throw coreFaults.ENDPOINT_URL_NOT_HTTPS(text);
   const verdict = guard.judgeUrl(url);
@@ -34,12 +34,12 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** A faulty URL for a message: whatever could be a user and a password in it is left out. */
+/** Returns a faulty URL for a message, without any part that could be a user and a password. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/.*@/s, "//");
 }
 
-/** Judged on the parsed host: URL has spelled out decimal, octal and short forms by then. */
+/** Checks the parsed host: URL has normalized decimal, octal and short forms by then. */
 function isLoopback(hostname: string): boolean {
   if (hostname === "localhost") return true;
   if (isIP(hostname) === 4) return hostname.startsWith("127.");

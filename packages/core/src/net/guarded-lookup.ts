@@ -3,15 +3,15 @@ import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { type AddressGuard, AddressRefusedError } from "./address-guard.ts";
 
-/** Resolves a name to all its addresses; rejects when it has none. The default is the system's resolver (getaddrinfo). */
+/** Resolves a name to all its addresses; rejects if it has none. Default: the system's resolver (getaddrinfo). */
 export type ResolveName = (hostname: string) => Promise<LookupAddress[]>;
 
 const resolveName: ResolveName = (hostname) => lookup(hostname, { all: true });
 
 /**
- * Makes the `lookup` of a socket. A name is resolved once and the socket dials only what was judged, so a name that
- * changes its answer between check and use gains nothing. One refused address refuses the name (AddressRefusedError),
- * since the dialler may pick any. Node skips it for literal hosts: judge those before.
+ * Creates the `lookup` of a socket. A name is resolved once, and the socket dials only checked addresses, so a name cannot change its
+ * answer between check and use. One refused address refuses the name (AddressRefusedError), because the dialler may pick any. Node skips it
+ * for literal hosts: check those before.
  */
 export function createGuardedLookup(
   guard: Pick<AddressGuard, "judge">,

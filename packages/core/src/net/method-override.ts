@@ -1,4 +1,4 @@
-/** Headers by which some servers carry out another method than that of the request; `-` stands for `_`, which they read alike. */
+/** Headers that make some servers use another method than the request's; `-` also represents `_`, which they treat alike. */
 const headerNames = new Set([
   "x-http-method",
   "x-http-method-override",
@@ -10,7 +10,7 @@ const headerNames = new Set([
   "method-override",
 ]);
 
-/** The same as parameters of a query or fields of a form; a field that is only called `method` is data of many apps. */
+/** The same as query parameters or form fields. A field named just `method` is normal data of many apps. */
 const fieldNames = new Set([
   "-method",
   "-http-method",
@@ -21,21 +21,21 @@ const fieldNames = new Set([
   "httpmethodoverride",
 ]);
 
-/** True if a header, a parameter of a query or a field of a body asks some servers for another method than the request has. */
+/** True if a header, a query parameter or a body field makes some servers use another method than the request's. */
 export function isMethodOverride(name: string): boolean {
   const normal = name.trim().toLowerCase().replaceAll("_", "-");
   return headerNames.has(normal) || fieldNames.has(normal);
 }
 
-/** What of a request has names. */
+/** The named parts of a request. */
 type NamedParts = {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Iterable<string>;
-  /** Before it is written: an object, or a text as it is sent. */
+  /** Before encoding: an object, or a text as sent. */
   readonly body: unknown;
 };
 
-/** Returns the name of a part of a request that asks for another method; undefined if none does. */
+/** Returns the name of a part that asks for another method; undefined if there is none. */
 export function methodOverrideOf({ headers, query, body }: NamedParts): string | undefined {
   const names = Object.keys(headers);
   const contentType = names.find((name) => name.toLowerCase() === "content-type");

@@ -1,27 +1,30 @@
 import { coreFaults } from "../faults/faults.ts";
 import { type Id, type IdPrefix, parseId } from "../ids/id.ts";
 
-// What every service reads from its requests in the same way: ids, time ranges, texts.
+// Reads fields that all services parse in the same way: ids, time ranges, texts.
 
-/** The id in a required field. Throws invalid_argument ID_MALFORMED when it is empty or no id of that kind. */
+/** Returns the id in a required field. Throws invalid_argument ID_MALFORMED if it is empty or not an id of that kind. */
 export function requireId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> {
   const id = parseId(prefix, text);
   if (id !== undefined) return id;
   throw coreFaults.ID_MALFORMED(field, text, prefix);
 }
 
-/** The id in an optional field: undefined when it is empty. Throws as `requireId`. */
+/** Returns the id in an optional field; undefined if it is empty. Throws like `requireId`. */
 export function optionalId<P extends IdPrefix>(prefix: P, field: string, text: string): Id<P> | undefined {
   return text === "" ? undefined : requireId(prefix, field, text);
 }
 
-/** A time as requests carry it, which google.protobuf.Timestamp is: seconds since the epoch, and nanoseconds of the next. */
+/** A time in a request, equal to google.protobuf.Timestamp: seconds since the epoch, and nanoseconds. */
 type RequestTime = { readonly seconds: bigint; readonly nanos: number };
 
 /** A range of times, epoch milliseconds; an undefined end is open. */
 export type TimeRange = { sinceMs: number | undefined; untilMs: number | undefined };
 
-/** The range of the fields `since` and `until`. Throws invalid_argument TIME_RANGE_INVALID when it ends before it begins, REQUEST_MALFORMED for a time that is none. */
+/**
+ * Returns the range of the fields `since` and `until`. Throws invalid_argument TIME_RANGE_INVALID if it ends before it begins,
+ * REQUEST_MALFORMED for an invalid time.
+ */
 export function timeRange(since: RequestTime | undefined, until: RequestTime | undefined): TimeRange {
   const sinceMs = millisecondsOf("since", since);
   const untilMs = millisecondsOf("until", until);
@@ -32,7 +35,7 @@ export function timeRange(since: RequestTime | undefined, until: RequestTime | u
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 
-/** Rounded up: rows have whole milliseconds, so `>=` and `<` a finer bound mean the same as with the next millisecond. */
+/** Rounded up: rows have whole milliseconds, so a finer bound means the same as the next millisecond. */
 function millisecondsOf(field: string, time: RequestTime | undefined): number | undefined {
   if (time === undefined) return undefined;
   const isTime = time.seconds >= firstSecond && time.seconds <= lastSecond && time.nanos >= 0 && time.nanos < 1e9;
@@ -42,7 +45,7 @@ function millisecondsOf(field: string, time: RequestTime | undefined): number | 
 
 const filterTextMax = 200;
 
-/** A text that a filter looks for. Throws invalid_argument FILTER_TEXT_INVALID when it has more than 200 characters. */
+/** Returns a filter's text. Throws invalid_argument FILTER_TEXT_INVALID if it has more than 200 characters. */
 export function checkFilterText(field: string, text: string): string {
   if (text.length <= filterTextMax) return text;
   throw coreFaults.FILTER_TEXT_INVALID(field, text.length, filterTextMax);

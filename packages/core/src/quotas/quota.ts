@@ -1,10 +1,10 @@
 import { defineFaults } from "../faults/define-faults.ts";
 import { call, type FaultText, text, waitAs } from "../faults/fault-text.ts";
 
-/** What a project may use so much of. Each is a number in its policy. */
+/** A resource that a project's policy limits by a number. */
 export type QuotaName = (typeof quotaNames)[number];
 
-/** All quotas, in the order they are shown in. */
+/** All quotas, in display order. */
 export const quotaNames = [
   "calls",
   "concurrentCalls",
@@ -17,33 +17,33 @@ export const quotaNames = [
   "storedBytes",
 ] as const;
 
-/** What is set of a project's quotas: a name that is not there has its default. `unlimited` is a value too. */
+/** Configured quotas of a project: a missing name has its default. `unlimited` is a value too. */
 export type Quotas = { readonly [Name in QuotaName]?: number };
 
-/** The value of a quota that bounds nothing. */
+/** The value of a quota without a limit. */
 export const unlimited = -1;
 
-/** What a quota is: of which the others differ in no more than this. */
+/** The properties of a quota. */
 export type Quota = {
   readonly reason: string;
   readonly default: number;
-  /** `node`: each node counts for itself. `deployment`: what all nodes hold together. */
+  /** `node`: each node counts separately. `deployment`: the total of all nodes. */
   readonly scope: "node" | "deployment";
-  /** What is counted: a plural that reads after a number, and without one. */
+  /** Counted unit: a plural that fits after a number, and without one. */
   readonly unit: string;
   /** The same after the number 1. */
   readonly unitOfOne: string;
-  /** After how long asking again may help, milliseconds; undefined where only the project or its administrator can help. */
+  /** Time after which a retry may help, milliseconds; undefined if only the project or its administrator can help. */
   readonly retryAfterMs: number | undefined;
-  /** What to do. */
+  /** Advice for the caller. */
   readonly help: FaultText;
 };
 
 const raise = text`or have its administrator raise the quota (${call("SetProjectPolicy")})`;
 
 /**
- * The quotas. Rates are so high by default that no node of two cores comes to them: what keeps one project from another's time is
- * that requests take turns; a rate is there to be set.
+ * The quotas. The default rates are above what a node with two cores can reach. Fair sharing between projects comes from turns; rates are
+ * for operators to set.
  */
 export const quotas: Readonly<Record<QuotaName, Quota>> = {
   calls: {
@@ -129,24 +129,24 @@ export const quotas: Readonly<Record<QuotaName, Quota>> = {
   },
 };
 
-/** What bounds a project: its own value or the default. Infinity for one without bounds. */
+/** Returns a project's limit: its own value or the default. Infinity for no limit. */
 export function quotaOf(set: Quotas | undefined, name: QuotaName): number {
   const value = set?.[name] ?? quotas[name].default;
   return value === unlimited ? Number.POSITIVE_INFINITY : value;
 }
 
-/** How a quota was exceeded. */
+/** Details of an exceeded quota. */
 export type QuotaExcess = {
   readonly most: number;
-  /** What there is already; undefined for a rate, of which nothing is kept. */
+  /** Current usage; undefined for a rate, which keeps no usage. */
   readonly used?: number;
-  /** Whether `used` was counted no further than it matters, so that there may be more. */
+  /** True if `used` is a lower bound, because counting stopped early. */
   readonly isLeast?: boolean;
   /** Default: the quota's own. */
   readonly retryAfterMs?: number;
 };
 
-/** Refusals of more than a project may have of something, by its quota. */
+/** Refusals because of a project's quotas. */
 export const quotaFaults = defineFaults({
   calls: rowOf("calls"),
   concurrentCalls: rowOf("concurrentCalls"),

@@ -13,8 +13,8 @@ const shortPattern = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
 const isoPattern = /^P(?=.)(?:(?<w>\d+)W)?(?:(?<d>\d+)D)?(?:T(?=.)(?:(?<h>\d+)H)?(?:(?<m>\d+)M)?(?:(?<s>\d+)S)?)?$/;
 
 /**
- * Reads a duration as milliseconds: a whole number with its unit (`250ms`, `5s`, `2m`, `2h`, `5d`) or ISO 8601
- * (`P30D`, `PT1H30M`, `P1W`; no years or months, whose length varies). Throws an Error with the value and examples.
+ * Parses a duration into milliseconds: a whole number with its unit (`250ms`, `5s`, `2m`, `2h`, `5d`) or ISO 8601 (`P30D`, `PT1H30M`,
+ * `P1W`; no years or months, whose length varies). Throws an Error with the value and examples.
  */
 export function parseDuration(text: string): number {
   const short = shortPattern.exec(text)?.groups;
@@ -32,7 +32,10 @@ export function parseDuration(text: string): number {
   return sumMs;
 }
 
-/** Writes milliseconds in the largest unit that keeps them whole: 90000 is `90s`, 7200000 is `2h`. parseDuration reads it back. Throws an Error for what is not a whole number from 0 up. */
+/**
+ * Formats milliseconds in the largest unit that keeps them whole: 90000 is `90s`, 7200000 is `2h`. parseDuration reads it back. Throws an
+ * Error if it is not a whole number from 0 up.
+ */
 export function formatDuration(ms: number): string {
   if (!Number.isSafeInteger(ms) || ms < 0) {
     throw new Error(`duration ${formatValue(ms)} is not a whole number of milliseconds from 0 up`);

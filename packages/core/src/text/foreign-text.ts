@@ -2,12 +2,12 @@ import { Buffer, isUtf8 } from "node:buffer";
 import iconv from "iconv-lite";
 import { LeastRecentlyUsed } from "../lru.ts";
 
-/** Text that came from outside, or the reason why its bytes cannot be read, as the end of a sentence about them. */
+/** Text from outside, or the reason why its bytes are not text, as the end of a sentence. */
 export type ForeignText = { readonly text: string } | { readonly fault: string };
 
 /**
- * Returns the text of bytes from outside, without its byte order mark. A byte order mark decides the charset, else the one that
- * `contentType` declares, else it is UTF-8. Bytes that are not text of that charset are a fault: no byte is ever replaced.
+ * Returns the text of bytes from outside, without its byte order mark. A byte order mark decides the charset, then `contentType`, then
+ * UTF-8. Bytes that are not text of that charset are a fault: no byte is ever replaced.
  */
 export function readForeignText(bytes: Uint8Array, contentType?: string): ForeignText {
   const marked = charsetOfMark(bytes);
@@ -17,7 +17,7 @@ export function readForeignText(bytes: Uint8Array, contentType?: string): Foreig
   return decode(bytes, declared);
 }
 
-/** Byte order marks, the longer ones first: that of UTF-32 begins with that of UTF-16. */
+/** Byte order marks, longer ones first, because UTF-32's begins with UTF-16's. */
 const marks: readonly { readonly charset: string; readonly mark: readonly number[] }[] = [
   { charset: "utf-32le", mark: [0xff, 0xfe, 0, 0] },
   { charset: "utf-32be", mark: [0, 0, 0xfe, 0xff] },
@@ -28,7 +28,7 @@ const marks: readonly { readonly charset: string; readonly mark: readonly number
 
 function charsetOfMark(bytes: Uint8Array): { readonly charset: string; readonly markBytes: number } | undefined {
   const [first = 0] = bytes;
-  // Text of JSON begins with none of these.
+  // JSON text begins with none of these.
   if (first !== 0 && first < 0xef) return undefined;
   const found = marks.find(({ mark }) => mark.every((byte, at) => bytes[at] === byte));
   return found && { charset: found.charset, markBytes: found.mark.length };
@@ -41,7 +41,7 @@ function charsetOf(contentType: string): string | { readonly fault: string } {
   let known = knownTypes.get(contentType);
   if (known === undefined) {
     known = findCharset(contentType);
-    // One that a sender invents for each post is not kept.
+    // Senders may invent a new one for each post, so long ones are not cached.
     if (contentType.length <= 200) knownTypes.set(contentType, known);
   }
   return known;
@@ -64,7 +64,7 @@ function findCharset(contentType: string): string | { readonly fault: string } {
 }
 
 const utf8Labels = /^(?:utf-?8|utf_8|unicode-1-1-utf-8|unicode11utf8|unicode20utf8|x-unicode20utf8)$/;
-/** TextDecoder reads these as windows-1252, in which every byte is a character. */
+/** TextDecoder reads these as windows-1252, which accepts every byte. */
 const asciiLabels = /^(?:(?:us-?)?ascii|ansi_x3\.4-19(?:68|86)|iso-ir-6|iso646-us|646|cp367|ibm367)$/;
 
 function decode(bytes: Uint8Array, charset: string): ForeignText {
@@ -85,7 +85,7 @@ function asUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-/** The charset with its byte order where its name has none: text of JSON, and most other text, begins with a character of ASCII. */
+/** Returns the charset with its byte order, if its name has none: JSON text, and most other text, begins with an ASCII character. */
 function withByteOrder(bytes: Uint8Array, charset: string): string | undefined {
   const isTwoBytes = /^(?:utf-?16|unicode|(?:iso-10646-)?ucs-?2|csunicode)$/.test(charset);
   if (!isTwoBytes && !/^(?:utf-?32|(?:iso-10646-)?ucs-?4)$/.test(charset)) return charset;
@@ -96,7 +96,7 @@ function withByteOrder(bytes: Uint8Array, charset: string): string | undefined {
   return `utf-${8 * size}${zeros[0] === false ? "le" : "be"}`;
 }
 
-/** A decoder of one charset that throws for bytes which are not text of it; undefined for charsets that the runtime does not have. */
+/** Returns a decoder of a charset that throws for invalid bytes; undefined for charsets that the runtime lacks. */
 function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefined {
   try {
     return new TextDecoder(charset, { fatal: true, ignoreBOM: true });
@@ -105,10 +105,10 @@ function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefine
   }
 }
 
-/** Names that are no charsets to iconv-lite, and one in which a text can be written in many ways. */
+/** Names that are not charsets to iconv-lite, and one charset with several encodings of a text. */
 const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
 
-/** Bytes that are not text of the charset come back as others: then nothing is read. */
+/** Bytes that are not text of the charset come back changed: then the text is refused. */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
   if (noCharsets.test(charset) || !iconv.encodingExists(charset))
     return { fault: `declares the charset ${quoted(charset)}, which is not read` };
@@ -121,12 +121,12 @@ function invalid(charset: string): { readonly fault: string } {
   return { fault: `is not text of the charset ${charset === "utf-8" ? "UTF-8" : quoted(charset)}` };
 }
 
-/** The name is the sender's: cut, and of printable characters. */
+/** The sender chose the name, so it is cut and limited to printable characters. */
 function quoted(name: string): string {
   return JSON.stringify(name.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60));
 }
 
-/** A file that is not text; `code` is that of the system for an illegal sequence of bytes. */
+/** A file that is not text; `code` is the system's code for an illegal byte sequence. */
 class NotTextError extends Error {
   override readonly name = "NotTextError";
   readonly code = "EILSEQ";
@@ -139,12 +139,12 @@ export function requireText(bytes: Uint8Array): string {
   throw new NotTextError(`it ${read.fault}`);
 }
 
-/** Bytes that a character of UTF-8 may have, but for its last. */
+/** Maximum bytes of a UTF-8 character without its last byte. */
 const partBytesMax = 3;
 
 /**
- * Returns the text of bytes for people to read, never for programs. `isLossy`: some bytes are not text of the charset and stand as
- * U+FFFD. `isCut`: the bytes may end within a character, which is then left out.
+ * Returns the text of bytes for display, never for programs. `isLossy`: some bytes are not text of the charset and became U+FFFD. `isCut`:
+ * the bytes may end inside a character, which is then omitted.
  */
 export function displayText(
   bytes: Uint8Array,
@@ -158,8 +158,8 @@ export function displayText(
 }
 
 /**
- * Whether every percent-encoded byte of a form or query belongs to a character of UTF-8. URLSearchParams replaces those that do not, so
- * that two different values become one.
+ * True if every percent-encoded byte of a form or query belongs to a UTF-8 character. URLSearchParams replaces invalid bytes, so that two
+ * different values become equal.
  */
 export function isReadableForm(text: string): boolean {
   if (!text.includes("%")) return true;

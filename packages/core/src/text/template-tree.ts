@@ -8,7 +8,7 @@ import {
   TemplateSyntaxError,
 } from "./template.ts";
 
-/** Where a template stands inside a tree: object keys and list indexes from the root. */
+/** Position of a template in a tree: object keys and list indexes from the root. */
 export type TemplatePath = readonly (string | number)[];
 
 /** A JSON value whose strings are templates. */
@@ -19,8 +19,8 @@ export type TemplateTree =
   | { readonly kind: "list"; readonly items: readonly TemplateTree[] };
 
 /**
- * Parses every string of a JSON value as a template. Each fault goes to `onFault` with its path and the text then stands as
- * it is; without `onFault` the first fault is thrown as TemplateSyntaxError. Keys are taken literally.
+ * Parses every string of a JSON value as a template. Each error goes to `onFault` with its path, and the text then stays unchanged. Without
+ * `onFault`, throws the first error as TemplateSyntaxError. Keys are literal.
  */
 export function parseTemplateTree(
   value: unknown,
@@ -65,8 +65,8 @@ function parseText(
 }
 
 /**
- * Fills a tree in. A field or item whose placeholder is absent is dropped, and so is an object or list left empty by that;
- * `undefined` when that leaves nothing. Constant parts are shared, not copied. Throws TemplateValueError.
+ * Renders a tree. Drops a field or item whose placeholder is absent, and an object or list that becomes empty by that; returns `undefined`
+ * if nothing is left. Constant parts are shared, not copied. Throws TemplateValueError.
  */
 export function renderTemplateTree(tree: TemplateTree, scope: TemplateScope): unknown {
   switch (tree.kind) {
@@ -95,7 +95,7 @@ function renderObject(entries: readonly (readonly [string, TemplateTree])[], sco
   return isEmpty ? undefined : object;
 }
 
-/** Every placeholder of a tree with the path of the text it stands in. */
+/** Returns every placeholder of a tree with the path of its text. */
 export function placeholdersOfTree(tree: TemplateTree, path: TemplatePath = []): [Placeholder, TemplatePath][] {
   switch (tree.kind) {
     case "constant":

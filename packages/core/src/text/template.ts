@@ -2,15 +2,15 @@ import { formatValue } from "../faults/errors.ts";
 import { wholeNumber } from "../json/exact-arithmetic.ts";
 import { isRawJson, type JsonNumber, scalarText } from "../json/raw-json.ts";
 
-/** What placeholders are looked up in: one entry a namespace (`params`, `account`, `headers`, `body`, ...). */
+/** Values for placeholders: one entry per namespace (`params`, `account`, `headers`, `body`, ...). */
 export type TemplateScope = Readonly<Record<string, unknown>>;
 
-/** A filter of the template language, with its argument where it takes one. */
+/** A filter of the template language, with its argument if it takes one. */
 export type TemplateFilter =
   | { readonly name: "int" | "json" | "csv" }
   | { readonly name: "each" | "segment"; readonly argument: string };
 
-/** One `{{root.path | filter}}`; `text` is how it was written, for messages. */
+/** One `{{root.path | filter}}`; `text` is its source, for messages. */
 export type Placeholder = {
   readonly text: string;
   readonly root: string;
@@ -18,7 +18,7 @@ export type Placeholder = {
   readonly filters: readonly TemplateFilter[];
 };
 
-/** A parsed text: literal pieces and placeholders in order. */
+/** A parsed text: literal parts and placeholders in order. */
 export type Template = { readonly text: string; readonly parts: readonly (string | Placeholder)[] };
 
 /** A text that is not a template. `position` counts characters from 0. */
@@ -32,13 +32,13 @@ export class TemplateSyntaxError extends Error {
   }
 }
 
-/** A present value that a placeholder's filter, or the text around it, cannot take. */
+/** A value that a placeholder's filter, or the text around it, does not accept. */
 export class TemplateValueError extends Error {
   readonly placeholder: string;
   /** The message without the value, which may be a secret. */
   readonly plain: string;
 
-  /** `rule` is what the value breaks; the message quotes `value` in front of it, where one is given. */
+  /** `rule` is the violated rule; the message quotes `value` before it, if given. */
   constructor(placeholder: Placeholder, rule: string, value?: unknown) {
     const plain = `{{${placeholder.text}}}: ${rule}`;
     super(value === undefined ? plain : `{{${placeholder.text}}}: ${formatValue(value, 60)} ${rule}`);
@@ -101,14 +101,14 @@ function parseFilter(source: string, position: number): TemplateFilter {
   throw new TemplateSyntaxError(`"${source}" is not a filter: int, json, csv, each(name), segment(after)`, position);
 }
 
-/** The placeholders of a template, in order. */
+/** Returns the placeholders of a template, in order. */
 export function placeholdersOf(template: Template): Placeholder[] {
   return template.parts.filter((part) => typeof part !== "string");
 }
 
 /**
- * Fills a template in. A template that is one placeholder keeps the value's type; in a longer text every value must be a
- * string, number or boolean. `undefined` when a placeholder is absent (in a longer text: or null). Throws TemplateValueError.
+ * Renders a template. A template of exactly one placeholder keeps the value's type; in a longer text every value must be a string, number
+ * or boolean. Returns `undefined` if a placeholder is absent (in a longer text: or null). Throws TemplateValueError.
  */
 export function renderTemplate(template: Template, scope: TemplateScope): unknown {
   const [first, ...others] = template.parts;
@@ -145,7 +145,7 @@ function lookUp(placeholder: Placeholder, scope: TemplateScope): unknown {
   return value;
 }
 
-/** Own properties only: a path never reaches a prototype (`body.constructor`). */
+/** Only own properties: a path never reaches a prototype (`body.constructor`). */
 function childOf(value: unknown, step: string | number): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return undefined;
   if (value instanceof URLSearchParams) return value.get(String(step)) ?? undefined;
@@ -168,12 +168,12 @@ function applyFilter(filter: TemplateFilter, value: unknown, placeholder: Placeh
   }
 }
 
-/** Digits that an integer may have: more are no number that anyone counts with, and take ever longer to read. */
+/** Maximum digits of an integer: more are not meaningful, and parsing them takes ever longer. */
 const integerDigitsMax = 400;
 
-/** Exact, whatever its length: beyond 2^53 - 1 as raw JSON. */
+/** Exact for every length: raw JSON beyond 2^53 - 1. */
 function toInteger(value: unknown, placeholder: Placeholder): JsonNumber {
-  // Adding 0 turns -0, which JSON cannot say, into 0.
+  // Adding 0 turns -0 into 0.
   if (typeof value === "number" && Number.isSafeInteger(value)) return value + 0;
   const text = typeof value === "string" || isRawJson(value) ? scalarText(value) : undefined;
   if (text === undefined || !/^-?\d+$/.test(text))
@@ -208,7 +208,7 @@ function toSegment(value: unknown, after: string, placeholder: Placeholder): str
   try {
     return decodeURIComponent(segment);
   } catch {
-    // decodeURIComponent throws on nothing but malformed percent-encoding.
+    // decodeURIComponent throws only for malformed percent-encoding.
     throw new TemplateValueError(placeholder, "is not percent-encoded UTF-8", segment);
   }
 }

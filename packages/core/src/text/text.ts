@@ -1,26 +1,29 @@
-/** What ends or breaks a line, or is not seen as a character: controls and the separators of lines and paragraphs. */
+/** Characters that break a line or are invisible: controls, and separators of lines and paragraphs. */
 const lineBreaking = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-/** The text on one line: each run of controls and of separators of lines and paragraphs is one space. */
+/** Returns the text on one line: each run of controls and separators becomes one space. */
 export function singleLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
-/** Whether a text has at most so many characters (code points), is on one line, has no control characters, and is well-formed Unicode. May be empty. */
+/**
+ * True if a text has at most `charactersMax` characters (code points), is one line, has no control characters, and is well-formed Unicode.
+ * May be empty.
+ */
 export function isPrintableText(text: string, charactersMax: number): boolean {
-  // A code point takes two UTF-16 units at most: what is longer need not be counted.
+  // A code point has at most two UTF-16 units, so a longer text need not be counted.
   if (text.length > 2 * charactersMax || lineBreaking.test(text) || !text.isWellFormed()) return false;
   return text.length <= charactersMax || [...text].length <= charactersMax;
 }
 
 const entityCharactersMax = 200;
 
-/** Whether a text may name an entity: 1 to 200 printable characters. */
+/** True if a text is a valid entity id: 1 to 200 printable characters. */
 export function isEntityId(text: string): boolean {
   return text !== "" && isPrintableText(text, entityCharactersMax);
 }
 
-/** The text as PostgreSQL can hold it: its text and jsonb take every character but U+0000 and lone surrogates. */
+/** Returns the text in a form that PostgreSQL accepts: text and jsonb hold every character except U+0000 and lone surrogates. */
 export function storableText(text: string): string {
   return text.replaceAll("\0", "\u{fffd}").toWellFormed();
 }

@@ -1,9 +1,9 @@
-/** The Date of epoch milliseconds. The one way to make one: of a text a Date reads what it pleases, in the zone of the process. */
+/** Returns the Date of epoch milliseconds. Use only this to create a Date: from text, Date accepts many forms, in the process's time zone. */
 export function dateOf(ms: number): Date {
   return new Date(ms);
 }
 
-/** RFC 3339 text in UTC with milliseconds of an epoch time. */
+/** Returns an epoch time as RFC 3339 text in UTC with milliseconds. */
 export function isoTime(ms: number): string {
   const slot = ms % recentTimes;
   const known = recent[slot];
@@ -13,6 +13,6 @@ export function isoTime(ms: number): string {
   return text;
 }
 
-/** The last times: that of an event is written several times, and by thousands in a second most have been written before. */
+/** Number of cached times: an event's time is written several times, and under load most times repeat. */
 const recentTimes = 64;
 const recent = Array.from({ length: recentTimes }, () => ({ ms: -1, text: "" }));

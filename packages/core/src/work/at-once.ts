@@ -1,12 +1,12 @@
 import { Lines } from "./lines.ts";
 
-/** Runs work so many at once; the rest waits in lines, one for each project, served in turn. */
+/** Runs a limited number of tasks at once; the rest waits in one queue per project, served in turn. */
 export type AtOnce = {
-  /** Runs `work` when a place is free; resolves and rejects as it does. */
+  /** Runs `work` when a slot is free; resolves and rejects as it does. */
   run<T>(line: string, work: () => Promise<T>): Promise<T>;
 };
 
-/** Makes `places` places. */
+/** Creates `places` slots. */
 export function createAtOnce(places: number): AtOnce {
   const waiting = new Lines<() => void>();
   let free = places;
@@ -18,7 +18,7 @@ export function createAtOnce(places: number): AtOnce {
   return {
     async run(line, work) {
       if (free > 0) free--;
-      // Whoever leaves hands its place on.
+      // A finished task hands its slot over.
       else await new Promise<void>((start) => waiting.add(line, start));
       try {
         return await work();

@@ -1,48 +1,48 @@
-/** Bounds of what work of a node holds in memory beyond its turns, bytes. None is less than the one before it. */
+/** Limits on memory that a node's work holds across its turns, bytes. Each is at least the previous one. */
 export type MemoryBounds = {
-  /** Of one piece of work. */
+  /** For one task. */
   readonly eachMax: number;
-  /** Of a project. */
+  /** For a project. */
   readonly projectMax: number;
-  /** Of the node. */
+  /** For the node. */
   readonly nodeMax: number;
 };
 
-/** What one piece of work holds in memory. `release` is to be called, whatever becomes of it. */
+/** The memory of one task. Always call `release`, however the task ends. */
 export type MemoryHold = {
-  /** What was granted so far. */
+  /** Bytes granted so far. */
   readonly bytes: number;
-  /** The most that it may have. */
+  /** Maximum bytes. */
   readonly bytesMax: number;
   /**
-   * Asks for so many bytes more, before they are held. True where they are granted. A promise where others have to let go first: it
-   * resolves when they are granted. False, and nothing is granted, where the piece would have more than one may.
+   * Requests more bytes, before they are used. Returns true if they are granted. Returns a promise if other tasks must release memory
+   * first; it resolves when they are granted. Returns false, with nothing granted, if the task would exceed its limit.
    */
   take(bytes: number): boolean | Promise<void>;
-  /** Waits no more for what was asked for. */
+  /** Cancels the pending request. */
   withdraw(): void;
-  /** Gives all of it back, for good. */
+  /** Releases all of it, finally. */
   release(): void;
 };
 
-/** The memory of a node for what work holds. */
+/** The memory of a node for its tasks. */
 export type HeldMemory = {
-  /** Opens the account of a piece of work of a project. It costs nothing until something is taken. */
+  /** Opens an account for a project's task. It costs nothing until something is taken. */
   open(projectId: string): MemoryHold;
-  /** What is held now, and how many pieces of work wait for more. */
+  /** Bytes held now, and the number of tasks that wait for more. */
   stats(): { readonly bytes: number; readonly waiting: number };
 };
 
 const mib = 1_048_576;
 
-/** The bounds that hold where nothing else is said. */
+/** Default limits. */
 const defaultBounds: MemoryBounds = { eachMax: 128 * mib, projectMax: 192 * mib, nodeMax: 256 * mib };
 
 /**
- * Makes the memory of a node. Work takes bit by bit, since nobody knows before how much it comes to hold; so two pieces could wait for
- * each other, each with half of all. Therefore nothing is granted that would leave no piece able to come to the most that one may have (the
- * banker's algorithm): whoever holds most can always go on, and lets go of all at its end. Who holds something goes before who holds
- * nothing, and of those projects take turns.
+ * Creates the memory of a node. Tasks take memory step by step, because its total is unknown; so two tasks could wait for each other, each
+ * with half of everything. Therefore nothing is granted that would leave no task able to reach its limit (the banker's algorithm). The
+ * largest task can always continue and releases everything at its end. Tasks that hold memory go before those that hold none; among the
+ * latter, projects take turns.
  */
 export function createHeldMemory(bounds: MemoryBounds = defaultBounds): HeldMemory {
   const memory = new Memory(bounds);
@@ -56,7 +56,7 @@ type QueuedHold = { readonly hold: Hold; readonly bytes: number; grant(): void }
 
 class Memory {
   readonly #bounds: MemoryBounds;
-  /** Those that hold something, by project. */
+  /** Tasks that hold memory, by project. */
   readonly #holding = new Map<string, Set<Hold>>();
   /** By project, in the order of their turns. */
   readonly #newcomers = new Map<string, QueuedHold[]>();
@@ -87,7 +87,7 @@ class Memory {
     const waiting = { hold, bytes, grant };
     if (hold.bytes > 0) this.#growing.add(waiting);
     else this.#lineOf(hold.projectId).push(waiting);
-    // It may be what nobody before it waits for: another project's share.
+    // The released memory may be enough for a task behind the waiting ones, in another project.
     this.#serve();
     return { waiting, granted };
   }
@@ -131,7 +131,7 @@ class Memory {
     return this.#leavesRoom(this.#all(), hold, { bytes, max: this.#bounds.nodeMax });
   }
 
-  /** Whether the one that holds most could still come to the most that one may have: at its end the next one can. */
+  /** True if the largest task could still reach its limit: at its end the next one can. */
   #leavesRoom(holds: Iterable<Hold>, hold: Hold, { bytes, max }: { bytes: number; max: number }): boolean {
     let sum = bytes;
     let most = hold.bytes + bytes;
@@ -157,11 +157,11 @@ class Memory {
       grant();
     }
     while (this.#serveNewcomer()) {
-      // One of each project, as long as there is room.
+      // One of each project, while there is memory.
     }
   }
 
-  /** Lets the first newcomer begin whom nothing but its turn keeps waiting. */
+  /** Starts the first new task that waits only for its turn. */
   #serveNewcomer(): boolean {
     for (const [projectId, line] of this.#newcomers) {
       const [first] = line;
@@ -176,7 +176,7 @@ class Memory {
     return false;
   }
 
-  /** Whether room that a newcomer would take is waited for by who holds something: of its project, or of the node. */
+  /** True if a task that already holds memory waits for the memory a new task would take: of its project, or of the node. */
   #isOwed(projectId: string): boolean {
     for (const { hold, bytes } of this.#growing) {
       if (hold.projectId === projectId || this.#fitsProject(hold, bytes)) return true;

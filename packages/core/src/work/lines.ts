@@ -1,20 +1,19 @@
 /**
- * Lines of those who wait, one for each project, served in turn: whoever has many waiting waits for none but its own. A line that
- * begins goes first, once, and then stands behind the others: who comes now and then waits for one, not for all (as the flow
- * queues of RFC 8290 do).
+ * Queues of waiting tasks, one per project, served in turn, so that many tasks of one project delay only that project. A new queue is
+ * served first, once, and then goes to the end. So an occasional task waits for one other, not for all (like the flow queues of RFC 8290).
  */
 export class Lines<Waiter> {
   readonly #begun = new Map<string, Waiter[]>();
-  /** In the order of their turns. An empty one stays until its turn, or leaving and coming back would be a way to the front. */
+  /** In the order of their turns. An empty queue stays until its turn; otherwise leaving and returning would move it to the front. */
   readonly #standing = new Map<string, Waiter[]>();
   #count = 0;
 
-  /** Whether nobody waits. */
+  /** True if nothing waits. */
   get isEmpty(): boolean {
     return this.#count === 0;
   }
 
-  /** Stands at the end of a line. */
+  /** Adds to the end of a queue. */
   add(line: string, waiter: Waiter): void {
     this.#count++;
     const waiting = this.#begun.get(line) ?? this.#standing.get(line);
@@ -22,7 +21,7 @@ export class Lines<Waiter> {
     else waiting.push(waiter);
   }
 
-  /** The first of the line whose turn it is. Undefined when nobody waits. */
+  /** Returns the first of the queue whose turn it is. Undefined if nothing waits. */
   next(): Waiter | undefined {
     const [first] = this.#begun.size > 0 ? this.#begun : this.#standing;
     if (first === undefined) return undefined;

@@ -1,23 +1,23 @@
 import { Lines } from "./lines.ts";
 
-/** Time of the event loop for work that can wait, given to projects in turn: the lines are their ids. */
+/** Event loop time for low-priority work, given to projects in turn: the queues are their ids. */
 export type SpareTime = {
-  /** Asks before such work begins. Undefined when there is time now; else resolves in turn, when the loop has time again. */
+  /** Requests time before such work begins. Undefined if there is time now; otherwise resolves in turn, when the loop has time again. */
   take(line: string): Promise<void> | undefined;
 };
 
-/** While nobody waits so much begins in one pass of the loop without a look at the time: the rows of one map, which share their commits. */
+/** Maximum starts in one pass of the loop without a check of the time, if nothing waits: the rows of one map, which share their commits. */
 const togetherMax = 32;
-/** A pass that took so long gives out one share more and no other: whatever comes from outside has to wait for several passes. Milliseconds. */
+/** A pass longer than this gives out only one more share, because external requests have to wait for several passes. Milliseconds. */
 const passMs = 1;
 
 /**
- * Makes the spare time of a node. While nothing waits it costs nothing; what waits is begun at the end of a pass of the event loop, as long
- * as the pass is short, and one in any case, so that nothing starves. What has begun and waits for an app holds no place here.
+ * Creates the spare time of a node. If nothing waits, it costs nothing. Waiting work starts at the end of a pass of the event loop, while
+ * the pass is short, and at least one per pass, so that nothing starves. Work that waits for an app takes no slot here.
  */
 export function createSpareTime(monotonicMs: () => number = () => performance.now()): SpareTime {
   const waiting = new Lines<() => void>();
-  /** Given out in this pass; undefined where nobody has asked in it. */
+  /** Number given out in this pass; undefined before the first request. */
   let given: number | undefined;
   let startedMs = 0;
   const begin = () => {
@@ -32,7 +32,7 @@ export function createSpareTime(monotonicMs: () => number = () => performance.no
       return;
     }
     start();
-    // Ticks run once promises have settled: then what was begun waits for something.
+    // Ticks run after promises have settled: then the started work is waiting.
     queueMicrotask(() => process.nextTick(goOn));
   };
   const goOn = () => {

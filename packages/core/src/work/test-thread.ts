@@ -1,6 +1,6 @@
 import { serveTasks } from "./thread-entry.ts";
 
-// What the threads of the pool's tests do.
+// The work of the threads in the pool's tests.
 serveTasks((message) => {
   const { answer, fail, loop, fill } = message as { answer?: unknown; fail?: string; loop?: boolean; fill?: boolean };
   if (fail !== undefined) throw new Error(fail);

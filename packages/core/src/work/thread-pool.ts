@@ -1,20 +1,20 @@
 import { Worker } from "node:worker_threads";
 
-/** What a thread is asked: a message its entry understands, for whom, and how much CPU time it may take. */
+/** Task of a thread: a message for its entry, the project, and the maximum CPU time. */
 export type ThreadTask = { readonly projectId: string; readonly message: unknown; readonly cpuMsMax: number };
 
-/** Threads beside the event loop for work that may have to be stopped. */
+/** Threads for work that may have to be stopped, separate from the event loop. */
 export type ThreadPool = {
   /**
-   * Resolves with the entry's answer. Rejects with ThreadStoppedError when the task took more than it may, of CPU time or memory:
-   * its thread is ended, and the next task has another. Tasks of projects take turns.
+   * Resolves with the entry's answer. Rejects with ThreadStoppedError if the task exceeded its CPU time or memory; its thread is ended, and
+   * the next task gets another. Projects take turns.
    */
   run(task: ThreadTask): Promise<unknown>;
-  /** Ends the threads. What waits or runs rejects. */
+  /** Ends the threads. Waiting and running tasks reject. */
   close(): Promise<void>;
 };
 
-/** A task was stopped: it took more CPU time or memory than it may, or the pool was closed. */
+/** A task was stopped: it exceeded its CPU time or memory, or the pool was closed. */
 export class ThreadStoppedError extends Error {
   override name = "ThreadStoppedError";
   readonly reason: "cpu" | "memory" | "closed";
@@ -25,11 +25,11 @@ export class ThreadStoppedError extends Error {
   }
 }
 
-/** How a pool is made. */
+/** Options of a pool. */
 export type ThreadPoolOptions = {
   /** The module that threads run: it serves tasks with `serveTasks`. */
   readonly entry: URL;
-  /** Most threads; each is started when a task has none. Default 1. */
+  /** Maximum threads; each starts when a task needs it. Default 1. */
   readonly threadsMax?: number;
   /** Memory of a thread's objects, MiB. Default 128. */
   readonly memoryMaxMib?: number;
@@ -37,10 +37,10 @@ export type ThreadPoolOptions = {
 
 type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
-/** How often the time of a task is looked at that has had its time by the clock, but perhaps not of the CPU. */
+/** Maximum CPU time checks of a task that has used its time by the clock, but perhaps not of the CPU. */
 const timeChecksMax = 8;
 
-/** Makes a pool. Nothing is started before the first task. */
+/** Creates a pool. No thread starts before the first task. */
 export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
   const { threadsMax = 1 } = options;
   const queues = new Map<string, QueuedTask[]>();
@@ -94,21 +94,21 @@ export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
 
 type Thread = {
   readonly isBusy: boolean;
-  /** Does one task; never rejects: the task itself hears. */
+  /** Runs one task; never rejects, because the task itself gets the error. */
   run(waiting: QueuedTask): Promise<void>;
   end(reason: ThreadStoppedError["reason"]): Promise<void>;
 };
 
-/** What a thread says: an answer to its task, or what its task threw. */
+/** Message of a thread: an answer to its task, or the error it threw. */
 type ThreadReply = { readonly value: unknown } | { readonly error: string };
 
 function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: () => void): Thread {
-  // Flags of the process, such as those of a test runner, are none of the thread's.
+  // Flags of the process, such as those of a test runner, do not apply to the thread.
   const worker = new Worker(entry, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMaxMib } });
-  // A node that is done ends, whatever its threads still do.
+  // A finished node exits even if its threads are still busy.
   worker.unref();
   let current: QueuedTask | undefined;
-  /** It has failed or was ended, and takes no task any more. */
+  /** True if it has failed or was ended, and takes no more tasks. */
   let isOver = false;
   let reason: ThreadStoppedError["reason"] = "memory";
   let timer: NodeJS.Timeout | undefined;
@@ -138,7 +138,7 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
     settle(({ reject }) => reject(new ThreadStoppedError(reason)));
     onGone();
   });
-  /** By the CPU's time where the thread tells it: on a busy machine the clock runs, and the thread does not. */
+  /** By CPU time if the thread reports it: on a busy machine the clock runs while the thread does not. */
   const watch = async (waiting: QueuedTask, usedBeforeMs: number | undefined) => {
     const { cpuMsMax } = waiting.task;
     for (let looks = 1; looks <= timeChecksMax && current === waiting; looks++) {
@@ -172,7 +172,7 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
 
 const usageTimeoutMs = 1_000;
 
-/** CPU milliseconds a thread has used; undefined when it does not say so within a second. */
+/** Returns the CPU milliseconds a thread has used; undefined if it does not answer within a second. */
 async function cpuMsOf(worker: Worker): Promise<number | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<undefined>((resolve) => {
@@ -182,7 +182,7 @@ async function cpuMsOf(worker: Worker): Promise<number | undefined> {
     const usage = await Promise.race([worker.cpuUsage(), silence]);
     return usage && (usage.user + usage.system) / 1_000;
   } catch {
-    // It has not begun, or has ended: its exit tells.
+    // It has not started, or has ended; its exit is reported elsewhere.
     return undefined;
   } finally {
     clearTimeout(timer);

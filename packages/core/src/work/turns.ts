@@ -1,31 +1,31 @@
 import { Lines } from "./lines.ts";
 
-/** Shares of the event loop, given to projects in turn: the lines are their ids. */
+/** Shares of the event loop, given to projects in turn: the queues are their ids. */
 export type Turns = {
   /**
-   * Asks for a short share before work that keeps the thread: to read a request, to write an answer. Undefined when there is time
-   * now, as nearly always; else resolves in turn. A share ends with the work that follows without waiting.
+   * Requests a short share before blocking work, such as reading a request or writing an answer. Undefined if there is time now, as nearly
+   * always; otherwise resolves in turn. A share ends with the synchronous work that follows.
    */
   take(line: string): Promise<void> | undefined;
-  /** Waits for a long share, the last of its pass: for what is large, or who had a share and has more to do. */
+  /** Waits for a long share, the last of its pass: for large work, or for work that had a share and needs another. */
   next(line: string): Promise<void>;
 };
 
-/** How long shares may last together before whatever else the loop has to do is done: sockets, the store's answers, timers. */
+/** Maximum total time of shares before the loop's other work is done: sockets, database results, timers. */
 const passMs = 4;
-/** A long share that took so long is followed by as long a rest from such: a stranger's call needs several passes. */
+/** A long share of at least this time is followed by an equally long pause of long shares, because another project's call needs several passes. */
 const longMs = 20;
 const restMaxMs = 100;
 
 /**
- * Makes the turns of a node. A pass of the event loop gives out short shares for `passMs`, then one long one; who comes later waits
- * for the next pass, in a line of its project. Requests of one project thus delay those of another by a pass or two, however many they
- * are: 50 workers that listed 610 tools moved another project's median from 5 ms to 1.3 s without.
+ * Creates the turns of a node. A pass of the event loop gives out short shares for `passMs`, then one long one; later requests wait for the
+ * next pass, in their project's queue. So requests of one project delay those of another by a pass or two, however many they are. Without
+ * turns, 50 workers that listed 610 tools moved another project's median from 5 ms to 1.3 s.
  */
 export function createTurns(monotonicMs: () => number = () => performance.now()): Turns {
   const short = new Lines<() => void>();
   const long = new Lines<() => void>();
-  /** When the pass began; undefined until somebody asks in it. */
+  /** Start of the pass; undefined before the first request in it. */
   let startedMs: number | undefined;
   let isResting = false;
   const begin = (): number => {
@@ -44,13 +44,13 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
   const giveShort = () => {
     if (short.isEmpty || !hasTime()) return giveLong();
     short.next()?.();
-    // Ticks run once promises have settled: then the work of the share is over, or waits for something.
+    // Ticks run after promises have settled: then the work of the share is finished or waiting.
     queueMicrotask(() => process.nextTick(giveShort));
   };
   const giveLong = () => {
     if (long.isEmpty || isResting) return;
     if (startedMs === undefined) begin();
-    // Nothing more in this pass, however short it turns out to be.
+    // No more shares in this pass, even if it turns out short.
     startedMs = Number.NEGATIVE_INFINITY;
     isResting = true;
     const beganMs = monotonicMs();
@@ -66,12 +66,12 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
     if (!long.isEmpty && startedMs === undefined) begin();
   };
   const wait = (line: string, waiting: Lines<() => void>): Promise<void> => {
-    // Who waits is called at the end of the pass, and a pass ends only if it began.
+    // Waiting requests are called at the end of a pass, and a pass ends only if it began.
     if (startedMs === undefined) begin();
     return new Promise((start) => waiting.add(line, start));
   };
   return {
-    // Whoever comes while others wait stands behind them, or a stream of newcomers would starve them.
+    // New requests queue behind waiting ones; otherwise a stream of new ones would starve them.
     take: (line) => (short.isEmpty && hasTime() ? undefined : wait(line, short)),
     next: (line) => wait(line, long),
   };

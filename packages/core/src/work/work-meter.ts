@@ -3,68 +3,68 @@ import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold }
 import { createSpareTime } from "./spare-time.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-/** Whose work it is: the project, and the job or the call. A call is named by its own id or by that of its request. */
+/** Owner of work: the project, and the job or the call. A call is identified by its own id or its request's. */
 export type WorkOwner = {
   readonly projectId: ProjectId | "";
   readonly jobId?: Id<"job"> | undefined;
   readonly callId?: string | undefined;
 };
 
-/** What work takes: steps (10 ns each at worst, where a bound is computed before), bytes, milliseconds of the event loop. */
+/** Costs of work: steps (at most 10 ns each, if a bound is computed first), bytes, milliseconds of the event loop. */
 export type WorkAmounts = { readonly steps: number; readonly bytes: number; readonly ms: number };
 
 /**
- * The budget of one request or of one slice of a job, charged to its project. Whoever does long work takes it: runs its parts
- * under it, and lets others go first in between.
+ * The budget of one request or of one time slice of a job, charged to its project. Long work uses it to run its parts, and to let other
+ * work go first in between.
  */
 export type Work = {
   readonly owner: WorkOwner;
   readonly spent: WorkAmounts;
-  /** Adds to what was spent. False once a bound is passed: what is left is not to be done. */
+  /** Adds to the costs. False once a limit is exceeded: do not do the rest. */
   charge(amounts: Partial<WorkAmounts>): boolean;
-  /** Runs a synchronous part. Its time is charged, and told of where it holds the event loop too long. */
+  /** Runs a synchronous part. Its time is charged, and reported if it blocks the event loop too long. */
   run<T>(part: () => T): T;
-  /** Whether the parts since the last turn have had their 10 ms. True in the middle of a part as well. */
+  /** True if the parts since the last turn have used their 10 ms. Also correct inside a part. */
   isSliceOver(): boolean;
   /** Waits for the next turn. */
   turn(): Promise<void>;
-  /** Asks for spare time before a part begins that can wait, and lets the loop go while it waits for others. Undefined when there is time now. */
+  /** Requests spare time before a low-priority part, and releases the loop while it waits. Undefined if there is time now. */
   spareTime(): Promise<void> | undefined;
-  /** Says that what the loop does from here on is this work, to who watches it. */
+  /** Reports to the loop's monitor that the loop now does this work. */
   atWork(): void;
-  /** Opens an account of what it holds in memory beyond its turns, charged to its project. */
+  /** Opens an account for memory held across turns, charged to its project. */
   hold(): MemoryHold;
 };
 
-/** Somebody held the event loop. `isMeasured`: the part was timed itself; else its owner is the last that was seen at work. */
+/** Work that blocked the event loop. `isMeasured`: the part itself was timed; otherwise its owner is the last known one. */
 export type HeldLoop = WorkOwner & { readonly ms: number; readonly isMeasured: boolean };
 
 /** Meters the work of one node. */
 export type WorkMeter = {
-  /** Begins a piece of work. Without bounds it is only counted. */
+  /** Begins a piece of work. Without limits it is only counted. */
   begin(owner: WorkOwner, bounds?: Partial<WorkAmounts>): Work;
-  /** The turns that its work waits for, for work that is too short to be metered. */
+  /** The turns that its work waits for, for work too short to be metered. */
   readonly turns: Turns;
-  /** What its work holds in memory beyond its turns. */
+  /** Memory that its work holds across turns. */
   readonly memory: HeldMemory;
   /** Milliseconds of the event loop by project since the start: at most 1,000 projects, all others under "". */
   spentMs(): ReadonlyMap<string, number>;
-  /** Hears of everything that holds the loop for `heldMs` or longer; several may listen. */
+  /** Calls `listener` for all work that blocks the loop for `heldMs` or longer; several listeners are possible. */
   onHeld(listener: (held: HeldLoop) => void): void;
-  /** Begins to watch the loop for what no part was timed of. */
+  /** Begins to monitor the loop for work that no part timed. */
   start(): void;
   stop(): void;
 };
 
-/** Bounds of a meter; times in milliseconds. */
+/** Options of a meter; times in milliseconds. */
 export type WorkMeterOptions = {
-  /** Holding the loop so long is told. Default 250. */
+  /** Blocking time that is reported. Default 250. */
   readonly heldMs?: number;
-  /** What work may run before it lets others go first. Default 10. */
+  /** Maximum time before work lets others go first. Default 10. */
   readonly sliceMs?: number;
-  /** How often the loop is looked at. Default 50. */
+  /** Interval between checks of the loop. Default 50. */
   readonly lookMs?: number;
-  /** Of what work holds in memory. Default: 128 MiB each, 192 MiB a project, 256 MiB in all. */
+  /** Limits on memory that work holds. Default: 128 MiB per task, 192 MiB per project, 256 MiB in all. */
   readonly memory?: MemoryBounds | undefined;
 };
 
@@ -75,7 +75,7 @@ const unbounded: WorkAmounts = {
   ms: Number.POSITIVE_INFINITY,
 };
 
-/** Makes the meter of a node. */
+/** Creates the meter of a node. */
 export function createWorkMeter({
   heldMs = 250,
   sliceMs = 10,
@@ -113,7 +113,7 @@ export function createWorkMeter({
         spent,
         charge,
         run(part) {
-          // A part of a part is timed with it.
+          // An inner part is timed with its outer part.
           if (depth > 0) return part();
           depth++;
           const startedMs = watch.enter(owner);
@@ -147,31 +147,31 @@ export function createWorkMeter({
 }
 
 type LoopMonitor = Pick<WorkMeter, "start" | "stop"> & {
-  /** An owner is at work from now on; answers the monotonic time. */
+  /** Sets the owner at work from now on; returns the monotonic time. */
   enter(owner: WorkOwner): number;
-  /** The CPU milliseconds of this thread at a time, at most 5 ms before it. */
+  /** Returns the CPU milliseconds of this thread at a time, at most 5 ms old. */
   cpuMsAt(nowMs: number): number;
-  /** A timed part is over; answers how long it took. */
+  /** Ends a timed part; returns its duration. */
   leave(owner: WorkOwner, startedMs: number, startedCpuMs: number): number;
 };
 
 const noOwner: WorkOwner = { projectId: "" };
 
-/** Of the time that the loop was held, what the CPU has worked at least: on a busy machine a process waits without holding anything. */
+/** Minimum share of CPU time in the blocked time: on a busy machine, a process waits without blocking anything. */
 const cpuShare = 0.5;
 
-/** How old a reading of the CPU's clock may be that stands for the present, milliseconds: little beside what is told of. */
+/** Maximum age of a CPU clock reading, milliseconds: small compared with the reported times. */
 const cpuReadMs = 5;
 
-/** CPU milliseconds of this thread. */
+/** Returns the CPU milliseconds of this thread. */
 function cpuNowMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
 /**
- * Notices that the loop is held in two ways: by a part that takes too long, which names its owner for sure; and by its own timer
- * that comes late though no part was long, where whoever was at work for most of the time is named.
+ * Creates a monitor that notices a blocked loop in two ways. A part that takes too long names its owner for sure. If its own timer is late
+ * although no part was long, it names the owner that was at work for most of the time.
  */
 function createWatch(
   { heldMs, lookMs }: { readonly heldMs: number; readonly lookMs: number },
@@ -181,7 +181,7 @@ function createWatch(
   let lookedMs = 0;
   let lookedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
-  /** Who has been at work since when, and who was for the longest stretch since the last look. */
+  /** Owner at work and since when, and the owner with the longest time since the last check. */
   let current = noOwner;
   let sinceMs = performance.now();
   let longest = { owner: noOwner, ms: 0 };
@@ -208,7 +208,7 @@ function createWatch(
   return {
     enter: turnTo,
     cpuMsAt(nowMs) {
-      // Reading that clock costs as much as a short part does.
+      // Reading that clock costs as much as a short part.
       if (nowMs - read.atMs >= cpuReadMs) read = { atMs: nowMs, cpuMs: cpuNowMs() };
       return read.cpuMs;
     },

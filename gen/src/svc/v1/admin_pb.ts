@@ -275,9 +275,9 @@ export const ProjectPolicySchema: GenMessage<ProjectPolicy> = /*@__PURE__*/
 
 /**
  * Rule for tool calls of a key, or of all keys of a project, that a person must confirm before svc sends them. Such a
- * call needs confirmation whatever its arguments are. It becomes a job that asks the contact to choose proceed or
- * abort. After proceed, svc sends the call once. A program with such calls is confirmed once, as a whole, before it
- * starts. No answer within ten minutes means abort.
+ * call needs confirmation even if its arguments have `confirm: true`. It becomes a job that asks the contact to choose
+ * proceed or abort. After proceed, svc sends the call once. A program with such calls is confirmed once, as a whole,
+ * before it starts. No answer within ten minutes means abort.
  *
  * The caller cannot confirm its own call. svc refuses answers from:
  * - the key of the call;
@@ -2612,8 +2612,8 @@ export const AdminService: GenService<{
     output: typeof SetProjectPolicyResponseSchema;
   },
   /**
-   * Returns the project's current use of each quota. Quotas that each node counts for itself are those of the node that
-   * answers. The call counts rows in the database, so do not call it in a tight loop.
+   * Returns the project's current use of each quota. For quotas that each node counts for itself, the values are those
+   * of the node that answers. The call counts rows in the database, so do not call it in a tight loop.
    *
    * Errors:
    * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
@@ -2676,7 +2676,7 @@ export const AdminService: GenService<{
   },
   /**
    * Parks a job of any project with the reason `administrator`, until ReleaseJob, CancelJob or the job's deadline. The
-   * deadline does not move. The call takes effect immediately and works from any node, even if the node that runs the
+   * deadline is not extended. The call takes effect immediately and works from any node, even if the node that runs the
    * job hangs: svc refuses further writes of that node for the job. A tool call in progress is not stopped. Its outcome
    * is recorded and used after the release.
    *

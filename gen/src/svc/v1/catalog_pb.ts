@@ -189,7 +189,7 @@ export type Tool = Message<"svc.v1.Tool"> & {
   /**
    * Method by which a schedule finds new rows in the tool's list, as JSON text: `{"rows", "id", "cursor"}`. With it, a
    * definition needs only `{"poll": {"call": …, "every": "5m"}}`. If empty, the definition of a schedule that polls the
-   * tool must declare it itself.
+   * tool must declare the method itself.
    * - `rows`: the list in the answer.
    * - `id`: the permanent id of a row.
    * - `cursor`: the position from which a poll continues (`{"kind": "seen"}`, `after`, `newest` or `token`).

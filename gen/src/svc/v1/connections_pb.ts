@@ -283,7 +283,8 @@ export type InitiateConnectionResponse = Message<"svc.v1.InitiateConnectionRespo
 
   /**
    * True if svc tested the credential and the app accepted it. False if svc stored it without a test: the toolkit names
-   * no tool that identifies an account, its host is not bound, the sandbox answers, or the person must still consent.
+   * no tool that identifies an account, the deployment does not configure the app's address, the sandbox answers, or
+   * the person must still consent.
    *
    * @generated from field: bool credential_tried = 3;
    */
@@ -831,9 +832,15 @@ export const ConnectionsService: GenService<{
    * Errors:
    * - failed_precondition CONSOLE_OFF: the node does not serve the console.
    * - invalid_argument LINK_EXPIRY_INVALID: `expiresAt` is in the past or more than 7 days from now.
-   * - not_found TOOLKIT_NOT_FOUND, invalid_argument ENTITY_ID_INVALID, SCHEME_REQUIRED, SCHEME_NOT_DECLARED,
-   *   SCHEME_HELD_BY_PROJECT, permission_denied ENTITY_BOUND, ORIGIN_NEEDS_APPROVER, failed_precondition
-   *   TOOLKIT_NOT_CONNECTABLE and invalid_argument REDIRECT_URL_REFUSED: as for InitiateConnection.
+   * - not_found TOOLKIT_NOT_FOUND: as for InitiateConnection.
+   * - invalid_argument ENTITY_ID_INVALID: as for InitiateConnection.
+   * - invalid_argument SCHEME_REQUIRED: as for InitiateConnection.
+   * - invalid_argument SCHEME_NOT_DECLARED: as for InitiateConnection.
+   * - invalid_argument SCHEME_HELD_BY_PROJECT: as for InitiateConnection.
+   * - permission_denied ENTITY_BOUND: as for InitiateConnection.
+   * - permission_denied ORIGIN_NEEDS_APPROVER: as for InitiateConnection.
+   * - failed_precondition TOOLKIT_NOT_CONNECTABLE: as for InitiateConnection.
+   * - invalid_argument REDIRECT_URL_REFUSED: as for InitiateConnection.
    *
    * @generated from rpc svc.v1.ConnectionsService.CreateConnectLink
    */
@@ -887,7 +894,9 @@ export const ConnectionsService: GenService<{
    * - failed_precondition CONNECTION_NOT_TESTABLE: the toolkit has no read without required arguments.
    * - permission_denied TOOL_NOT_GRANTED: the test's tool is outside the access classes or toolkits to which the key is
    *   scoped.
-   * - resource_exhausted CALL_LIMIT, CALL_LIMIT_PAUSED and CONFIRM_ASKED_TOO_OFTEN: as for CallTool.
+   * - resource_exhausted CALL_LIMIT: as for CallTool.
+   * - resource_exhausted CALL_LIMIT_PAUSED: as for CallTool.
+   * - resource_exhausted CONFIRM_ASKED_TOO_OFTEN: as for CallTool.
    *
    * @generated from rpc svc.v1.ConnectionsService.TestConnection
    */

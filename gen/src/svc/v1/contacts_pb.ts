@@ -292,8 +292,8 @@ export const ContactsService: GenService<{
     output: typeof ListContactsResponseSchema;
   },
   /**
-   * Deletes a contact. If an escalation names the contact at a later level, svc still addresses the ask to its
-   * `principalId` at that level, but notifies no one. Requires ROLE_APPROVER.
+   * Deletes a contact. If an escalation names the contact at a later hop, svc still addresses the ask to its
+   * `principalId` at that hop, but no contact channel sends a notification. Requires ROLE_APPROVER.
    *
    * Errors:
    * - not_found CONTACT_NOT_FOUND: the project has no contact `principalId`.

@@ -72,7 +72,8 @@ export type ErrorDetail = Message<"svc.v1.ErrorDetail"> & {
 
   /**
    * Parts of the texts that other surfaces write differently, in order. For example, the command line names a command
-   * instead of a call. The first detail has the parts of the message. Only `value` has parts, `debug` does not.
+   * instead of a call. The first detail has the parts of the message. In the JSON of an error detail, only `value` has
+   * the parts; `debug` does not.
    *
    * @generated from field: repeated svc.v1.TextPart parts = 4;
    */

@@ -116,8 +116,8 @@ export type Job = Message<"svc.v1.Job"> & {
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Contacts that the pending ask has reached. Set while an ask is pending. Its `jobId`, `requestId` and the fields
-   * that Ask marks (read surface) are empty here. The question is in `park.judgment`.
+   * Pending ask, with the contacts that it has reached. Set while an ask is pending. Its `jobId`, `requestId` and the
+   * fields that Ask marks (read surface) are empty here. The question is in `park.judgment`.
    *
    * @generated from field: svc.v1.Ask pending_ask = 14;
    */
@@ -1405,7 +1405,7 @@ export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
   messageDesc(file_svc_v1_jobs, 18);
 
 /**
- * A hop: one level of an escalation.
+ * A hop: one stage of an escalation.
  *
  * @generated from message svc.v1.AskHopSpec
  */
@@ -3732,18 +3732,21 @@ export const AskStateSchema: GenEnum<AskState> = /*@__PURE__*/
  */
 export const JobsService: GenService<{
   /**
-   * Checks a whole program and, if it has no errors, stores it as a job. The job does not depend on the request. svc
+   * Checks a whole program and, if it has no errors, stores it as a job. The job continues after the request ends. svc
    * pins the content of the program's tools at the time of this call. Idempotency: if the project has used
    * `idempotencyKey` for the same program, `mode` and `simulateFirst`, the call returns that job in its current state
    * and stores nothing.
    *
-   * Errors of the program come all at once, one detail each. The detail's `field` is `programJson` followed by a JSON
-   * Pointer (`programJson/steps/3/args/text`):
+   * Errors of the program, whose reasons start with PROGRAM, come all at once, one detail each. The detail's `field` is
+   * `programJson` followed by a JSON Pointer (`programJson/steps/3/args/text`).
+   *
+   * Errors:
    * - invalid_argument PROGRAM_TOO_LARGE: the program is larger than 256 KiB or has more than 100 steps.
    * - invalid_argument PROGRAM_MALFORMED: the program is not JSON or does not match the schema of programs.
    * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set or point names something that does not exist,
    *   or does not exist yet at that step.
-   * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project can see no tool with this slug, or has no skill with it.
+   * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project can see no tool with this slug, or has no skill with this
+   *   slug.
    * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: the tool is a trigger, a skill or only described; or the skill of a
    *   run leads back to itself, is nested more than 4 deep, or has a program with errors.
    * - invalid_argument PROGRAM_ACCOUNT_MISSING: the entity has no active account of the toolkit.
@@ -3765,8 +3768,6 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_CONTACT_UNKNOWN: a hop names a contact that the project does not have.
    * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the number of calls has no upper bound within
    *   it.
-   *
-   * Other errors:
    * - invalid_argument MODE_INVALID: `mode` is not empty, `live` or `simulate`.
    * - invalid_argument MODE_CONFLICT: `mode` is `simulate` and `simulateFirst` is true.
    * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
@@ -3910,9 +3911,9 @@ export const JobsService: GenService<{
   },
   /**
    * Retries a job that failed, expired, was aborted or was cancelled. It stays the same job, and its next attempt
-   * continues at the point of the stop. Rows that succeeded are not repeated. Rows that failed are. A write with an
-   * unknown outcome is repeated only with `resendUnknown`, with the same idempotency key of the app. With `fromStepId`,
-   * the attempt starts at an earlier step, if nothing was written since that step.
+   * continues at the point of the stop. Rows that succeeded are not repeated. Rows that failed are repeated. A write
+   * with an unknown outcome is repeated only with `resendUnknown`, with the same idempotency key of the app. With
+   * `fromStepId`, the attempt starts at an earlier step, if nothing was written since that step.
    *
    * The attempt that ended moves to `attempts`. `receipt` and `finishedAt` are unset until the new attempt ends, the
    * log continues, and the deadline starts again. The other limits count over all attempts together.
@@ -4016,7 +4017,7 @@ export const JobsService: GenService<{
    * version. Jobs in progress keep the version with which they were submitted.
    *
    * Errors:
-   * - not_found JOB_NOT_FOUND: the project has no job with this id.
+   * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
    * - failed_precondition JOB_NOT_PROMOTABLE: the job has not succeeded, was a simulation run, or its program declares
    *   no `inputSchema`.
    * - invalid_argument SKILL_SLUG_INVALID: `slug` does not match `^[a-z][a-z0-9_]{0,62}$`.
@@ -4025,9 +4026,10 @@ export const JobsService: GenService<{
    * - not_found SKILL_NOT_FOUND: `newVersion` is true, and the project has no skill with this slug.
    * - failed_precondition SKILL_INCOMPATIBLE: the program does not accept every input that the newest version accepts.
    *   The message has the differences.
-   * - invalid_argument PROGRAM_TEMPLATE_LITERAL, PROGRAM_SENSITIVE_LITERAL, PROGRAM_EXPRESSION_INVALID: an older
-   *   version of the service, which did not yet have this rule, accepted the program. Correct the program, submit it,
-   *   and promote the new job.
+   * - invalid_argument PROGRAM_TEMPLATE_LITERAL: an older version of the service, which did not yet have this rule,
+   *   accepted the program. Correct the program, submit it, and promote the new job.
+   * - invalid_argument PROGRAM_SENSITIVE_LITERAL: as for PROGRAM_TEMPLATE_LITERAL.
+   * - invalid_argument PROGRAM_EXPRESSION_INVALID: as for PROGRAM_TEMPLATE_LITERAL.
    * - resource_exhausted SKILLS_TOO_MANY: the project already has 200 skills, or the skill 100 versions.
    *
    * @generated from rpc svc.v1.JobsService.PromoteJob
@@ -4083,9 +4085,10 @@ export const JobsService: GenService<{
   /**
    * Answers the pending ask of a job with one of the continuations that its point declares, and moves the job, in one
    * transaction. Exactly one answer or timeout settles an ask. svc records each refused answer in the job's log as
-   * `answer-refused`, except JOB_NOT_FOUND. A refused answer changes nothing else.
+   * `answer-refused`, except JOB_NOT_FOUND. A refused answer changes nothing else. svc checks for the errors in the
+   * order of the list.
    *
-   * Errors, checked in this order:
+   * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job `jobId`.
    * - failed_precondition ASK_STALE: `requestId` is neither the job's pending ask nor a settled ask.
    * - failed_precondition ASK_SETTLED: the ask `requestId` is already settled; or `requestId` is empty, and the job has
@@ -4112,8 +4115,8 @@ export const JobsService: GenService<{
   },
   /**
    * Creates a link with which a contact without a key answers one pending ask, at /console/answer. An answer through
-   * the link counts as the contact's answer, with the authority of the calling key. The link ends with the ask, the key
-   * or the contact, or when it expires. Opening it changes nothing. There are no links for approvals.
+   * the link is the contact's answer, and the calling key vouches for it. The link ends with the ask, the key or the
+   * contact, or when it expires. Opening it changes nothing. Approvals cannot have such links.
    *
    * Errors:
    * - failed_precondition CONSOLE_OFF: the node does not serve the console.

@@ -716,7 +716,7 @@ export type StandingRun = Message<"svc.v1.StandingRun"> & {
    * - `filter_error`: svc could not evaluate the condition.
    * - `start_failed`: an internal error of svc. While the run is queued, svc retries.
    * - `key_revoked`: the key of the schedule's jobs is revoked or expired.
-   * - `approval`: the schedule's approval is missing.
+   * - `approval`: the plan needs an approval that it does not have.
    * - `cancelled`: its backfill was cancelled.
    *
    * @generated from field: string reason = 10;
@@ -1941,9 +1941,12 @@ export const StandingService: GenService<{
    * If the plan needs approval, svc asks for it once, with a job of the mode `rehearse`. The schedule is pending until
    * AnswerAsk decides: `proceed` activates it, `abort` rejects it.
    *
-   * Errors of the definition come all at once, one detail each. The detail's `field` is `definitionJson` followed by a
-   * JSON Pointer (`definitionJson/source/schedule/cron/0`). Errors of the program are those of SubmitJob, below
-   * `definitionJson/program`:
+   * Errors of the definition, from DEFINITION_MALFORMED to PROGRAM_LIMIT_INVALID in the list, come all at once, one
+   * detail each. The detail's `field` is `definitionJson` followed by a JSON Pointer
+   * (`definitionJson/source/schedule/cron/0`). Errors of the program are those of SubmitJob, below
+   * `definitionJson/program`.
+   *
+   * Errors:
    * - invalid_argument DEFINITION_MALFORMED: the definition is not JSON or does not match the schema of definitions.
    * - invalid_argument DEFINITION_TOO_LARGE: the definition is larger than 320 KiB.
    * - invalid_argument SCHEDULE_INVALID: a time is not valid, or the schedule is never due.
@@ -1975,8 +1978,6 @@ export const StandingService: GenService<{
    * - invalid_argument PROGRAM_POINT_INVALID: as for SubmitJob.
    * - invalid_argument PROGRAM_CONTACT_UNKNOWN: as for SubmitJob.
    * - invalid_argument PROGRAM_LIMIT_INVALID: as for SubmitJob.
-   *
-   * Other errors:
    * - invalid_argument STANDING_SLUG_INVALID: `slug` does not match `^[a-z][a-z0-9_-]{0,62}$`.
    * - already_exists STANDING_SLUG_TAKEN: the project has another schedule with this slug.
    * - resource_exhausted STANDING_PROGRAMS_TOO_MANY: the project has reached its maximum number of schedules.
@@ -2024,8 +2025,9 @@ export const StandingService: GenService<{
    * nothing.
    *
    * If the new version's plan needs approval, it runs after the approval is given, and the previous version runs until
-   * then. An earlier approval covers the new version under two conditions: the program, the input, the condition and
-   * the definitions of its tools are as approved, and the estimate and the daily limit are not larger.
+   * then. svc does not ask again if an earlier approval covers the new version. It does so under two conditions: the
+   * program, the input, the condition and the definitions of its tools are as approved, and the estimate and the daily
+   * limit are not larger.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
@@ -2115,7 +2117,7 @@ export const StandingService: GenService<{
    * in which they were due, at most `perMinute` per minute, and continues after nodes stop. `fire.at` is the time at
    * which the occurrence was due.
    *
-   * The backfill skips occurrences with a run that was started or that waits to start, unless `again` is set. It
+   * The backfill leaves out occurrences with a run that was started or that waits to start, unless `again` is set. It
    * decides again about missed, skipped and refused occurrences, and about occurrences during a pause of the schedule.
    * For a schedule that polls, `again` clears svc's record of the list: the next poll finds all rows as new.
    *

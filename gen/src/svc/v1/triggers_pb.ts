@@ -2429,7 +2429,7 @@ export const TriggersService: GenService<{
     output: typeof CancelReplayResponseSchema;
   },
   /**
-   * Queues the delivery of a synthetic event to one subscription, whatever its filters are, and returns the delivery.
+   * Queues the delivery of a synthetic event to one subscription, regardless of its filters, and returns the delivery.
    * svc signs, sends, retries and records it like any other. Its body has `"type": "test"` instead of `"type":
    * "event"`, an empty toolkitSlug, triggerSlug and entityId, and the payload `{}`. GetEvent returns the synthetic
    * event, but ListEvents leaves it out.

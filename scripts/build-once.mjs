@@ -11,11 +11,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * Makes `dist` of a package what its sources say, unless it is already. `sources` are files and folders of the checkout, `ignored` a pattern
  * of names in them that no build reads, and `command` builds into a folder. The output of a build that fails is left in dist/build-error.txt.
- * Returns true if what was built is there.
+ * `isKept` keeps what is there, however old. Returns true if what was built is there.
  */
-export function buildOnce({ name, title, sources, ignored, command }, { force = false } = {}) {
+export function buildOnce({ name, title, sources, ignored, command }, { force = false, isKept = false } = {}) {
   const dist = join(root, "packages", name, "dist");
   const stampFile = join(dist, ".built");
+  if (isKept && existsSync(stampFile)) return !existsSync(join(dist, "build-error.txt"));
   const wanted = fingerprint([...sources, "pnpm-lock.yaml", "scripts/build-once.mjs"], ignored);
   if (!force && existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) {
     return !existsSync(join(dist, "build-error.txt"));

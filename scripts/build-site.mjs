@@ -1,5 +1,5 @@
-// Builds the documentation (packages/site) if docs/ or the site's sources changed: scripts/setup.mjs calls it, and `npm run docs:build`
-// forces it. It runs on Node 20.
+// Builds the documentation (packages/site) if docs/ or the site's sources changed. `npm start` and `npm run dev` run it, `--force` builds
+// in any case, and scripts/setup.mjs builds only what is missing: an edit of a page delays no other script. It runs on Node 20.
 import { fileURLToPath } from "node:url";
 import { buildNow, buildOnce } from "./build-once.mjs";
 
@@ -17,4 +17,7 @@ export function buildSite(options) {
   return buildOnce(build, options);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) buildNow(buildSite, "site");
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes("--force")) buildNow(buildSite, "site");
+  else buildSite();
+}

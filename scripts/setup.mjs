@@ -62,4 +62,4 @@ if (installed !== wanted) {
   writeFileSync(stampFile, wanted);
 }
 buildConsole();
-buildSite();
+buildSite({ isKept: true });

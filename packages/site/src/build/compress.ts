@@ -1,22 +1,18 @@
-import { globSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
-const brotli = promisify(brotliCompress);
-const zip = promisify(gzip);
+/** Smaller files gain nothing: a response of theirs is one packet anyway. */
+const bytesMin = 1_000;
 
-/** Writes a `.br` and a `.gz` beside every text of a folder. Browsers take the first from https alone. */
-export async function compressFolder(folder: string): Promise<void> {
-  const files = globSync("**/*.{html,md,txt,json,js,css,svg}", { cwd: folder });
-  await Promise.all(
-    files.map(async (file) => {
-      const path = join(folder, file);
-      const bytes = await readFile(path);
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 8, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-      await writeFile(`${path}.br`, await brotli(bytes, { params }));
-      await writeFile(`${path}.gz`, await zip(bytes, { level: 9 }));
-    }),
-  );
+/** Writes a `.br` and a `.gz` beside what browsers load. They take the first from https alone. One at a time: each takes megabytes. */
+export function compressFolder(folder: string): void {
+  for (const file of globSync("**/*.{html,txt,json,js,css,svg}", { cwd: folder })) {
+    const path = join(folder, file);
+    const bytes = readFileSync(path);
+    if (bytes.length < bytesMin) continue;
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 6, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }));
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 6 }));
+  }
 }

@@ -2,7 +2,7 @@
 // something has changed.
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeIndex } from "../search/search.ts";
 import { buildClient } from "./client.ts";
@@ -50,7 +50,7 @@ async function main(folder: string): Promise<void> {
   write("404.html", writePage({ ...common, ...notFound }));
   write("llms.txt", writeLlms(pages));
   write("llms-full.txt", writeLlmsFull(pages));
-  await compressFolder(folder);
+  compressFolder(folder);
 }
 
 const notFound = {
@@ -72,4 +72,4 @@ function readRepositoryUrl(): string | undefined {
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("name the folder to build into");
-await main(folder);
+await main(resolve(folder));

@@ -7,8 +7,11 @@ hljs.registerLanguage("http", http);
 /** A heading of a page. */
 export type Heading = { readonly level: number; readonly text: string; readonly anchor: string };
 
-/** A stretch of a page from one heading to the next, as plain text. */
+/** A stretch of a page from one heading to the next, or a row of a table with names, as plain text. */
 export type Stretch = { readonly headings: readonly Heading[]; readonly text: string };
+
+/** A row of a table that begins with a name, such as that of a variable, by the places of its first and last token. */
+type Row = { readonly name: string; readonly first: number; readonly last: number };
 
 /** A page as it is read. */
 export type ParsedPage = {
@@ -66,13 +69,14 @@ export function parsePage(source: string): ParsedPage {
     if (token.type === "link_open") token.meta = { target: token.attrGet("href") };
   }
   const headings = placeAnchors(tokens);
+  const rows = placeRowAnchors(tokens);
   const title = headings.find(({ level }) => level === 1)?.text;
   if (title === undefined) throw new Error("a page begins with a title: # Title");
   const opening = tokens.findIndex(({ type, level }) => type === "paragraph_open" && level === 0);
   return {
     ...{ title, headings },
     summary: plainOf(tokens.slice(opening, opening + 2)),
-    stretches: stretchesOf(tokens, headings),
+    stretches: stretchesOf(tokens, headings, rows),
     render: (linkTo) => markdown.renderer.render(tokens, markdown.options, { linkTo }),
   };
 }
@@ -99,15 +103,34 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-function stretchesOf(tokens: readonly Token[], headings: readonly Heading[]): Stretch[] {
+/** Gives rows that begin with the name of a reason, a variable or a metric an anchor: readers search for these names. */
+function placeRowAnchors(tokens: readonly Token[]): Row[] {
+  return tokens.flatMap((token, first) => {
+    const [, name] = /^`([A-Z][A-Z_]{3,}|svc_\w+)`$/.exec(tokens[first + 2]?.content ?? "") ?? [];
+    if (token.type !== "tr_open" || name === undefined) return [];
+    token.attrSet("id", name.toLowerCase());
+    const last = tokens.findIndex(({ type }, index) => index > first && type === "tr_close");
+    return [{ name, first, last }];
+  });
+}
+
+function stretchesOf(tokens: readonly Token[], headings: readonly Heading[], rows: readonly Row[]): Stretch[] {
   const starts = tokens.flatMap(({ type }, index) => (type === "heading_open" ? [index] : []));
-  return starts.map((start, place) => {
+  return starts.flatMap((start, place) => {
+    const end = starts[place + 1] ?? tokens.length;
     const above: Heading[] = [];
     for (const heading of headings.slice(0, place + 1)) {
       while ((above.at(-1)?.level ?? 0) >= heading.level) above.pop();
       above.push(heading);
     }
-    return { headings: above, text: plainOf(tokens.slice(start + 3, starts[place + 1])) };
+    const within = rows.filter(({ first }) => first > start && first < end);
+    const isRow = (index: number) => within.some(({ first, last }) => index >= first && index <= last);
+    const text = plainOf(tokens.slice(start + 3, end).filter((_, index) => !isRow(start + 3 + index)));
+    const named = within.map(({ name, first, last }) => ({
+      headings: [...above, { level: 7, text: name, anchor: name.toLowerCase() }],
+      text: plainOf(tokens.slice(first + 5, last)),
+    }));
+    return [{ headings: above, text }, ...named];
   });
 }
 

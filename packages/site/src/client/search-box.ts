@@ -93,7 +93,7 @@ function itemOf(found: Found, place: number): HTMLAnchorElement {
   title.textContent = found.heading === "" ? found.title : `${found.title} › ${found.heading}`;
   const text = document.createElement("span");
   text.append(
-    ...excerptOf(found.text, found.words).map(({ text: part, isMatch }) => {
+    ...excerptOf(found.shown, found.words).map(({ text: part, isMatch }) => {
       const element = document.createElement(isMatch ? "mark" : "span");
       element.textContent = part;
       return element;

@@ -1,5 +1,5 @@
 import MiniSearch, { type Options } from "minisearch";
-import { queryTermsOf, termOf, wordsOf } from "./terms.ts";
+import { sameTermsOf, termOf, wholeWordsOf, wordsOf } from "./terms.ts";
 
 /** A section of a page, as it is searched for: from one heading to the next. */
 export type Section = {
@@ -12,26 +12,33 @@ export type Section = {
   readonly heading: string;
   /** All else of it as plain text. */
   readonly text: string;
+  /** The part of the text that results show. */
+  readonly shown: string;
 };
 
 /** A section that was found, and the words it was found by. */
-export type Found = Pick<Section, "path" | "title" | "heading" | "text"> & { readonly words: readonly string[] };
+export type Found = Pick<Section, "path" | "title" | "heading" | "shown"> & { readonly words: readonly string[] };
 
 const options: Options<Section> = {
   fields: ["title", "heading", "text"],
-  storeFields: ["path", "title", "heading", "text"],
+  storeFields: ["path", "title", "heading", "shown"],
   tokenize: wordsOf,
   processTerm: (word) => termOf(word) ?? null,
 };
 
-/** How much a section counts for by its kind of page: readers ask for tasks more often than for fields. */
+/** How much a section counts for by its page: readers ask for tasks more often than for fields. */
 const weights: readonly (readonly [start: string, weight: number])[] = [
   ["guides/", 1.3],
   ["start/", 1.1],
   ["reference/api/", 0.6],
-  ["reference/cli/", 0.8],
+  ["reference/cli/", 0.7],
+  ["reference/tables", 0.4],
+  ["concepts/benchmarks", 0.4],
+  ["concepts/decisions", 0.6],
   ["changelog", 0.3],
 ];
+/** Words of the same meaning count for less than those that were asked for. */
+const sameWeight = 0.35;
 
 /** Makes the index of all sections, as the text that `openSearch` reads. */
 export function writeIndex(sections: readonly Section[]): string {
@@ -46,17 +53,28 @@ export type Search = (question: string) => readonly Found[];
 /** Opens a search over an index that `writeIndex` wrote. */
 export function openSearch(indexText: string): Search {
   const index = MiniSearch.loadJSON(indexText, options);
-  return (question) =>
-    index
-      .search(question, {
-        processTerm: (word) => queryTermsOf(word),
-        boost: { title: 2.5, heading: 3 },
-        prefix: (term) => term.length > 2,
-        fuzzy: (term) => (term.length > 4 ? 0.2 : false),
-        weights: { prefix: 0.4, fuzzy: 0.25 },
-        boostDocument: (_id, _term, stored) => weightOf(String(stored?.["path"] ?? "")),
-      })
-      .map(({ path, title, heading, text, terms }) => ({ path, title, heading, text, words: terms }));
+  const find = (question: string, tokenize: (text: string) => string[]) => {
+    const asked = new Set(tokenize(question).flatMap((word) => termOf(word) ?? []));
+    return index.search(question, {
+      tokenize,
+      processTerm: (word) => {
+        const term = termOf(word);
+        return term === undefined ? null : [term, ...sameTermsOf(term)];
+      },
+      boost: { title: 2.5, heading: 3 },
+      boostTerm: (term) => (asked.has(term) ? 1 : sameWeight),
+      prefix: (term) => term.length > 2 && asked.has(term),
+      fuzzy: (term) => (term.length > 4 && asked.has(term) ? 0.2 : false),
+      weights: { prefix: 0.4, fuzzy: 0.25 },
+      boostDocument: (_id, _term, stored) => weightOf(String(stored?.["path"] ?? "")),
+    });
+  };
+  return (question) => {
+    // A name is asked for as a whole. Only if no page has it are its parts of use.
+    const whole = find(question, wholeWordsOf);
+    const found = whole.length > 0 ? whole : find(question, wordsOf);
+    return found.map(({ path, title, heading, shown, terms }) => ({ path, title, heading, shown, words: terms }));
+  };
 }
 
 function weightOf(path: string): number {

@@ -60,10 +60,15 @@ const sameWords: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** The words of a text. A name such as `SVC_VAULT_KEY` or `CreateApiKey` is a word, and so is each of its parts. */
 export function wordsOf(text: string): string[] {
-  return [...text.matchAll(/[\p{L}\p{N}_]+/gu)].flatMap(([word]) => {
+  return wholeWordsOf(text).flatMap((word) => {
     const parts = word.split(/_+|(?<=[a-z\d])(?=[A-Z])/).filter(Boolean);
     return parts.length > 1 ? [word, ...parts] : [word];
   });
+}
+
+/** The words of a text, names whole. */
+export function wholeWordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
 
 /** The form under which a word is kept and searched for; undefined for one that says nothing. */
@@ -72,10 +77,9 @@ export function termOf(word: string): string | undefined {
   return stopWords.has(lower) ? undefined : stemOf(lower);
 }
 
-/** The forms that a word of a query is searched for by: its own first, then those of the same meaning. */
-export function queryTermsOf(word: string): string[] {
-  const term = termOf(word);
-  return term === undefined ? [] : [term, ...(sameWords.get(term) ?? [])];
+/** The forms of a query's words that have the same meaning as a term, without the term itself. */
+export function sameTermsOf(term: string): readonly string[] {
+  return sameWords.get(term) ?? [];
 }
 
 /** The stem of an English word, roughly: `deliveries` and `delivery`, `rotate`, `rotating` and `rotation` have the same. */

@@ -153,7 +153,7 @@ test(`a backup while ${perSecond} posts a second come has every post accepted be
 
   const admin = { SVC_URL: second.url, SVC_ADMIN_TOKEN: adminToken };
   expect(await svc(admin, "resume", "--dry-run")).toContain("3 jobs wait");
-  expect(await svc(admin, "resume")).toContain("what jobs write without a key is in doubt");
+  expect(await svc(admin, "resume")).toContain("writes of jobs without a key are in doubt");
   await until(() => second.output().includes("the restored store was resumed"), 10_000, "the word of it");
   const ended = new Map<string, Awaited<ReturnType<typeof untilEnded>>>();
   for (const id of [plain, keyed, waits]) ended.set(id, await untilEnded(second, id, 120_000));

@@ -47,8 +47,8 @@ test("help of `svc serve` lists the variables of the service", async () => {
 
 test.each([
   [["jobs", "sumbit", "p.json"], "unknown command 'svc jobs sumbit'. Did you mean `svc jobs submit`?"],
-  [["deliveries", "list"], "nothing says which deliveries: give --event, --subscription or both"],
-  [["events", "list", "--until", "2026-03-14"], "expected a time such as 2026-03-14T09:00:00Z, or how long ago it was"],
+  [["deliveries", "list"], "no deliveries are selected: give --event, --subscription or both"],
+  [["events", "list", "--until", "2026-03-14"], "expected a time such as 2026-03-14T09:00:00Z, or a span before now"],
   [["connections", "list", "--state", "gone"], "Allowed choices are pending, active, expired, superseded, revoked"],
   [["projects", "policy", "p", "--redirect-url", "notaurl"], "argument 'notaurl' is invalid. expected an absolute URL"],
 ])("wrong arguments end with 2 and say what would be right: %s", async (argv, text) => {
@@ -57,7 +57,7 @@ test.each([
   expect(noted.join("\n")).toContain(text);
 });
 
-test("the version is that of the package", async () => {
+test("the version comes from the package", async () => {
   expect(await runTestCommand(["--version"])).toMatchObject({
     code: 0,
     printed: [expect.stringMatching(/^\d+\.\d+\.\d+$/)],
@@ -86,7 +86,7 @@ test("a service that is away ends a command with 1 and one line that says where 
 test.each([
   ["the key", ["events"], "no API key: give --api-key"],
   ["the administrator token", ["projects", "list"], "needs the administrator token: set SVC_ADMIN_TOKEN"],
-  ["a usable address", ["events", "--url", "localhost"], 'the address "localhost" is no http or https URL'],
+  ["a usable address", ["events", "--url", "localhost"], 'the address "localhost" is not an http or https URL'],
 ])("a command without %s says how to give it", async (_, argv, text) => {
   const { code, noted } = await runTestCommand(argv, { SVC_DATA_DIR: "/nonexistent" });
   expect(code).toBe(1);

@@ -162,7 +162,7 @@ function describeOption(option: Option): string {
 
 function createProgram(context: CommandContext): Command {
   const program = new Command("svc")
-    .description("Tools of many apps for agents, and signed webhooks, on one process and one PostgreSQL.")
+    .description("Tools of many apps for agents, and signed webhooks, in one process with one PostgreSQL.")
     .version(version, "--version", "print the version")
     .exitOverride()
     .configureOutput({
@@ -203,7 +203,7 @@ function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
         command.commands.map((member) => member.name()),
       );
       const hint =
-        meant === undefined ? `\`${before} --help\` lists those there are.` : `Did you mean \`${before} ${meant}\`?`;
+        meant === undefined ? `\`${before} --help\` lists the commands.` : `Did you mean \`${before} ${meant}\`?`;
       command.error(`error: unknown command '${before} ${name}'. ${hint}`, { exitCode: 2 });
     }
     command = found ?? command;

@@ -68,11 +68,11 @@ export const ownAdvice: Readonly<Record<string, (named: readonly string[], field
       ? "Give that token with --admin-token or SVC_ADMIN_TOKEN."
       : `Give ${credential} with --api-key or SVC_API_KEY.`,
   CONFIRM_INVALID: () =>
-    "Give --confirm `never`, `destructive` or `writes`, and with the latter two --confirm-by with a contact that `svc contacts put` has put.",
+    "Give --confirm `never`, `destructive` or `writes`, and with the latter two --confirm-by with a contact that `svc contacts put` has created.",
   CALL_LIMIT_BOUND_INVALID: () =>
     "Give --concurrency from 1 to 10,000, --rate such as 10/1s (calls from 1 to 100,000, a time from 1s to 1 day), or both; --paused needs neither.",
   CREDENTIAL_MISSING: (_named, field) =>
-    field === "basic" ? "Give --username, and the password by --key-stdin or --key-env." : undefined,
+    field === "basic" ? "Give --username, and the password with --key-stdin or --key-env." : undefined,
 };
 
 const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));

@@ -30,13 +30,14 @@ export type AdminOptions = AddressedServer & { adminToken?: string };
 export function addServerOptions(command: Command): Command {
   return command.option(
     "--url <url>",
-    "address of the service (default: SVC_URL, else http://127.0.0.1 at SVC_PORT, else at 8080)",
+    "address of the service (default: SVC_URL, otherwise http://127.0.0.1 with SVC_PORT or 8080)",
   );
 }
 
 /** Adds the options of a project's command. */
 export function addProjectOptions(command: Command): Command {
-  const help = "key of the project (default: SVC_API_KEY, else the first key in the data folder of a local service)";
+  const help =
+    "key of the project (default: SVC_API_KEY, otherwise the first key in the data folder of a local service)";
   return addServerOptions(command).option("--api-key <key>", help);
 }
 
@@ -54,7 +55,9 @@ export function serverUrl({ url }: AddressedServer, { environment }: CommandCont
     throw new CommandError(`the address ${JSON.stringify(text)} has the port ${port}; expected 1 to 65535`);
   }
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
-  throw new CommandError(`the address ${JSON.stringify(text)} is no http or https URL; an example is ${exampleUrl}`);
+  throw new CommandError(
+    `the address ${JSON.stringify(text)} is not an http or https URL; an example is ${exampleUrl}`,
+  );
 }
 
 function localUrl(environment: Environment): string {
@@ -96,7 +99,7 @@ function noteListLimits(context: CommandContext): Interceptor {
     const limitedTo = String(response.message.limitedTo);
     if (limitedTo !== "" && !noted.has(limitedTo)) {
       noted.add(limitedTo);
-      context.note(`Your key may read only ${plainText(limitedTo)}: whatever else there is, is not in the list.`);
+      context.note(`Your key can read only ${plainText(limitedTo)}: the list leaves out everything else.`);
     }
     return response;
   };
@@ -111,7 +114,7 @@ export function openAdminClient(options: AdminOptions, context: CommandContext):
     return createSvcAdminClient({ baseUrl, adminToken: found.text.trim() });
   }
   throw new CommandError(
-    "this needs the administrator token: set SVC_ADMIN_TOKEN, here and for the service, to at least 32 characters, or give --admin-token",
+    "this command needs the administrator token: set SVC_ADMIN_TOKEN, here and for the service, to at least 32 characters, or give --admin-token",
   );
 }
 
@@ -124,19 +127,19 @@ function given(
   variable: string,
   { environment }: CommandContext,
 ): Credential | undefined {
-  if (value !== undefined) return { text: value, source: `the ${what} is that of ${option}` };
+  if (value !== undefined) return { text: value, source: `the ${what} comes from ${option}` };
   const text = environment.get(variable);
-  return text === undefined ? undefined : { text, source: `the ${what} is that of ${variable}` };
+  return text === undefined ? undefined : { text, source: `the ${what} comes from ${variable}` };
 }
 
 async function firstKey(context: CommandContext): Promise<Credential> {
   const { dataDir } = await localConfig(context, "SVC_DATA_DIR");
   const file = join(dataDir, "first-key");
   try {
-    return { text: requireText(readFileSync(file)), source: `the key is that of ${file}` };
+    return { text: requireText(readFileSync(file)), source: `the key comes from ${file}` };
   } catch {
     throw new CommandError(
-      `no API key: give --api-key, set SVC_API_KEY, or make one with \`svc keys create\`; the first start of a new local service writes ${file}, that of a restored one does not`,
+      `no API key: give --api-key, set SVC_API_KEY, or create one with \`svc keys create\`; the first start of a new local service writes ${file}, but that of a restored one does not`,
     );
   }
 }
@@ -187,7 +190,7 @@ export async function findProject(client: SvcAdminClient, idOrName: string): Pro
   const found = await listProjects(client);
   const project = found.find(({ id, name }) => id === idOrName || name === idOrName);
   if (project !== undefined) return project;
-  throw new CommandError(`there is no project "${idOrName}"; \`svc projects list\` shows those there are`);
+  throw new CommandError(`there is no project "${idOrName}"; \`svc projects list\` lists the projects`);
 }
 
 /** Returns every project of the deployment, newest first. */

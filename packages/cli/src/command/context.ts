@@ -123,7 +123,7 @@ function readLine(question: string, output: NodeJS.WritableStream): Promise<stri
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const lines = createInterface({ input: stdin, output, terminal: true });
   // Ctrl-C and Ctrl-D close it without an answer.
-  lines.once("close", () => reject(new CommandError("given up: nothing was sent")));
+  lines.once("close", () => reject(new CommandError("cancelled: nothing was sent")));
   lines.question(question, (text) => {
     resolve(text);
     lines.close();

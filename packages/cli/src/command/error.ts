@@ -34,14 +34,14 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
   return err instanceof Error ? err.message : String(err);
 }
 
-const wrongToken = "the administrator's token is not the one that SVC_ADMIN_TOKEN is set to where the service runs";
+const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of the service";
 
 /** Reasons of an address that does not serve the call. For administration the service's own help names the right address. */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
 /** Advice if the address serves no calls or posts of projects. */
 export const wrongListenerHint =
-  "The listener of the administrator (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) take nothing of projects: set --url or SVC_URL to the address where the service takes calls.";
+  "The administrator's listener (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) accept nothing from projects: set --url or SVC_URL to the address where the service accepts calls.";
 
 /** Returns a refusal in the words of the command line. */
 function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {

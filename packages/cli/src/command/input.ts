@@ -62,7 +62,8 @@ export const secretOptions = [
 ] as const;
 
 /** Help for commands with these options. */
-export const secretRemark = "\nNo option takes the value itself. At a terminal it is asked for and not shown.";
+export const secretRemark =
+  "\nNo option takes the value itself. At a terminal the command asks for it without showing it.";
 
 /** Reads the secret that these options name. Rejects with CommandError if the variable is not set. */
 export function readSecretOption(

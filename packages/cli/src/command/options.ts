@@ -16,7 +16,9 @@ export type ConfirmOptions = { confirm?: string; confirmBy?: string; confirmInCl
 export function addConfirm(command: Command): Command {
   return command
     .addOption(
-      new Option("--confirm <calls>", "which calls a person confirms before they are sent").choices([...confirmScopes]),
+      new Option("--confirm <calls>", "calls that a person must confirm before they are sent").choices([
+        ...confirmScopes,
+      ]),
     )
     .option("--confirm-by <contact>", "the contact who is asked to confirm")
     .option("--confirm-in-client", "let MCP clients ask their own user instead of the contact");
@@ -55,7 +57,7 @@ export function parseSpan(text: string): number {
 export function parseMoment(text: string): number {
   const ms = /^\d{4}-/.test(text) ? readTime(text) : momentAgo(text);
   if (ms !== undefined) return ms;
-  throw new InvalidArgumentError("expected a time such as 2026-03-14T09:00:00Z, or how long ago it was, such as 2h");
+  throw new InvalidArgumentError("expected a time such as 2026-03-14T09:00:00Z, or a span before now, such as 2h");
 }
 
 function momentAgo(text: string): number | undefined {

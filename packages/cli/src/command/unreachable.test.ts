@@ -35,7 +35,7 @@ const swapped = (url: string) =>
 test.each<[string, () => string, RegExp]>([
   ["a certificate nobody signed", () => secure.url, /DEPTH_ZERO_SELF_SIGNED_CERT\. .*NODE_EXTRA_CA_CERTS/],
   ["plain HTTP to TLS", () => swapped(secure.url), /closed without an answer\. .*SVC_TLS_CERT.* https:\/\/ in --url/],
-  ["TLS to plain HTTP", () => swapped(plain.url), /ERR_SSL_\w+\. .*speaks no TLS: write http:\/\//],
+  ["TLS to plain HTTP", () => swapped(plain.url), /ERR_SSL_\w+\. .*does not use TLS: write http:\/\//],
 ])("%s is told, and what to do about it", async (_, url, text) => {
   for (const argv of [["events"], ["projects", "list"], ["trigger", "calendar"]]) {
     const variables = { ...secrets, SVC_URL: url(), SVC_API_KEY: secure.key, SVC_ADMIN_TOKEN: secure.adminToken };
@@ -70,11 +70,11 @@ test("an administrator's command at the main listener is told of the administrat
 });
 
 test.each([
-  ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate of another name"],
-  ["CERT_HAS_EXPIRED", "certificate whose time has not begun or is over"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "certificate has another name"],
+  ["CERT_HAS_EXPIRED", "certificate has expired or is not valid yet"],
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "NODE_EXTRA_CA_CERTS"],
   ["ECONNREFUSED", "Start the service"],
-])("%s is told as %s", (code, text) => {
+])("%s is described as %s", (code, text) => {
   const err = new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code }) });
   expect(unreachableHint(err, "https://svc.example.com")).toContain(text);
 });

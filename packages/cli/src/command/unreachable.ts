@@ -22,16 +22,16 @@ const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TO
 export function unreachableHint(err: unknown, url: string): string {
   const code = faultCode(err);
   if (untrusted.has(code)) {
-    return "A service answers there, with a certificate of no authority that is known here. Of a private authority, name the PEM file of its certificate in NODE_EXTRA_CA_CERTS; a certificate that signs itself is its own.";
+    return "A service answers there, but its certificate is not from a known authority. For a private authority, set NODE_EXTRA_CA_CERTS to the PEM file of its certificate. A self-signed certificate is its own authority.";
   }
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
-    return "A service answers there, with a certificate of another name: give the address, with --url or SVC_URL, by a name that is in the certificate.";
+    return "A service answers there, but its certificate has another name: give the address, with --url or SVC_URL, with a name of the certificate.";
   }
   if (outOfTime.has(code)) {
-    return "A service answers there, with a certificate whose time has not begun or is over: renew it (SVC_TLS_CERT), or set the clock of this machine.";
+    return "A service answers there, but its certificate has expired or is not valid yet: renew it (SVC_TLS_CERT), or set the clock of this machine.";
   }
   if (plain.has(code)) {
-    return "What answers there speaks no TLS: write http:// in --url or SVC_URL, or set SVC_TLS_CERT for the service.";
+    return "The server there does not use TLS: write http:// in --url or SVC_URL, or set SVC_TLS_CERT for the service.";
   }
   if (closed.has(code)) return closedHint(url);
   return startHint;
@@ -40,8 +40,8 @@ export function unreachableHint(err: unknown, url: string): string {
 function closedHint(url: string): string {
   const told = "The connection was closed without an answer.";
   return /^http:/i.test(url)
-    ? `${told} A service that speaks TLS (SVC_TLS_CERT) does so to plain HTTP: then write https:// in --url or SVC_URL.`
-    : `${told} The log of the service may tell why.`;
+    ? `${told} A service with TLS (SVC_TLS_CERT) does that to plain HTTP: then write https:// in --url or SVC_URL.`
+    : `${told} The log of the service may say why.`;
 }
 
 /** Returns the code of fetch's failure, for example `ECONNREFUSED`, or an empty text. */

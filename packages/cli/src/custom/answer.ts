@@ -15,21 +15,21 @@ type AnswerOptions = ProjectOptions & JsonOption & { as: string; overrides?: str
 const continuations = ["proceed", "retry-with", "skip", "abort"];
 
 const notes = `
-The key vouches for the contact. Approvals need a key of the role approver, and a contact that is one.`;
+The key vouches for the contact. Approvals need a key with the role approver, and a contact who is an approver.`;
 
 /** `svc answer`. */
 export const addAnswerCommand = command(
   JobsService.method.answerAsk,
   {
-    says: "answer the question of a job, and print where the job stands then",
+    says: "answer the question of a job, and print the job's new state",
     takes: {
-      "<ask>": "id of the question, ask_…, or of the job that waits on one, job_…",
-      "<continuation>": ["one that the point declares", { choices: continuations }],
+      "<ask>": "id of the question, ask_…, or of the job that waits for one, job_…",
+      "<continuation>": ["a continuation that the point declares", { choices: continuations }],
     },
     options: [
-      ["--as <principal>", "the contact that answers; one that the question has reached", { required: true }],
-      ["--overrides <json>", "of retry-with: the changes as JSON, or @file, or @- for standard input"],
-      ["--note <text>", "a remark to keep with the decision, up to 2,000 characters"],
+      ["--as <principal>", "the contact who answers; the question must have reached the contact", { required: true }],
+      ["--overrides <json>", "for retry-with: the changes as JSON, or @file, or @- for standard input"],
+      ["--note <text>", "a remark to store with the decision, up to 2,000 characters"],
     ],
     json: "the job as JSON",
     more: notes,
@@ -66,7 +66,7 @@ export const addAnswerCommand = command(
 async function findQuestion(client: SvcClient, id: string): Promise<{ jobId: string; requestId: string }> {
   if (id.startsWith("ask_")) return { jobId: (await findAsk(client, id)).jobId, requestId: id };
   if (!id.startsWith("job_"))
-    throw new CommandError(`${JSON.stringify(id)} is no id of a question (ask_…) or job (job_…)`);
+    throw new CommandError(`${JSON.stringify(id)} is not an id of a question (ask_…) or job (job_…)`);
   const { job } = await client.jobs.getJob({ id });
   return { jobId: id, requestId: job?.park?.judgment?.requestId ?? "" };
 }

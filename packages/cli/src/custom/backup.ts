@@ -9,9 +9,9 @@ import { bytesText } from "../text/plain.ts";
 export const addBackupCommand = command(
   undefined,
   {
-    says: "copy the embedded database into one file, while the service runs or not; the vault key is not in it",
+    says: "copy the embedded database into one file, while the service is running or stopped; the vault key is not part of it",
     takes: { "<file>": "" },
-    json: "the file and how much was read as JSON",
+    json: "the file and its size as JSON",
     client: "none",
     examples: [
       "svc backup /backups/svc-$(date +%F).backup",
@@ -30,11 +30,11 @@ export const addBackupCommand = command(
     context.screen?.keep();
     context.print(asJson ? JSON.stringify({ file, readBytes, endsAt, foreign }) : file);
     context.note(
-      `${bytesText(readBytes)} of ${dataDir}, with all that was accepted before ${endsAt}. Keep its vault key apart: ${dataDir}/vault-key, or SVC_VAULT_KEY. A restore needs it, and refuses a file that was changed.`,
+      `${bytesText(readBytes)} of ${dataDir}, with everything that was accepted before ${endsAt}. Keep its vault key in another place: ${dataDir}/vault-key, or SVC_VAULT_KEY. A restore needs it, and refuses a file that was changed.`,
     );
     if (foreign.length > 0) {
       context.note(
-        `WARNING: the database holds ${foreign.join(", ")}, which svc did not make. A restore refuses this file: drop that, and take another backup.`,
+        `WARNING: the database contains ${foreign.join(", ")}, which svc did not create. A restore refuses this file: drop these objects, and make another backup.`,
       );
     }
   },
@@ -47,7 +47,7 @@ export const addBackupCommand = command(
 async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
   if (context.environment.get("SVC_DATABASE_URL") !== undefined) {
     throw new CommandError(
-      "SVC_DATABASE_URL names a PostgreSQL of your own, which has means of its own: this is for the embedded database",
+      "SVC_DATABASE_URL names your own PostgreSQL, which has its own tools: this command is for the embedded database",
     );
   }
   return localConfig(context, "SVC_DATA_DIR", "SVC_VAULT_KEY");
@@ -57,10 +57,10 @@ async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dat
 export const addRestoreCommand = command(
   undefined,
   {
-    says: "put a backup into an empty data folder (SVC_DATA_DIR), for a service to start there; the vault key is there or in SVC_VAULT_KEY",
+    says: "put a backup into an empty data folder (SVC_DATA_DIR), in which a service can then start; the vault key is in that folder or in SVC_VAULT_KEY",
     takes: { "<file>": "" },
-    options: [["--unsealed", "take a file without a seal: whoever wrote it can run programs on this machine"]],
-    json: "the folder and whose backup it is as JSON",
+    options: [["--unsealed", "accept a file without a seal: its author can run programs on this machine"]],
+    json: "the folder and the origin of the backup as JSON",
     client: "none",
     examples: [
       "SVC_DATA_DIR=/var/lib/svc svc restore /backups/svc.backup",
@@ -82,14 +82,14 @@ export const addRestoreCommand = command(
     context.print(asJson ? JSON.stringify({ dataDir, version, endsAt, sealed: isSealed }) : dataDir);
     if (!isSealed) {
       context.note(
-        "WARNING: the file bears no seal, so nobody knows who wrote it. Whoever did decides what the database holds and can run programs on this machine as its account: start the service only if the file was never in other hands.",
+        "WARNING: the file has no seal, so its author is unknown. The author decides what the database contains and can run programs on this machine as its account: start the service only if no one else has ever had the file.",
       );
     }
     context.note(
-      `all that svc ${version} had accepted before ${endsAt}. The start needs the same vault key: in ${dataDir}/vault-key, or in SVC_VAULT_KEY.`,
+      `everything that svc ${version} had accepted before ${endsAt}. The start needs the same vault key: in ${dataDir}/vault-key, or in SVC_VAULT_KEY.`,
     );
     context.note(
-      "The service that starts there takes calls and posts, and sends nothing by itself until `svc resume`: set SVC_ADMIN_TOKEN for that.",
+      "The service that starts there accepts calls and posts, but sends nothing by itself until `svc resume`: set SVC_ADMIN_TOKEN for that.",
     );
   },
 );

@@ -60,7 +60,7 @@ test("an entity is exported as lines of JSON, with what its calls were, and with
   expect(mode & 0o777).toBe(0o600);
   expect(await svc("export", file, ...named)).toMatchObject({
     code: 1,
-    noted: [expect.stringContaining("there already")],
+    noted: [expect.stringContaining("already exists")],
   });
   const missing = await svc("export", join(folder, "x"), "--project", "default", "--entity", "x".repeat(201));
   expect(missing).toMatchObject({ code: 1, noted: [expect.stringContaining("ENTITY_ID_INVALID")] });
@@ -127,7 +127,7 @@ test("an event that came before its account was connected is counted by a dry ru
     expect.stringMatching(/^events +2 +evt_\w+, evt_\w+$/),
     expect.stringMatching(/^tool_calls +1 +call_\w+$/),
   ]);
-  expect(counted.noted).toContain("A dry run: 5 rows would be deleted; nothing was.");
+  expect(counted.noted).toContain("Dry run: 5 rows would be deleted; nothing was deleted.");
   expect(counted.noted.join("\n")).toMatch(/Not searched:[\s\S]* quarantined_posts: [\s\S]* backups: [\s\S]* wal: /);
   const { erasure } = JSON.parse(`{"erasure":${(await svc(...erase, "--dry-run", "--json")).printed.join("\n")}}`);
   expect(erasure).toMatchObject({ id: "", state: "dry_run", counts: { events: 2 }, partial: false });

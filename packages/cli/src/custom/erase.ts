@@ -23,18 +23,18 @@ type EraseOptions = ErasureOptions &
 export const addEraseCommand = command(
   AdminService.method.eraseEntity,
   {
-    says: "delete everything there is of one entity of a project, as the administrator",
+    says: "delete all data of one entity of a project, as the administrator",
     options: [
       ["--project <project>", "id or name of the project"],
       ["--entity <entity>", "the project's own id of the entity"],
-      ["--follow <id>", "follow an erasure that was begun before, ers_…, and begin none"],
-      ["--dry-run", "count what would be deleted, with ids of some rows, and delete nothing"],
-      ["--yes", "do not ask"],
+      ["--follow <id>", "follow an earlier erasure, ers_…, instead of starting one"],
+      ["--dry-run", "count what would be deleted, with some ids, without deleting anything"],
+      ["--yes", "do not ask for confirmation"],
       ["--no-wait", "print the id of the erasure and do not wait for its end"],
     ],
     takesMore: true,
     json: "the erasure as JSON",
-    more: "\nIt goes on when the command ends, or the service. Nothing brings back what was erased, but a backup of before.",
+    more: "\nThe erasure continues when the command or the service ends. Erased data can only be restored from an earlier backup.",
     also: [[AdminService.method.getErasure, "--follow"]],
     examples: [
       "svc erase --project billing --entity ada --dry-run",
@@ -45,7 +45,7 @@ export const addEraseCommand = command(
   },
   async ({ values: options, more: [bare], context, admin }: Run<EraseOptions>) => {
     if (bare !== undefined)
-      throw new CommandError(`"${bare}" stands behind no option: give --project <project> --entity ${bare}`, 2);
+      throw new CommandError(`"${bare}" belongs to no option: give --project <project> --entity ${bare}`, 2);
     const { project, entity: entityId, follow, dryRun } = options;
     const client = admin();
     if (follow !== undefined) {
@@ -53,14 +53,14 @@ export const addEraseCommand = command(
       return await followErasure(client, erasure, options, context);
     }
     if (project === undefined || entityId === undefined) {
-      throw new CommandError("nothing says whom to erase: give --project and --entity, or --follow and an erasure", 2);
+      throw new CommandError("no entity is given: give --project and --entity, or --follow with an erasure", 2);
     }
     const { id, name } = await findProject(client, project);
     if (dryRun === true) {
       const { erasure } = await client.admin.eraseEntity({ projectId: id, entityId, dryRun });
       return printErasure(erasure, options, context);
     }
-    await confirmErasure(`everything of entity "${entityId}" of project "${name}"`, options, context);
+    await confirmErasure(`all data of entity "${entityId}" of project "${name}"`, options, context);
     const { erasure } = await client.admin.eraseEntity({ projectId: id, entityId });
     await followErasure(client, erasure, options, context);
   },
@@ -75,8 +75,9 @@ const interruptedExitCode = 128 + constants.signals.SIGINT;
 /** Asks a person to confirm the erasure of `what`. Rejects with CommandError if the person declines, or there is no terminal. */
 async function confirmErasure(what: string, { yes }: ErasureOptions, { terminal }: CommandContext): Promise<void> {
   if (yes === true) return;
-  if (terminal === undefined) throw new CommandError(`this erases ${plainText(what)} for good: say so with --yes`, 2);
-  const answer = await terminal.ask(`This erases ${plainText(what)} for good. Type yes to go on: `);
+  if (terminal === undefined)
+    throw new CommandError(`this erases ${plainText(what)} permanently: add --yes to confirm`, 2);
+  const answer = await terminal.ask(`This erases ${plainText(what)} permanently. Type yes to continue: `);
   if (answer.trim() !== "yes") throw new CommandError("nothing was erased");
 }
 
@@ -96,7 +97,7 @@ async function followErasure(
     told = line;
     await systemClock.wait(everyMs, signal);
     if (signal.aborted) {
-      const left = `not waited for any more; the erasure goes on: \`svc erase --follow ${erasure.id}\``;
+      const left = `stopped waiting; the erasure continues: \`svc erase --follow ${erasure.id}\``;
       throw new CommandError(left, interruptedExitCode);
     }
     ({ erasure } = await admin.getErasure({ id: erasure.id }));
@@ -114,7 +115,7 @@ function printErasure(erasure: Erasure | undefined, { json }: JsonOption, contex
   const isDryRun = erasure.state === "dry_run";
   if (erasure.state !== "done" && !isDryRun) {
     context.print(erasure.id);
-    context.note(`It goes on. \`svc erase --follow ${erasure.id}\` tells how far it is.`);
+    context.note(`It continues. \`svc erase --follow ${erasure.id}\` shows the progress.`);
     return;
   }
   const rows = Object.entries(erasure.counts).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -130,9 +131,9 @@ function printErasure(erasure: Erasure | undefined, { json }: JsonOption, contex
       );
   for (const line of lines) context.print(line);
   const count = countText(sumOf(erasure), "row");
-  const so = erasure.partial ? `at least ${count}, counting ended after 20 s` : count;
+  const so = erasure.partial ? `at least ${count}; counting stopped after 20 s` : count;
   context.note(
-    isDryRun ? `A dry run: ${so} would be deleted; nothing was.` : `${erasure.id} is done: ${count} deleted.`,
+    isDryRun ? `Dry run: ${so} would be deleted; nothing was deleted.` : `${erasure.id} is done: ${count} deleted.`,
   );
   context.note("Not searched:");
   for (const { place, reason } of erasure.notSearched) context.note(`  ${place}: ${reason}`);
@@ -141,7 +142,7 @@ function printErasure(erasure: Erasure | undefined, { json }: JsonOption, contex
 function progressLine(erasure: Erasure): string {
   const { state, pass, jobsLeft } = erasure;
   const deleted = `${erasure.id} ${state}, pass ${pass}: ${countText(sumOf(erasure), "row")} deleted`;
-  return jobsLeft === 0 ? deleted : `${deleted}, ${countText(jobsLeft, "job")} to end first`;
+  return jobsLeft === 0 ? deleted : `${deleted}, ${countText(jobsLeft, "job")} must end first`;
 }
 
 function sumOf({ counts }: Erasure): number {
@@ -152,10 +153,10 @@ function sumOf({ counts }: Erasure): number {
 export const addProjectDelete = command(
   AdminService.method.deleteProject,
   {
-    says: "end a project's keys and delete everything that is its own",
+    says: "end a project's keys and delete all of its data",
     takes: { "<project>": "id or name of the project" },
     options: [
-      ["--yes", "do not ask"],
+      ["--yes", "do not ask for confirmation"],
       ["--no-wait", "print the id of the erasure and do not wait for its end"],
     ],
     json: "the erasure as JSON",
@@ -170,7 +171,7 @@ export const addProjectDelete = command(
 
     const client = admin();
     const { id, name } = await findProject(client, project);
-    await confirmErasure(`project "${name}" with all it has`, options, context);
+    await confirmErasure(`project "${name}" with all its data`, options, context);
     const { erasure } = await client.admin.deleteProject({ projectId: id });
     await followErasure(client, erasure, options, context);
   },

@@ -11,14 +11,14 @@ type ExportOptions = { readonly project: string; readonly entity: string; readon
 export const addExportCommand = command(
   AdminService.method.exportEntity,
   {
-    says: "write everything there is of one entity of a project to a file, as lines of JSON; - is standard output",
+    says: "write all data of one entity of a project to a file, as lines of JSON; - is standard output",
     takes: { "<file>": "" },
     options: [
       ["--project <project>", "id or name of the project", { required: true }],
       ["--entity <entity>", "the project's own id of the entity", { required: true }],
     ],
     json: "the file and the rows by table as JSON",
-    more: "\nIt has in clear what `svc erase` would delete: the file can be read by its owner alone. Credentials and keys are left out,\nas its first line says; its last one has the rows by table.",
+    more: "\nThe file contains the data that `svc erase` would delete, unencrypted: only its owner can read it. Credentials and keys are\nleft out, as its first line says; its last line has the number of rows by table.",
     examples: [
       "svc export ada.jsonl --project billing --entity ada",
       "svc export - --project billing --entity ada | jq -c 'select(.table == \"events\") | .row'",
@@ -60,14 +60,14 @@ async function writeLines(
     last = lines.at(-1) ?? last;
   }
   const { end }: { end?: { counts: Counts } } = JSON.parse(last);
-  if (end === undefined) throw new CommandError("the export broke off before its end: begin it anew");
+  if (end === undefined) throw new CommandError("the export is incomplete: run it again");
   return end.counts;
 }
 
 /** Creates the file, readable only by its owner, and removes it if it was not written to its end. */
 async function toFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
   const handle = await open(file, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === "EEXIST" ? "it is there already" : (error.code ?? error.message);
+    const why = error.code === "EEXIST" ? "it already exists" : (error.code ?? error.message);
     throw new CommandError(`${file} cannot be written: ${why}`);
   });
   try {

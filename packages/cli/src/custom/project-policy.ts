@@ -16,12 +16,12 @@ type QuotasOptions = { readonly set: readonly QuotaValue[]; readonly project: st
 export const addProjectQuotas = command(
   AdminService.method.setProjectPolicy,
   {
-    says: "set how much of the service a project may use; quotas that are not named stay as they are",
+    says: "set how much of the service a project may use; other quotas are unchanged",
     takes: { "<project>": "id or name of the project" },
     options: [
       [
         "--set <quota=number>",
-        `a quota and what there may be of it, again for a further one: ${quotaNames.join(", ")}; a whole number, \`default\`, or \`unlimited\` (-1)`,
+        `a quota and its limit, can be repeated: ${quotaNames.join(", ")}; a whole number, \`default\`, or \`unlimited\` (-1)`,
         { required: true, parse: collectQuota, default: [] },
       ],
     ],
@@ -71,7 +71,7 @@ function readAmount(text: string): number | undefined {
   const value = Number(text);
   if (value === 0)
     throw new InvalidArgumentError(
-      "0 forbids nothing: say `default`, or revoke the project's keys to forbid everything",
+      "0 does not forbid anything: use `default`, or revoke the project's keys to forbid everything",
     );
   if (!Number.isSafeInteger(value))
     throw new InvalidArgumentError(`expected at most ${Number.MAX_SAFE_INTEGER}, or \`unlimited\``);
@@ -91,31 +91,31 @@ type PolicyValues = {
 };
 
 const hostsHelp = `
-What a person confirms stays as it is without --confirm, which goes with --confirm-by unless it is never.
-Hosts are given all together; with neither --http-host nor --no-http-hosts they stay as they are. A host stands for itself alone.
-The quotas of the project stay as they are: \`svc projects quotas\` sets them.`;
+Without --confirm, the calls that a person confirms are unchanged; --confirm needs --confirm-by unless it is never.
+All hosts are replaced together; without --http-host and --no-http-hosts they are unchanged. A host does not include its subdomains.
+Quotas are unchanged: \`svc projects quotas\` sets them.`;
 
 /** `svc projects policy`. */
 export const addProjectPolicy = call(AdminService.method.setProjectPolicy, {
-  says: "set redirect URLs and plan approval of a project, which return to their defaults unless given, where its http steps may go, and what a person confirms",
+  says: "set a project's policy: redirect URLs and plan approval, which return to their defaults if not given; hosts for http steps; calls that a person confirms",
   takes: { "<project>": "id or name of the project" },
   options: [
     [
       "--redirect-url <url>",
-      "where browsers may be sent after consent, again for a further one",
+      "address that browsers may be sent to after consent, can be repeated",
       { fills: "redirectUrls", parse: collectUrl, default: [] },
     ],
     [
       "--plan-approval <least>",
-      "the least approval that the plans of its jobs need",
+      "the least approval that plans of its jobs need",
       { choices: ["never", "destructive", "always"], default: "never" },
     ],
     [
       "--http-host <host>",
-      "where http steps may send requests, again for a further one",
+      "host that http steps may send requests to, can be repeated",
       { parse: collectText, default: [] },
     ],
-    ["--no-http-hosts", "http steps may send requests nowhere"],
+    ["--no-http-hosts", "http steps may not send requests to any host"],
   ],
   hasConfirm: true,
   request: async ({ admin, values: { project, httpHost: hosts, httpHosts } }: Run<PolicyValues>) => ({

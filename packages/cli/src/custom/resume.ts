@@ -9,16 +9,16 @@ type ResumeOptions = { readonly dryRun?: boolean };
 export const addResumeCommand = command(
   AdminService.method.resumeRestored,
   {
-    says: "let a restored store send deliveries and go on with jobs, as the administrator",
+    says: "make a restored store send deliveries and continue jobs, as the administrator",
     options: [
-      ["--dry-run", "tell what waits, and change nothing"],
-      ["--nothing-since", "the store that was backed up did nothing after the backup's end: no write is in doubt"],
+      ["--dry-run", "show what waits without changing anything"],
+      ["--nothing-since", "the original store did nothing after the backup's end, so no write is in doubt"],
     ],
     json: "the restore as JSON",
     more: `
-Deliveries go out with the ids that they had, and writes of jobs under the keys that they had to apps that take
-such. What else a job from before the restore would write is in doubt when the job comes to it: people say whether it
-was done, unless --nothing-since says that it was not.`,
+Deliveries are sent with their earlier ids, and writes of jobs with their earlier keys to apps that accept keys. Any other
+write of a job from before the restore is in doubt when the job reaches it: people say if it was done, unless
+--nothing-since says that it was not.`,
     also: [[AdminService.method.getRestore, "--dry-run"]],
     examples: ["svc resume --dry-run", "svc resume", "svc resume --nothing-since"],
   },
@@ -28,7 +28,7 @@ was done, unless --nothing-since says that it was not.`,
     else context.print(restore === undefined ? "the store was never restored" : restoreLine(restore, dryRun));
     if (dryRun && restore !== undefined && restore.resumedAt === undefined) {
       context.note(
-        "`svc resume` sends and goes on; park or cancel before what must not be: `svc jobs list`, `svc jobs park`.",
+        "`svc resume` sends and continues all of this; first park or cancel what must not run: `svc jobs list`, `svc jobs park`.",
       );
     }
   },
@@ -39,7 +39,7 @@ function restoreLine(restore: Restore, isDryRun: boolean): string {
   const waiting = `${deliveries} ${deliveries === 1 ? "delivery" : "deliveries"} and ${countText(jobs, "job")}`;
   const from = `restored from a backup of ${timeText(backupEndsAt)}`;
   if (resumedAt === undefined) return `held: ${from}; ${waiting} wait`;
-  const doubt = nothingSince ? "none of what jobs write is in doubt" : "what jobs write without a key is in doubt";
+  const doubt = nothingSince ? "no writes of jobs are in doubt" : "writes of jobs without a key are in doubt";
   // Only the call that ended the hold reports how much waited.
   const waited = isDryRun ? "nothing waits for a resume any more" : `${waiting} waited`;
   return `resumed ${timeText(resumedAt)}: ${from}; ${waited}, ${doubt}`;

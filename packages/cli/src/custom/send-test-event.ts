@@ -17,11 +17,11 @@ const pollMs = 250;
 export const addSubscriptionTest = command(
   TriggersService.method.sendTestEvent,
   {
-    says: "send a subscription's endpoint a test event, and show what it answered to the first attempt",
+    says: "send a test event to a subscription's endpoint, and show the result of the first attempt",
     takes: { "<id>": "id of the subscription, sub_…" },
-    options: [["--no-wait", "print the delivery's id once it is queued, and wait for nothing"]],
+    options: [["--no-wait", "print the delivery's id when it is queued, without waiting"]],
     json: "the attempt as JSON",
-    more: "\nThe event is signed, tried again and recorded as any other. Ends with 1 when the first attempt failed.",
+    more: "\nThe event is signed, retried and recorded like any other. The exit code is 1 if the first attempt failed.",
     examples: [
       "svc subscriptions test sub_01h455vb4pex5vsknk084sn02q",
       "svc subscriptions test sub_01h455vb4pex5vsknk084sn02q --no-wait",
@@ -34,11 +34,11 @@ export const addSubscriptionTest = command(
     const id = delivery?.id ?? "";
     if (!options.wait) {
       context.print(asJson ? JSON.stringify({ deliveryId: id }) : id);
-      context.note(`\`svc deliveries attempts ${id}\` tells how it went.`);
+      context.note(`\`svc deliveries attempts ${id}\` shows the result.`);
       return;
     }
     if (delivery?.waitingReason === "endpoint_failing") {
-      const until = `the endpoint is backing off until ${timeText(delivery.nextAttemptAt)}`;
+      const until = `the endpoint is in backoff until ${timeText(delivery.nextAttemptAt)}`;
       throw new CommandError(
         `${id} is queued, and ${until}; \`svc subscriptions try ${subscriptionId}\` sends it at once`,
       );
@@ -46,12 +46,12 @@ export const addSubscriptionTest = command(
     context.note(`${id} is queued; waiting for its first attempt …`);
     const attempt = await firstAttempt(client, id, context.untilInterrupted());
     if (attempt === undefined) {
-      throw new CommandError(`no attempt of ${id} is recorded yet; \`svc deliveries attempts ${id}\` looks again`);
+      throw new CommandError(`no attempt of ${id} is recorded yet; \`svc deliveries attempts ${id}\` shows later ones`);
     }
     if (asJson) context.print(messageText(DeliveryAttemptSchema, attempt));
     else for (const line of attemptTable([attempt])) context.print(line);
     if (attempt.error === "") return;
-    throw new CommandError(`the endpoint did not take it: ${attempt.error}; svc tries again by its schedule`);
+    throw new CommandError(`the endpoint did not accept it: ${attempt.error}; svc retries by its schedule`);
   },
 );
 

@@ -62,8 +62,10 @@ function followHeapGrowth(): void {
 export function addServeCommand(program: Command): void {
   const serve = program
     .command("serve")
-    .description("run the service until SIGTERM or SIGINT; it is configured by environment variables")
-    .addOption(new Option("--process <number>", "which of SVC_PROCESSES this is").argParser(Number).hideHelp())
+    .description("run the service until SIGTERM or SIGINT; environment variables configure it")
+    .addOption(
+      new Option("--process <number>", "index of this process among SVC_PROCESSES").argParser(Number).hideHelp(),
+    )
     .action(async ({ process: processNumber }: { process?: number }) => {
       holdHeapGrowth();
       // Loaded here, so that every other command starts without the server's parts.

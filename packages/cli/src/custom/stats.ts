@@ -23,12 +23,16 @@ type StatsOptions = {
 export const addStatsCommand = command(
   StatsService.method.getBacklog,
   {
-    says: "tell what of the project waits now, or with --since what happened over a time",
+    says: "show what is waiting in the project now, or with --since what happened in a time",
     options: [
-      ["--since <when>", "counts since then: 2h ago, or 2026-03-14T09:00:00Z", { parse: parseMoment }],
-      ["--until <when>", "counts until then, with --since", { parse: parseMoment }],
-      ["--subscription <id>", "with --since, deliveries to this subscription alone, sub_…"],
-      ["--tool <slug>", "with --since, calls of this tool alone"],
+      [
+        "--since <when>",
+        "counts since this time: 2h for two hours ago, or 2026-03-14T09:00:00Z",
+        { parse: parseMoment },
+      ],
+      ["--until <when>", "counts until this time, with --since", { parse: parseMoment }],
+      ["--subscription <id>", "with --since, only deliveries to this subscription, sub_…"],
+      ["--tool <slug>", "with --since, only calls of this tool"],
     ],
     json: "the answer as JSON",
     also: [[StatsService.method.querySeries, "--since"]],

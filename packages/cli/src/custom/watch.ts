@@ -22,12 +22,12 @@ type WatchOptions = { readonly kind?: string[]; readonly since?: number };
 export const addWatchCommand = command(
   StatsService.method.watchProject,
   {
-    says: "tell of events, deliveries, calls, jobs and asks of the project as they come and change, until it is interrupted",
+    says: "show events, deliveries, calls, jobs and asks of the project as they arrive and change, until interrupted",
     options: [
-      ["--kind <kind...>", "only of these", { choices: Object.keys(kinds) }],
-      ["--since <when>", "begin with what is new since then, up to 10 minutes back", { parse: parseMoment }],
+      ["--kind <kind...>", "only these kinds", { choices: Object.keys(kinds) }],
+      ["--since <when>", "begin with changes since this time, up to 10 minutes ago", { parse: parseMoment }],
     ],
-    json: "each notice as JSON, one a line",
+    json: "each notice as JSON, one per line",
     examples: ["svc watch", "svc watch --kind job ask", "svc watch --kind event --since 10m --json"],
   },
   async ({ values: options, context, project, asJson }: Run<WatchOptions>) => {
@@ -52,6 +52,6 @@ export const addWatchCommand = command(
 
 function noticeText({ kind, id, state, at, event, gap }: Notice): string {
   const word = enumWords(NoticeKind, kind);
-  if (gap) return `${timeText(at)}  more of kind ${word} is new than is told here`;
+  if (gap) return `${timeText(at)}  there is more of kind ${word} than is shown here`;
   return [timeText(at), word.padEnd(8), id, event?.triggerSlug ?? state].join("  ");
 }

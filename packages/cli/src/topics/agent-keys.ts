@@ -11,7 +11,7 @@ const { createAgentKey, listAgentKeys, revokeAgentKey } = GrantsService.method;
 
 /** `svc agent-keys create|list|revoke`. */
 export const addAgentKeysCommand = topic({
-  says: "make, list and revoke short-lived keys for agents, with an approver's key",
+  says: "create, list and revoke short-lived keys for agents, with an approver's key",
   examples: [
     "svc agent-keys create --entity ada",
     "svc agent-keys",
@@ -19,25 +19,25 @@ export const addAgentKeysCommand = topic({
   ],
   commands: {
     create: call(createAgentKey, {
-      says: "make a key for an agent of one user or of some toolkits, and print it; it is shown here only",
+      says: "create a key for an agent of one user or for some toolkits, and print it; svc does not show it again",
       options: [
         [
           "--entity <id>",
-          "the one entity that it reaches: your own id of the user",
+          "the only entity that the key can use: your own id of the user",
           { fills: "entityId", parse: parseText },
         ],
         [
           "--toolkits <slugs>",
-          "the toolkits it may use, such as calendar,sales_crm",
+          "the toolkits that the key can use, such as calendar,sales_crm",
           { fills: "toolkitSlugs", default: [] },
         ],
         [
           "--access <classes>",
-          "the classes of tools it may use, such as read,write (default: all)",
+          "the classes of tools that the key can use, such as read,write (default: all)",
           { fills: "accessClasses", default: [] },
         ],
-        ["--expires-in <duration>", "how long it is valid, at most 24h (default: 1h)", { fills: "lifetime" }],
-        ["--name <text>", "what the key is for", { default: "svc agent-keys create" }],
+        ["--expires-in <duration>", "how long the key is valid, at most 24h (default: 1h)", { fills: "lifetime" }],
+        ["--name <text>", "purpose of the key", { default: "svc agent-keys create" }],
       ],
       hasConfirm: true,
       json: "the key with its text as JSON",
@@ -56,9 +56,9 @@ export const addAgentKeysCommand = topic({
       ],
     }),
     list: list(listAgentKeys, {
-      says: "list the keys that your key made for agents, newest first, without their text",
+      says: "list the keys that your key created for agents, newest first, without their text",
       isDefault: true,
-      options: [["--all", "also those that have ended"]],
+      options: [["--all", "also expired and revoked keys"]],
       keeps: (key, { all }) => all === true || isValid(key),
       rows: "apiKeys",
       table: {
@@ -74,11 +74,11 @@ export const addAgentKeysCommand = topic({
       examples: ["svc agent-keys list", "svc agent-keys list --all"],
     }),
     revoke: call(revokeAgentKey, {
-      says: "end a key that your key made, for good",
+      says: "revoke a key that your key created",
       takes: { "<id>": "id of the key, key_…" },
       result: "apiKey",
       json: "the key as JSON",
-      shows: ({ apiKey }) => `${apiKey?.id} is revoked since ${timeText(apiKey?.revokedAt)}`,
+      shows: ({ apiKey }) => `${apiKey?.id} was revoked at ${timeText(apiKey?.revokedAt)}`,
       examples: ["svc agent-keys revoke key_01h455vb4pex5vsknk084sn02q"],
     }),
   },

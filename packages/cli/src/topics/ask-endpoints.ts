@@ -7,21 +7,21 @@ const { listAskEndpoints, createAskEndpoint, deleteAskEndpoint } = JobsService.m
 
 /** `svc ask-endpoints create|list|delete`. */
 export const addAskEndpointsCommand = topic({
-  says: "create, list and delete endpoints that every question of the project is published to; for an approver",
+  says: "create, list and delete endpoints that every question of the project is posted to; needs an approver's key",
   examples: ["svc ask-endpoints", "svc ask-endpoints create https://hooks.example.com/asks"],
   commands: {
     create: call(createAskEndpoint, {
-      says: "publish every question to an endpoint, and print the id and the secret that signs what it is sent",
+      says: "post every question to an endpoint, and print its id and its signing secret",
       takes: {
         "<url>": [
-          "endpoint that questions are posted to; https, unless its host is loopback",
+          "endpoint that questions are posted to; must be https unless its host is loopback",
           { fills: "endpointUrl" },
         ],
       },
       options: [
         [
           "--event-type <type...>",
-          "what is posted: ask_raised, standing_paused, standing_missed, standing_budget, standing_start_failed",
+          "events to post: ask_raised, standing_paused, standing_missed, standing_budget, standing_start_failed",
           { default: [] },
         ],
       ],
@@ -53,7 +53,7 @@ export const addAskEndpointsCommand = topic({
       examples: ["svc ask-endpoints list"],
     }),
     delete: call(deleteAskEndpoint, {
-      says: "delete an ask endpoint and end its pending deliveries; the questions stay answerable",
+      says: "delete an ask endpoint and end its pending deliveries; the questions can still be answered",
       takes: { "<id>": "id of the ask endpoint, aep_…" },
       deleted: "id",
       json: "the id as JSON",

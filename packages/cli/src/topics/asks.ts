@@ -15,11 +15,11 @@ type LinkValues = { readonly id: string; readonly as: string; readonly expiresIn
 
 /** `svc asks list|show|link`. */
 export const addAsksCommand = topic({
-  says: "list and show the questions that jobs put to people, and make links that answer them",
+  says: "list and show questions of jobs, and create links that answer them",
   examples: ["svc asks", "svc asks list --principal lead --state all"],
   commands: {
     list: list(listAsks, {
-      says: "list the project's questions, newest first: those that wait for an answer, unless stated",
+      says: "list the project's questions, newest first; by default those that wait for an answer",
       isDefault: true,
       shown: "svc asks",
       options: [
@@ -33,9 +33,9 @@ export const addAsksCommand = topic({
           "only questions that this contact holds, or held when they were settled",
           { fills: "principalId" },
         ],
-        ["--job <id>", "only questions of this job, job_…", { fills: "jobId" }],
+        ["--job <id>", "only questions that this contact has now, or had when they were settled", { fills: "jobId" }],
         ["--program <id>", "only questions of this standing program, stp_…", { fills: "standingProgramId" }],
-        ["--limit <count>", "most questions to list", { parse: parseCount, default: 100 }],
+        ["--limit <count>", "largest number of questions to list", { parse: parseCount, default: 100 }],
       ],
       request: ({ values: { state } }) => ({
         state: AskState[String(state).toUpperCase() as keyof typeof AskState] ?? AskState.UNSPECIFIED,
@@ -54,17 +54,17 @@ export const addAsksCommand = topic({
     }),
     show: addAskShow,
     link: call(createAnswerLink, {
-      says: "make a link by which a contact without a key answers one question, and print it; it is shown here only",
+      says: "create a link with which a contact without a key answers one question, and print it; svc does not show it again",
       takes: { "<id>": "id of the question, ask_…" },
       options: [
         [
           "--as <principal>",
-          "the contact that may answer by it; one that the question has reached",
+          "the contact who may answer with it; the question must have reached the contact",
           { fills: "principalId", required: true },
         ],
         [
           "--expires-in <duration>",
-          "how long it is good, such as 2d or PT12H, 30 days at most (default: those)",
+          "how long the link is valid, such as 2d or PT12H, at most 30 days (default: 30 days)",
           { parse: parseSpan },
         ],
       ],
@@ -76,7 +76,7 @@ export const addAsksCommand = topic({
       json: "the link as JSON",
       shows: ({ url }) => url,
       notes: ({ expiresAt }, { values }) =>
-        `Good until ${timeText(expiresAt)}, for who holds it. Send it to ${values.as} alone.`,
+        `Valid until ${timeText(expiresAt)}. Anyone with the link can use it: send it to ${values.as} only.`,
       examples: ["svc asks link ask_01h455vb4pex5vsknk084sn02q --as lead"],
     }),
   },

@@ -12,9 +12,9 @@ type VerifyOptions = { readonly heads?: true };
 const addAuditVerify = command(
   AdminService.method.verifyAuditLog,
   {
-    says: "compare every event with its chain: what was changed, removed or moved is named, and the exit code is 1",
-    options: [["--heads", "print the end of every chain, to be noted elsewhere"]],
-    json: "what is wrong as a JSON list",
+    says: "check every event against its chain; changed, removed or moved events are named, and the exit code is 1",
+    options: [["--heads", "print the end of every chain, to be stored elsewhere"]],
+    json: "the problems as a JSON list",
     examples: ["svc audit verify", "svc audit verify --heads > heads.txt"],
   },
   async ({ values: options, context, admin, asJson }: Run<VerifyOptions>) => {
@@ -34,9 +34,8 @@ const addAuditVerify = command(
     if (options.heads)
       for (const { projectId, length, hash } of heads) context.print(`${projectId || "-"} ${length} ${hash}`);
     const events = checked === 1 ? "1 event" : `${checked} events`;
-    if (faults.length > 0) throw new CommandError(`${faults.length} faults in ${events}: the audit log was changed`);
-    if (!asJson)
-      context.note(`${events} in ${heads.length === 1 ? "1 chain" : `${heads.length} chains`}: as they were written`);
+    if (faults.length > 0) throw new CommandError(`${faults.length} problems in ${events}: the audit log was changed`);
+    if (!asJson) context.note(`${events} in ${heads.length === 1 ? "1 chain" : `${heads.length} chains`}: unchanged`);
   },
 );
 
@@ -46,19 +45,19 @@ function faultLine({ projectId, position, eventId, kind, message }: AuditFault):
 
 /** `svc audit list|verify`. */
 export const addAuditCommand = topic({
-  says: "list who did what, and check that nothing of it was changed, as the administrator",
+  says: "list who did what, and check that the audit log is unchanged, as the administrator",
   examples: ["svc audit", "svc audit verify"],
   commands: {
     list: list(AdminService.method.listAuditEvents, {
       says: "list who did what, newest first",
       isDefault: true,
       options: [
-        ["--project <id>", "only what was done in or to this project", { fills: "projectId" }],
-        ["--actor <actor>", "only what was done by admin, or by this key or job"],
-        ["--action <action>", "only this, such as AdminService.CreateApiKey or ToolCall.Send"],
-        ["--since <time>", "only from this time on, such as 2026-03-14T09:00:00Z or 2h ago (2h)"],
+        ["--project <id>", "only actions in this project or on it", { fills: "projectId" }],
+        ["--actor <actor>", "only actions of admin, or of this key or job"],
+        ["--action <action>", "only this action, such as AdminService.CreateApiKey or ToolCall.Send"],
+        ["--since <time>", "only from this time on, such as 2026-03-14T09:00:00Z, or 2h for two hours ago"],
         ["--until <time>", "only before this time"],
-        ["--limit <count>", "most events to list", { parse: parseCount, default: 100 }],
+        ["--limit <count>", "largest number of events to list", { parse: parseCount, default: 100 }],
       ],
       rows: "events",
       table: {

@@ -102,7 +102,7 @@ test("a toolkit is published from its folder, listed with its owner, and deleted
   expect(await svc(["list"])).toEqual({ code: 0, printed: [listHeader, ownRow, sharedRow], noted: [] });
   const deleted = "notes is deleted, and the accounts connected to it are revoked";
   const unasked = await svc(["delete", "notes"]);
-  expect(unasked).toMatchObject({ code: 2, noted: [expect.stringMatching(/revokes every account .*: give --yes/)] });
+  expect(unasked).toMatchObject({ code: 2, noted: [expect.stringMatching(/revokes every account .*: add --yes to confirm/)] });
   const listed = await svc(["list", "--json"]);
   expect(JSON.parse(listed.printed.join("\n"))).toMatchObject([{ slug: "notes" }, { slug: "watcher" }]);
   expect(await svc(["delete", "notes", "--yes"])).toEqual({ code: 0, printed: [deleted], noted: [] });
@@ -149,7 +149,7 @@ test("a tool shows its arguments, nested ones too, and the fields of its result"
     "Lists the pages. They come by title, and each with its authors.",
     "",
     `owner     ${projectId}`,
-    "scopes    none in particular",
+    "scopes    none",
     "callable  yes",
     "pages     arg: offset, by: rows, size: limit",
     "",
@@ -161,7 +161,7 @@ test("a tool shows its arguments, nested ones too, and the fields of its result"
     "since      object                            Only later ones.",
     "since.day  string (date)                     Day, YYYY-MM-DD.",
     "",
-    "Rules between the arguments stand in the schema: --json shows it.",
+    "There are rules between the arguments: --json shows the whole schema.",
     "",
     "RESULT         TYPE",
     "pages          list of object",

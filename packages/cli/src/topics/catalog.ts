@@ -11,12 +11,12 @@ import { tableLines } from "../text/table.ts";
 
 /** `svc catalog check|list|show|publish|delete`. */
 export const addCatalogCommand = topic({
-  says: "check toolkit definitions, read the catalog, and publish toolkits of the project's own",
+  says: "check toolkit definitions, read the catalog, and publish the project's own toolkits",
   examples: ["svc catalog check", "svc catalog list", "svc catalog show calendar.list_events"],
   commands: {
     check: addCatalogCheck,
     list: list(CatalogService.method.listToolkits, {
-      says: "list the toolkits that the project sees, its own among them, with their tools by class",
+      says: "list the toolkits of the project, including its own, with their tools by class",
       request: async ({ project }) => ({ projectId: await ownProjectId(await project()) }),
       rows: "toolkits",
       table: async (toolkits, { project }) => {
@@ -34,7 +34,7 @@ export const addCatalogCommand = topic({
     delete: call(CatalogService.method.deleteToolkit, {
       says: "delete a toolkit that the project has published, and revoke the accounts connected to it",
       takes: { "<slug>": "slug of the toolkit" },
-      options: [["--yes", "do it; at a terminal it is asked for otherwise"]],
+      options: [["--yes", "delete without asking; otherwise the command asks at a terminal"]],
       request: async ({ project, values: { slug, yes }, context }) => {
         await project();
         if (yes !== true) await confirmDeletion(String(slug), context);
@@ -54,9 +54,9 @@ export const addCatalogCommand = topic({
  */
 async function confirmDeletion(slug: string, { terminal }: CommandContext): Promise<void> {
   const what = `deletes ${slug} and revokes every account connected to it, for good`;
-  if (terminal === undefined) throw new CommandError(`this ${what}: give --yes to do it; nothing is deleted`, 2);
+  if (terminal === undefined) throw new CommandError(`this ${what}: add --yes to confirm; nothing was deleted`, 2);
   const answer = await terminal.ask(`This ${what}. Go on? (yes/no): `);
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("nothing is deleted");
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("nothing was deleted");
 }
 
 const header = ["SLUG", "CATEGORY", "TOOLS", "READ", "WRITE", "DESTRUCTIVE", "TRIGGERS", "CONNECT", "OWNER"];

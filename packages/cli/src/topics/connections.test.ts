@@ -27,7 +27,7 @@ test("connections lists accounts by their filters, and delete revokes one", asyn
   const { printed } = await svc("connect", "messaging_bot", "--entity", "dora");
   const [id = ""] = printed;
   const row = expect.stringMatching(
-    new RegExp(`^${id} {2}messaging_bot {2}dora {4}api_key {2}active {2}not tried: sandbox {2}\\S+Z +-$`),
+    new RegExp(`^${id} {2}messaging_bot {2}dora {4}api_key {2}active {2}not tested: sandbox {2}\\S+Z +-$`),
   );
   const listed = await svc("connections", "--entity", "dora");
   expect(listed.printed).toEqual([
@@ -118,9 +118,9 @@ test("connections test says works, refused or unknown, with a status of its own;
   };
   const right = await world.connect("ada", "right-key");
   const [id = ""] = right.printed;
-  expect(right.noted.join("\n")).toContain(`The credential was stored and not tried`);
+  expect(right.noted.join("\n")).toContain(`The credential was stored but not tested`);
   expect(right.noted.join("\n")).toContain(`\`svc connections test ${id}\``);
-  expect(await credentialOf(id)).toBe("not tried yet");
+  expect(await credentialOf(id)).toBe("not tested yet");
   const works = await run(["connections", "test", id]);
   expect(works).toMatchObject({ code: 0, noted: [] });
   expect(works.printed[0]).toMatch(
@@ -154,13 +154,13 @@ test("a list that a bound key may read in part says so once, and its table and J
   const made = await server.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "lea", ...binding });
   const bound = (...argv: string[]) => runTestCommand(argv, { SVC_URL: server.url, SVC_API_KEY: made.json.key });
   const said =
-    'Your key may read only the entity "lea" and tools of calendar: whatever else there is, is not in the list.';
+    'Your key can read only the entity "lea" and tools of calendar: the list leaves out everything else.';
   expect(await bound("connections")).toMatchObject({ code: 0, printed: [expect.stringMatching(/^ID/)], noted: [said] });
   for (const argv of [["connections", "--json"], ["jobs"], ["events"], ["tool-calls"], ["asks"], ["standing"]]) {
     expect((await bound(...argv)).noted.filter((line) => line.startsWith("Your key"))).toEqual([said]);
   }
   expect(JSON.parse((await bound("connections", "--json")).printed.join(""))).toEqual([]);
   const search = await bound("search", "list events");
-  expect(search.noted.join("\n")).toContain("Your key may read only tools of calendar");
+  expect(search.noted.join("\n")).toContain("Your key can read only tools of calendar");
   expect((await svc("connections")).noted).toEqual([]);
 });

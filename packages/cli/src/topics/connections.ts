@@ -23,7 +23,7 @@ Exit status: 0 works, 1 refused or not testable, 2 wrong options, 3 unknown.`;
 const addConnectionTest = command(
   ConnectionsService.method.testConnection,
   {
-    says: "try an account's credential with one harmless read of its app, and print what the app made of it",
+    says: "test an account's credential with one harmless read, and print the result",
     takes: { "<id>": "id of the account, acc_…" },
     json: "the result as JSON",
     more: notes,
@@ -41,10 +41,10 @@ const addConnectionTest = command(
     }
     if (outcome === "works") return;
     if (outcome !== "refused") {
-      throw new CommandError(`It is not known whether the credential of ${id} is good.`, unknownExitCode);
+      throw new CommandError(`The result says nothing about the credential of ${id}.`, unknownExitCode);
     }
     const isExpired = result.account?.state === "expired";
-    const advice = isExpired ? "It is expired, and no call is made with it: connect it again with `svc connect`." : "";
+    const advice = isExpired ? "It is expired and can make no calls: connect it again with `svc connect`." : "";
     throw new CommandError(`The app refused the credential of ${id}. ${advice}`.trimEnd());
   },
 );
@@ -59,7 +59,7 @@ type ReferencesValues = { readonly id: string; readonly reference: readonly stri
 
 /** `svc connections list|show|test|references|link|delete`. */
 export const addConnectionsCommand = topic({
-  says: "list, show, test and delete connected accounts, and say which events are theirs",
+  says: "list, show, test and delete connected accounts, and set which events belong to them",
   examples: ["svc connections", "svc connections list --entity ada"],
   commands: {
     list: list(listConnections, {
@@ -73,7 +73,7 @@ export const addConnectionsCommand = topic({
           "only accounts in this state",
           { choices: ["pending", "active", "expired", "superseded", "revoked"] },
         ],
-        ["--limit <count>", "most accounts to list", { parse: parseCount, default: 100 }],
+        ["--limit <count>", "largest number of accounts to list", { parse: parseCount, default: 100 }],
       ],
       rows: "accounts",
       table: {
@@ -91,10 +91,10 @@ export const addConnectionsCommand = topic({
       examples: ["svc connections list", "svc connections list --toolkit calendar --state active"],
     }),
     show: call(getConnection, {
-      says: "show one account with its variables, scopes and references, as JSON; credentials are never shown",
+      says: "show one account with its variables, scopes and references, as JSON; svc never shows credentials",
       takes: { "<id>": "id of the account, acc_…" },
       result: "account",
-      json: "the account as JSON, as without it",
+      json: "the account as JSON, which is also the default",
       shows: ({ account }) => (account === undefined ? [] : messageText(ConnectedAccountSchema, account)),
       notes: ({ account }, { asJson }) =>
         asJson || account === undefined ? [] : `Credential: ${credentialText(account)}`,
@@ -102,22 +102,22 @@ export const addConnectionsCommand = topic({
     }),
     test: addConnectionTest,
     references: call(setAccountReferences, {
-      says: "set the app's own keys of an account, by which inbound events are matched with it, and print them",
+      says: "set the app's own ids of an account, which svc matches inbound events with, and print them",
       takes: {
         "<id>": "id of the account, acc_…",
-        "[reference...]": "all of the keys: what is not given is taken away; what the app itself gave stays",
+        "[reference...]": "all ids; ids that you leave out are removed, and the id that the app itself reported stays",
       },
-      options: [["--clear", "take all of them away"]],
+      options: [["--clear", "remove all ids"]],
       request: ({ values: { reference, clear } }: Run<ReferencesValues>) => {
         if (reference.length > 0 === (clear === true))
-          throw new CommandError("give all the references that the account is to have, or --clear for none", 2);
+          throw new CommandError("give all references that the account should have, or --clear for none", 2);
         return { references: [...reference] };
       },
       result: "account",
       json: "the account as JSON",
       shows: ({ account }, { context, values: { id } }) => {
         const references = account?.references ?? [];
-        if (references.length === 0) context.note(`${id} has no references: no event is matched with it.`);
+        if (references.length === 0) context.note(`${id} has no references, so no event is matched with it.`);
         return references.map(plainText);
       },
       examples: [
@@ -126,15 +126,15 @@ export const addConnectionsCommand = topic({
       ],
     }),
     link: call(createConnectLink, {
-      says: "make a link by which a person without a key connects an account, and print it; it is shown here only",
+      says: "create a link with which a person without a key connects an account, and print it; svc does not show it again",
       takes: { "<toolkit>": ["slug of the toolkit", { fills: "toolkitSlug" }] },
       options: [
-        ["--entity <id>", "whose account it will be", { fills: "entityId", required: true }],
-        ["--scheme <scheme>", "scheme of the toolkit, where it declares several"],
-        ["--redirect-url <url>", "of oauth2: where the person's browser ends up"],
+        ["--entity <id>", "entity that the account will belong to", { fills: "entityId", required: true }],
+        ["--scheme <scheme>", "scheme of the toolkit, if it declares several"],
+        ["--redirect-url <url>", "for oauth2: the page that the person's browser is sent to at the end"],
         [
           "--expires-in <duration>",
-          "how long it is good, such as 2d or PT12H, 7 days at most (default: those)",
+          "how long the link is valid, such as 2d or PT12H, at most 7 days (default: 7 days)",
           { parse: parseSpan },
         ],
       ],
@@ -142,11 +142,11 @@ export const addConnectionsCommand = topic({
         expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + expiresIn) },
       json: "the link as JSON",
       shows: ({ url }) => url,
-      notes: ({ expiresAt }) => `Good until ${timeText(expiresAt)}, for who holds it.`,
+      notes: ({ expiresAt }) => `Valid until ${timeText(expiresAt)}. Anyone with the link can use it.`,
       examples: ["svc connections link calendar --entity ada"],
     }),
     delete: call(deleteConnection, {
-      says: "revoke an account for good and erase its credentials",
+      says: "revoke an account permanently and erase its credentials",
       takes: { "<id>": "id of the account, acc_…" },
       deleted: "id",
       json: "the id as JSON",
@@ -161,6 +161,6 @@ export const addConnectionsCommand = topic({
  */
 function credentialText({ scheme, sandbox, credentialTry }: ConnectedAccount): string {
   if (scheme === "none") return "-";
-  if (sandbox) return "not tried: sandbox";
-  return credentialTry === undefined ? "not tried yet" : `${credentialTry.outcome} at ${timeText(credentialTry.at)}`;
+  if (sandbox) return "not tested: sandbox";
+  return credentialTry === undefined ? "not tested yet" : `${credentialTry.outcome} at ${timeText(credentialTry.at)}`;
 }

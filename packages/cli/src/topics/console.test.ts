@@ -46,7 +46,7 @@ test("sessions are listed, and end one by one", async () => {
   const listed = JSON.parse((await run("sessions", "--json")).printed.join("\n"));
   const [{ id }] = listed;
   expect((await run("sessions")).printed[0]).toMatch(/^ID +SIGNED IN +USED +BROWSER/);
-  expect(await run("end", id)).toMatchObject({ code: 0, printed: [`${id} is ended`] });
+  expect(await run("end", id)).toMatchObject({ code: 0, printed: [`${id} has ended`] });
   const keyId = (await server.call("svc.v1.IdentityService/GetIdentity")).json.keyId;
   expect((await session.call(keyId, "svc.v1.IdentityService/GetIdentity")).reason).toBe("SESSION_INVALID");
   expect(await run("end", id)).toMatchObject({ code: 1, noted: [expect.stringContaining("SESSION_NOT_FOUND")] });

@@ -9,14 +9,14 @@ export const addConsoleCommand = topic({
   examples: ["svc console", "svc console --print", "svc console sessions"],
   commands: {
     open: call(createSignInLink, {
-      says: "open the console with the seat of the key in use, by a link that works once, within ten minutes",
+      says: "open the console with the key in use, through a link that works once within ten minutes",
       isDefault: true,
-      options: [["--print", "print the link in place of opening it"]],
+      options: [["--print", "print the link instead of opening it"]],
       json: "the link as JSON",
       shows: async ({ url }, { values: { print }, context }) => {
         const isOpened = print !== true && ((await context.terminal?.openPage(url)) ?? false);
         if (!isOpened) return url;
-        context.note("The console is opened in the browser.");
+        context.note("The console was opened in the browser.");
         return [];
       },
       examples: ["svc console open", "svc console open --print"],
@@ -29,11 +29,11 @@ export const addConsoleCommand = topic({
       examples: ["svc console sessions"],
     }),
     end: call(endSession, {
-      says: "take the seat of the key in use out of a session; its pages stop within two seconds",
+      says: "sign the key in use out of a session; its pages stop within two seconds",
       takes: { "<id>": "id of the session" },
       ended: "id",
       json: "the id as JSON",
-      shows: "{id} is ended",
+      shows: "{id} has ended",
       examples: ["svc console end ses_01h455vb4pex5vsknk084sn02q"],
     }),
   },

@@ -19,7 +19,7 @@ type PutValues = {
 
 /** `svc contacts list|put|delete`. */
 export const addContactsCommand = topic({
-  says: "list, put and delete the people whom jobs may ask",
+  says: "list, create and delete the people whom jobs may ask",
   examples: ["svc contacts", "svc contacts put lead --name 'Ada, team lead'"],
   commands: {
     list: list(listContacts, {
@@ -36,14 +36,14 @@ export const addContactsCommand = topic({
       examples: ["svc contacts list"],
     }),
     put: call(putContact, {
-      says: "create a contact, or replace it as a whole",
-      takes: { "<principal>": "your own id of the person: what programs and answers name" },
+      says: "create a contact, or replace it completely",
+      takes: { "<principal>": "your own id of the person, which programs and answers use" },
       options: [
-        ["--name <name>", "what people call them", { required: true }],
-        ["--approver", "approvals may be decided in their name"],
-        ["--reach-tool <slug>", "tool that tells them of a question; not a destructive one"],
-        ["--reach-entity <id>", "entity whose account it uses"],
-        ["--reach-args <json>", "its arguments as JSON, or @file, or @- for standard input"],
+        ["--name <name>", "name of the person", { required: true }],
+        ["--approver", "the contact may decide approvals"],
+        ["--reach-tool <slug>", "tool that sends questions to the contact; must not be destructive"],
+        ["--reach-entity <id>", "entity whose account the tool uses"],
+        ["--reach-args <json>", "arguments of the tool as JSON, or @file, or @- for standard input"],
       ],
       request: async ({ values, context }: Run<PutValues>) => {
         const { principal: principalId, name, approver = false } = values;
@@ -53,10 +53,10 @@ export const addContactsCommand = topic({
       result: "contact",
       json: "the contact as JSON",
       shows: (_, { values: { principal, approver, reachTool } }) => {
-        const means = reachTool === undefined ? "is reached by no tool" : `is reached by ${reachTool}`;
+        const means = reachTool === undefined ? "is not reached by a tool" : `is reached by ${reachTool}`;
         return `${plainText(principal)} is ${approver ? "an approver" : "no approver"} and ${means}`;
       },
-      more: "\nIn the texts of --reach-args {question}, {jobId} and {requestId} stand for those of the question; {{ is a brace.",
+      more: "\nIn the texts of --reach-args, {question}, {jobId} and {requestId} are replaced by the question's values; write {{ for a brace.",
       examples: [
         "svc contacts put owner --name Owner --approver",
         `svc contacts put lead --name Ada --reach-tool messaging_bot.send_message --reach-entity ops \\
@@ -64,7 +64,7 @@ export const addContactsCommand = topic({
       ],
     }),
     delete: call(deleteContact, {
-      says: "delete a contact that no pending question has reached",
+      says: "delete a contact; refused if a pending question has reached the contact",
       takes: { "<principal>": ["id of the contact", { fills: "principalId" }] },
       deleted: "principalId",
       json: "the id as JSON",
@@ -77,7 +77,7 @@ export const addContactsCommand = topic({
 async function readReach({ reachTool, reachEntity, reachArgs }: PutValues, context: CommandContext) {
   if (reachTool === undefined) {
     if (reachEntity === undefined && reachArgs === undefined) return undefined;
-    throw new CommandError("--reach-entity and --reach-args belong to --reach-tool, which is not given");
+    throw new CommandError("--reach-entity and --reach-args need --reach-tool, which is missing");
   }
   const argsJson = reachArgs === undefined ? "{}" : await readJsonOption("--reach-args", reachArgs, context);
   return { toolSlug: reachTool, entityId: reachEntity ?? "", argsJson };

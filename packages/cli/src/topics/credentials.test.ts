@@ -49,7 +49,7 @@ test("setting it again from a variable replaces it, and delete erases it once", 
   const remove = ["credentials", "delete", "payments"];
   expect(await runTestCommand(remove, variables)).toMatchObject({
     code: 0,
-    printed: ["the project's own credential of payments is erased"],
+    printed: ["the project's own credential of payments was erased"],
   });
   expect(await runTestCommand(remove, variables)).toMatchObject({
     code: 1,
@@ -80,7 +80,7 @@ test("without a terminal what is missing is named by the options that give it, a
   const unfilled = await runTestCommand([...set, "--secret-env", "PAYMENTS_SECRET"], variables);
   expect(unfilled).toMatchObject({
     code: 1,
-    noted: [expect.stringMatching(/payments also wants --var prefix=shop-1/)],
+    noted: [expect.stringMatching(/payments also needs --var prefix=shop-1/)],
   });
   const secretless = await runTestCommand([...set, ...prefix], variables);
   expect(secretless).toMatchObject({

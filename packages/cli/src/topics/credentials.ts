@@ -10,16 +10,16 @@ type SetValues = { readonly toolkit: string; readonly var: Readonly<Record<strin
 
 /** `svc credentials set`. */
 const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
-  says: "keep the project's own client id and secret of an app, in place of earlier ones",
+  says: "store the project's own client id and secret of an app; replaces earlier ones",
   takes: { "<toolkit>": ["slug of a toolkit that declares client_credentials", { fills: "toolkitSlug" }] },
   options: [
-    ["--client-id <id>", "client id that the app gave the project", { required: true }],
+    ["--client-id <id>", "client id that the app issued to the project", { required: true }],
     ["--secret-stdin", "read the client secret from standard input"],
     ["--secret-env <name>", "read it from this environment variable"],
     [
       "--var <name=value>",
-      "what the toolkit wants filled in, such as a host name; as often as needed",
-      { default: {}, defaultText: "asked for at a terminal", parse: collectPair },
+      "a variable of the toolkit, such as a host name; can be repeated",
+      { default: {}, defaultText: "asked at a terminal", parse: collectPair },
     ],
   ],
   request: async ({ project, context, values }: Run<SetValues>) => {
@@ -34,7 +34,7 @@ const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
   shows: ({ account }) => account?.id ?? "",
   notes: (_, { values: { toolkit } }) =>
     `The project itself calls ${toolkit} with it: \`svc call ${toolkit}.…\` without --entity.`,
-  more: "\nNo option takes the secret itself. At a terminal it is asked for and not shown.",
+  more: "\nNo option takes the secret itself. At a terminal the command asks for it without showing it.",
   examples: [
     "svc credentials set my_bank --client-id 4711 --secret-stdin < client-secret",
     "svc credentials set my_bank --client-id 4711 --secret-env BANK_SECRET",
@@ -43,7 +43,7 @@ const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
 
 /** `svc credentials set|delete`. */
 export const addCredentialsCommand = topic({
-  says: "set and delete the client id and secret with which the project itself calls an app",
+  says: "set and delete the client id and secret that the project itself uses to call an app",
   examples: [
     "svc credentials set my_bank --client-id 4711 --secret-stdin < client-secret",
     "svc credentials delete my_bank",
@@ -55,7 +55,7 @@ export const addCredentialsCommand = topic({
       takes: { "<toolkit>": ["slug of the toolkit", { fills: "toolkitSlug" }] },
       deleted: "toolkitSlug",
       json: "the slug as JSON",
-      shows: "the project's own credential of {toolkitSlug} is erased",
+      shows: "the project's own credential of {toolkitSlug} was erased",
       examples: ["svc credentials delete my_bank"],
     }),
   },

@@ -8,7 +8,7 @@ import { factLines, tableLines, timeText } from "../text/table.ts";
 
 const { listDeliveries, getDelivery, listDeliveryAttempts, tryNow } = TriggersService.method;
 const exampleId = "dlv_01h455vb4pex5vsknk084sn02q";
-const idHelp = "id of the delivery, dlv_…; of an ask endpoint's too";
+const idHelp = "id of the delivery, dlv_…; deliveries to ask endpoints have such ids too";
 
 /** The parts of a command that makes waiting deliveries due now. */
 export const tryParts = {
@@ -25,34 +25,37 @@ export const tryParts = {
       ? []
       : [
           ...(count > 0 && subscription?.health?.failingSince !== undefined
-            ? ["The endpoint failed last: one delivery tests it, and the others follow when that one succeeds."]
+            ? ["The endpoint failed last time: svc sends one delivery to test it, and the others if that one succeeds."]
             : []),
-          `\`svc deliveries ${deliveryId === undefined ? "list --subscription" : "show"} ${deliveryId ?? subscriptionId}\` shows how it goes.`,
+          `\`svc deliveries ${deliveryId === undefined ? "list --subscription" : "show"} ${deliveryId ?? subscriptionId}\` shows the results.`,
         ],
 } as const;
 
 /** `svc deliveries list|show|attempts|try`. */
 export const addDeliveriesCommand = topic({
-  says: "list the deliveries of an event, of a subscription, or of one to the other, and their attempts",
+  says: "list the deliveries of an event or of a subscription, and their attempts",
   examples: ["svc deliveries --event evt_01h455vb4pex5vsknk084sn02q", `svc deliveries attempts ${exampleId}`],
   commands: {
     list: list(listDeliveries, {
-      says: "list the deliveries of an event, of a subscription, or those in a state, newest first",
+      says: "list the deliveries of an event, of a subscription, or in a state, newest first",
       isDefault: true,
       shown: "svc deliveries",
       options: [
-        ["--event <id>", "event that was delivered, evt_…", { fills: "eventId" }],
-        ["--subscription <id>", "subscription it was delivered to, sub_…", { fills: "subscriptionId" }],
+        ["--event <id>", "delivered event, evt_…", { fills: "eventId" }],
+        ["--subscription <id>", "receiving subscription, sub_…", { fills: "subscriptionId" }],
         ["--state <state>", "only deliveries in this state", { choices: ["pending", "delivered", "dead_letter"] }],
-        ["--failed", "only deliveries that were tried and have not arrived", { fills: "onlyFailed" }],
-        ["--since <when>", "only deliveries queued then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-        ["--until <when>", "only deliveries queued before"],
-        ["--limit <count>", "most deliveries to list", { parse: parseCount, default: 100 }],
+        ["--failed", "only deliveries with attempts that have not arrived", { fills: "onlyFailed" }],
+        [
+          "--since <when>",
+          "only deliveries queued at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z",
+        ],
+        ["--until <when>", "only deliveries queued before this time"],
+        ["--limit <count>", "largest number of deliveries to list", { parse: parseCount, default: 100 }],
       ],
       request: ({ values: { event = "", subscription = "", state = "", failed, since } }) => {
         if (event === "" && subscription === "" && ((state === "" && failed === undefined) || since === undefined))
           throw new CommandError(
-            "nothing says which deliveries: give --event, --subscription or both, or --since with --state or --failed, such as `svc deliveries --since 24h --state delivered`",
+            "no deliveries are selected: give --event, --subscription or both, or --since with --state or --failed, such as `svc deliveries --since 24h --state delivered`",
             2,
           );
         return {};
@@ -68,7 +71,7 @@ export const addDeliveriesCommand = topic({
       ],
     }),
     show: call(getDelivery, {
-      says: "show one delivery: what it delivers to whom, how it stands, when it is tried next",
+      says: "show one delivery: its event, its endpoint, its state and its next attempt",
       takes: { "<id>": idHelp },
       result: "delivery",
       json: "the delivery as JSON",
@@ -76,12 +79,12 @@ export const addDeliveriesCommand = topic({
       examples: [`svc deliveries show ${exampleId}`],
     }),
     attempts: list(listDeliveryAttempts, {
-      says: "list every attempt of a delivery, the latest first: what was dialled and what came back",
+      says: "list every attempt of a delivery, latest first: the address and the answer",
       takes: { "<id>": [idHelp, { fills: "deliveryId" }] },
       rows: "attempts",
       table: attemptTable,
       remark: (attempts, { asJson, context }) => {
-        if (!asJson && attempts.length === 0) context.note("No attempt was made yet.");
+        if (!asJson && attempts.length === 0) context.note("There was no attempt yet.");
       },
       json: "the attempts with the answers' headers and bodies as a JSON list",
       examples: [
@@ -91,7 +94,7 @@ export const addDeliveriesCommand = topic({
     }),
     try: call(tryNow, {
       ...tryParts,
-      says: "send one pending delivery now, in place of waiting for its next attempt",
+      says: "send one pending delivery now instead of at its next attempt",
       takes: { "<id>": [idHelp, { fills: "deliveryId" }] },
       examples: [
         `svc deliveries try ${exampleId}`,
@@ -138,9 +141,9 @@ function waitText(reason: string): string {
 
 const waits: Readonly<Record<string, string>> = {
   retry: "its next attempt",
-  endpoint_failing: "its endpoint, which fails",
+  endpoint_failing: "its failing endpoint",
   turn: "its turn",
-  restored: "the store to be resumed (svc resume): it was restored from a backup",
+  restored: "the store to be resumed (svc resume), because it was restored from a backup",
   inactive: "nothing: its subscription is inactive",
 };
 

@@ -83,5 +83,5 @@ test("deliveries of an event are listed, and replay lists the fresh ones", async
     expect(JSON.parse(json.printed.join("\n"))[0]).toMatchObject({ id });
   }
   const unmatched = await runTestCommand(["replay", "evt_2"], variables);
-  expect(unmatched.noted).toEqual(["No active subscription matches the event: nothing is queued."]);
+  expect(unmatched.noted).toEqual(["No active subscription matches the event: nothing was queued."]);
 });

@@ -14,7 +14,7 @@ const exampleId = "evt_01h455vb4pex5vsknk084sn02q";
 
 /** `svc events list|show|replay`. */
 export const addEventsCommand = topic({
-  says: "list the project's events, show one with its payload, and deliver those of a time again",
+  says: "list the project's events, show one with its payload, and deliver past events again",
   examples: ["svc events", "svc events --trigger calendar.events_changed --limit 100"],
   commands: {
     list: list(listEvents, {
@@ -22,13 +22,13 @@ export const addEventsCommand = topic({
       isDefault: true,
       shown: "svc events",
       options: [
-        ["--limit <count>", "most events to list", { parse: parseCount, default: 20 }],
+        ["--limit <count>", "largest number of events to list", { parse: parseCount, default: 20 }],
         ["--toolkit <slug>", "only events of this toolkit", { fills: "toolkitSlug" }],
         ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed", { fills: "triggerSlug" }],
-        ["--entity <id>", "only events of this entity's account", { fills: "entityId" }],
-        ["--text <text>", "only events whose payload has this text", { fills: "payloadContains" }],
-        ["--since <when>", "only events received then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-        ["--until <when>", "only events received before"],
+        ["--entity <id>", "only events of this entity", { fills: "entityId" }],
+        ["--text <text>", "only events whose payload contains this text", { fills: "payloadContains" }],
+        ["--since <when>", "only events received at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+        ["--until <when>", "only events received before this time"],
       ],
       request: () => ({ withDeliveries: true }),
       rows: "events",
@@ -88,6 +88,6 @@ async function noteUnknownToolkit(
     await client.catalog.getToolkit({ slug: toolkit, projectId: await ownProjectId(client) });
   } catch (err) {
     if (!(err instanceof ConnectError) || err.code !== Code.NotFound) throw err;
-    context.note(`The project sees no toolkit ${toolkit}; \`svc catalog list\` shows those there are.`);
+    context.note(`The project has no toolkit ${toolkit}; \`svc catalog list\` lists its toolkits.`);
   }
 }

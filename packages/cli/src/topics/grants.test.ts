@@ -82,7 +82,7 @@ test("an approver makes keys for agents, lists those that are valid, and ends on
   expect(listed.printed[0]).toMatch(/^ID +HINT +STATE +LAST USED +BOUND TO +CONFIRMED +NAME$/);
   expect(listed.printed[1]).toMatch(/ until .* ada; read; calendar +assistant$/);
   const [{ id }] = JSON.parse((await keys("list", "--json")).printed.join("\n"));
-  expect((await keys("revoke", id)).printed[0]).toMatch(/ is revoked since 20/);
+  expect((await keys("revoke", id)).printed[0]).toMatch(/ was revoked at 20/);
   expect((await keys()).printed).toHaveLength(1);
   expect((await keys("list", "--all")).printed[1]).toContain(" revoked ");
   const unscoped = await keys("create", "--access", "read");

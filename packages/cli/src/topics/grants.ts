@@ -8,13 +8,13 @@ const exampleId = "grt_01h455vb4pex5vsknk084sn02q";
 
 /** `svc grants list|update|revoke`. */
 export const addGrantsCommand = topic({
-  says: "list, narrow and revoke what people let agents do",
+  says: "list, narrow and revoke the grants that people gave to agents",
   examples: ["svc grants", `svc grants revoke ${exampleId}`],
   commands: {
     list: list(listGrants, {
-      says: "list what people let agents do, newest first",
+      says: "list the grants that people gave to agents, newest first",
       isDefault: true,
-      options: [["--all", "also those that have ended"]],
+      options: [["--all", "also grants that have ended"]],
       rows: "grants",
       keeps: ({ active }, { all }) => active || all === true,
       table: {
@@ -32,19 +32,23 @@ export const addGrantsCommand = topic({
       examples: ["svc grants list", "svc grants list --all"],
     }),
     update: call(updateGrant, {
-      says: "narrow what a grant may do; its tokens stay good",
+      says: "narrow a grant; its tokens stay valid",
       alias: "narrow",
       takes: { "<id>": "id of the grant" },
       options: [
         [
           "--access <classes>",
-          "the classes that it keeps, comma separated: read, write, destructive",
+          "classes that the grant keeps, separated by commas: read, write, destructive",
           { fills: "accessClasses", default: [] },
         ],
-        ["--toolkits <slugs>", "the toolkits that it keeps, comma separated", { fills: "toolkitSlugs", default: [] }],
+        [
+          "--toolkits <slugs>",
+          "toolkits that the grant keeps, separated by commas",
+          { fills: "toolkitSlugs", default: [] },
+        ],
         [
           "--agent-tools <groups>",
-          "what it keeps beside the tools of apps, comma separated: programs, connect, operate, repair; or none",
+          "other abilities that the grant keeps, separated by commas: programs, connect, operate, repair; or none",
           { default: [] },
         ],
       ],
@@ -65,7 +69,7 @@ export const addGrantsCommand = topic({
       ],
     }),
     revoke: call(revokeGrant, {
-      says: "end a grant with all its tokens, for good",
+      says: "end a grant and all its tokens",
       takes: { "<id>": "id of the grant" },
       result: "grant",
       json: "the grant as JSON",

@@ -9,11 +9,11 @@ const exampleId = "hok_01h455vb4pex5vsknk084sn02q";
 
 /** `svc hooks list|create|update|delete`. */
 export const addHooksCommand = topic({
-  says: "list, create, update and delete what is asked about every call",
+  says: "list, create, update and delete hooks, which svc asks about tool calls",
   examples: ["svc hooks", "svc hooks create before https://hooks.example.com/calls --access write,destructive"],
   commands: {
     list: list(listHooks, {
-      says: "list the project's hooks in the order in which they are asked",
+      says: "list the project's hooks in the order in which svc asks them",
       isDefault: true,
       rows: "hooks",
       table: {
@@ -29,25 +29,25 @@ export const addHooksCommand = topic({
       examples: ["svc hooks list"],
     }),
     create: call(createHook, {
-      says: "have an address asked about calls, and print the id and the secret that signs what it is asked",
+      says: "make svc ask an address about calls, and print the hook's id and its signing secret",
       takes: {
-        "<phase>": ["before a call is sent, or after, about its result", { choices: ["before", "after"] }],
-        "<url>": ["address that is asked; https, unless its host is loopback", { fills: "endpointUrl" }],
+        "<phase>": ["before a call is sent, or after it with its result", { choices: ["before", "after"] }],
+        "<url>": ["address of the hook; must be https unless its host is loopback", { fills: "endpointUrl" }],
       },
       options: [
         [
           "--toolkits <slugs>",
-          "the toolkits whose calls it is asked about, such as calendar,sales_crm",
+          "toolkits whose calls the hook is asked about, such as calendar,sales_crm",
           { fills: "toolkitSlugs", default: [] },
         ],
         [
           "--access <classes>",
-          "the classes it is asked about, such as write,destructive",
+          "classes that the hook is asked about, such as write,destructive",
           { fills: "accessClasses", named: "accessClass", default: [] },
         ],
         [
           "--position <number>",
-          "its place among those of its phase, the lowest first",
+          "position among the hooks of its phase, lowest first",
           { parse: parsePosition, default: 0 },
         ],
       ],
@@ -64,13 +64,13 @@ export const addHooksCommand = topic({
       ],
     }),
     update: call(updateHook, {
-      says: "change where a hook is asked, its place, or whether it is asked at all; its secret stays",
+      says: "change a hook's address or position, or switch it on or off; its secret stays",
       takes: { "<id>": "id of the hook, hok_…" },
       options: [
-        ["--endpoint <url>", "address that is asked from now on", { fills: "endpointUrl" }],
-        ["--position <number>", "its place among those of its phase, the lowest first", { parse: parsePosition }],
-        ["--pause", "ask it no more; calls go on without it"],
-        ["--resume", "ask it again"],
+        ["--endpoint <url>", "new address of the hook", { fills: "endpointUrl" }],
+        ["--position <number>", "position among the hooks of its phase, lowest first", { parse: parsePosition }],
+        ["--pause", "switch the hook off; calls continue without it"],
+        ["--resume", "switch the hook on again"],
       ],
       request: ({ values: { pause, resume } }) => (pause === resume ? {} : { active: resume === true }),
       result: "hook",
@@ -85,7 +85,7 @@ export const addHooksCommand = topic({
       ],
     }),
     delete: call(deleteHook, {
-      says: "delete a hook; calls go on without it",
+      says: "delete a hook; calls continue without it",
       takes: { "<id>": "id of the hook, hok_…" },
       deleted: "id",
       json: "the id as JSON",

@@ -197,13 +197,13 @@ test("a job that succeeded is promoted to a skill, whose jobs are listed by it",
   const called = await svc("call", "skills.announce", "--arg", "text=Hi");
   expect(called).toMatchObject({
     code: 0,
-    noted: ["Sandbox: the job is submitted; what its calls answer is made up."],
+    noted: ["Sandbox: the job was submitted; the results of its calls are made up."],
   });
   for (const skill of ["skills.announce", "announce"]) {
     expect((await svc("jobs", "list", "--skill", skill)).printed).toHaveLength(2);
   }
   const again = ["jobs", "promote", jobId, "--slug", "announce", "--description", "Announces more", "--new-version"];
-  expect((await svc(...again)).noted[0]).toBe("It is version 2 from now on.");
+  expect((await svc(...again)).noted[0]).toBe("It is now version 2.");
   expect((await svc("skills")).printed[1]).toMatch(/^announce +2 +write +Announces more$/);
   expect((await svc("skills", "list", "announce")).printed).toHaveLength(3);
   const read = await svc("skills", "get", "skills.announce", "--skill-version", "1");
@@ -223,5 +223,5 @@ test("contacts are put with how they are reached, listed and deleted", async () 
   expect((await svc("contacts")).printed[1]).toMatch(/^head +yes +messaging_bot\.send_message as ops +Ben$/);
   expect((await svc("contacts", "delete", "head")).printed).toEqual(["head is deleted"]);
   const { code, noted } = await svc("contacts", "put", "head", "--name", "Ben", ...args);
-  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining("belong to --reach-tool")] });
+  expect({ code, noted }).toEqual({ code: 1, noted: [expect.stringContaining("need --reach-tool")] });
 });

@@ -43,7 +43,7 @@ const aboutJobOfProject = {
 
 /** `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`. */
 export const addJobsCommand = topic({
-  says: "check programs and submit them as jobs, and follow, read, retry, pause, resume, cancel and promote them; as administrator, park and release them",
+  says: "check programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
   examples: [
     "svc jobs",
     "svc jobs submit remind.json --simulate --watch",
@@ -60,16 +60,16 @@ export const addJobsCommand = topic({
         ["--status <status>", "only jobs of this status", { choices: statusNames }],
         [
           "--mode <mode>",
-          "only live jobs, only simulated ones (those of --simulate-first too), or only those by which people are asked about a standing program",
+          "only live jobs, only simulation runs (also those of --simulate-first), or only approval dry runs of schedules",
           { choices: ["live", "simulate", "rehearse"] },
         ],
-        ["--program <id>", "only jobs of this standing program, stp_…", { fills: "standingProgramId" }],
+        ["--program <id>", "only jobs of this schedule (standing program), stp_…", { fills: "standingProgramId" }],
         ["--skill <slug>", "only jobs of this skill, such as announce or skills.announce"],
-        ["--parent <id>", "only the jobs that this one runs, job_…", { fills: "parentJobId" }],
-        ["--title <text>", "only jobs whose title has this text", { fills: "titleContains" }],
-        ["--since <when>", "only jobs submitted then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-        ["--until <when>", "only jobs submitted before"],
-        ["--limit <count>", "most jobs to list", { parse: parseCount, default: 20 }],
+        ["--parent <id>", "only child jobs of this job, job_…", { fills: "parentJobId" }],
+        ["--title <text>", "only jobs whose title contains this text", { fills: "titleContains" }],
+        ["--since <when>", "only jobs submitted at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+        ["--until <when>", "only jobs submitted before this time"],
+        ["--limit <count>", "largest number of jobs to list", { parse: parseCount, default: 20 }],
       ],
       request: ({ values: { status = "", skill = "" }, asJson }: Run<JobListValues>) => ({
         status: statusOfName(status),
@@ -94,9 +94,9 @@ export const addJobsCommand = topic({
     show: addJobShow,
     steps: addJobSteps,
     "undo-entries": list(listUndoEntries, {
-      says: "list how what a job did may be undone, or was: one entry a call, in the order they were made",
+      says: "list how the calls of a job can be undone, or were: one entry for each call, in order",
       takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
-      options: [["--limit <count>", "most entries to list", { parse: parseCount, default: 100 }]],
+      options: [["--limit <count>", "largest number of entries to list", { parse: parseCount, default: 100 }]],
       rows: "entries",
       table: {
         ENTRY: "entry",
@@ -111,7 +111,7 @@ export const addJobsCommand = topic({
     }),
     watch: addJobWatch,
     log: list(listJobEvents, {
-      says: "print the log of a job as it is now: what happened, when, and who caused it",
+      says: "print the present log of a job: what happened, when, and what caused it",
       takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },
       pageSize: 1_000,
       isLines: true,
@@ -125,55 +125,55 @@ export const addJobsCommand = topic({
         "CAUSED BY": ({ principalChain }) => plainText(principalChain.at(-1) ?? "-"),
         PARTICULARS: "payloadJson",
       },
-      json: "the entries as JSON, one a line",
+      json: "the entries as JSON, one per line",
       examples: [`svc jobs log ${exampleId}`, `svc jobs log ${exampleId} --json | jq .type`],
     }),
     retry: addJobRetry,
     rerun: addJobRerun,
     pause: call(pauseJob, {
       ...aboutJob,
-      says: "stop a job between two of its acts, and its deadline's clock, until it is resumed",
+      says: "pause a job after its current step action; its deadline is suspended",
       notes: ({ job }: AnsweredJob, { values: { id } }) => [
-        ...(job?.park?.reason === "paused" ? [] : ["It is paused once what it has under way, or waits for, is over."]),
-        `\`svc jobs resume ${id}\` lets it go on, \`svc jobs cancel ${id}\` ends it.`,
+        ...(job?.park?.reason === "paused" ? [] : ["It is paused when its current work, or its wait, is over."]),
+        `\`svc jobs resume ${id}\` continues it, \`svc jobs cancel ${id}\` ends it.`,
       ],
       examples: [`svc jobs pause ${exampleId}`],
     }),
     resume: call(resumeJob, {
       ...aboutJob,
-      says: "let a paused job go on where it stood",
+      says: "continue a paused job where it was",
       examples: [`svc jobs resume ${exampleId}`],
     }),
     cancel: call(cancelJob, {
       ...aboutJob,
-      says: "end a job before its end; what its saga declares for that is undone",
+      says: "end a job early; if its saga declares that, its writes are undone",
       shows: ({ job }, { values: { id } }: { readonly values: JobValues }) =>
         job === undefined ? [] : `${id} is ${statusText(job.status)}`,
       notes: ({ job }, { values: { id } }) =>
         job === undefined || hasEnded(job)
           ? []
-          : `It ends once what it has under way is done. \`svc jobs watch ${id}\` follows it.`,
+          : `It ends when its current work is done. \`svc jobs watch ${id}\` follows it.`,
       examples: [`svc jobs cancel ${exampleId}`],
     }),
     promote: call(promoteJob, {
-      says: "make a tool of the program of a job that succeeded, and print the tool's slug",
+      says: "make a tool of a successful job's program, and print the tool's slug",
       takes: {
-        "<id>": ["id of a live job that succeeded and whose program has an inputSchema, job_…", { fills: "jobId" }],
+        "<id>": ["id of a successful live job whose program has an inputSchema, job_…", { fills: "jobId" }],
       },
       options: [
         ["--slug <name>", "name of the skill: remind_guests becomes skills.remind_guests", { required: true }],
         [
           "--description <text>",
-          "what it does, for a model that must choose, up to 1,000 characters",
+          "what the tool does, for a model that must choose, up to 1,000 characters",
           { required: true },
         ],
-        ["--new-version", "make the next version of a skill that exists"],
+        ["--new-version", "make the next version of an existing skill"],
       ],
       result: "tool",
       json: "the tool as JSON",
       shows: ({ tool }) => tool?.slug ?? "",
       notes: ({ tool, version }, { values: { newVersion } }) => [
-        ...(newVersion === true ? [`It is version ${version} from now on.`] : []),
+        ...(newVersion === true ? [`It is now version ${version}.`] : []),
         `\`svc catalog show ${tool?.slug}\` shows its input; \`svc call ${tool?.slug}\` submits a job of it.`,
       ],
       examples: [
@@ -183,13 +183,13 @@ export const addJobsCommand = topic({
     }),
     park: call(parkJob, {
       ...aboutJobOfProject,
-      says: "take a job from the node that drives it, even from one that hangs, until it is released or cancelled",
-      notes: (_, { values: { id } }) => `\`svc jobs release ${id}\` lets it go on, \`svc jobs cancel ${id}\` ends it.`,
+      says: "take a job from its node, even from one that hangs, until it is released or cancelled",
+      notes: (_, { values: { id } }) => `\`svc jobs release ${id}\` continues it, \`svc jobs cancel ${id}\` ends it.`,
       examples: [`svc jobs park ${exampleId}`, `svc jobs park ${exampleId} --project billing`],
     }),
     release: call(releaseJob, {
       ...aboutJobOfProject,
-      says: "let a job go on that was parked by an administrator, or by the service as poisoned",
+      says: "continue a job that was parked by an administrator, or by svc as poisoned",
       examples: [`svc jobs release ${exampleId}`, `svc jobs release ${exampleId} --project billing`],
     }),
   },

@@ -16,38 +16,38 @@ type CreateValues = { readonly project: string; readonly role: string; readonly 
 
 /** `svc keys create|list|revoke`. */
 export const addKeysCommand = topic({
-  says: "issue, list and revoke API keys, as the administrator",
+  says: "create, list and revoke API keys, as the administrator",
   examples: ["svc keys create --project billing --name deploy", `svc keys revoke ${exampleId}`],
   commands: {
     create: call(createApiKey, {
-      says: "issue an API key and print it; it is shown here only",
+      says: "create an API key and print it; svc does not show it again",
       options: [
         ["--project <id or name>", "project that the key belongs to", { default: "default" }],
         ["--role <role>", "what the key may do", { choices: ["member", "approver"], default: "member" }],
-        ["--name <text>", "what the key is for", { default: "svc keys create" }],
+        ["--name <text>", "purpose of the key", { default: "svc keys create" }],
         [
           "--expires-in <duration>",
-          "how long it is valid, such as 90d or PT12H (default: for ever)",
+          "how long the key is valid, such as 90d or PT12H (default: forever)",
           { parse: parseSpan },
         ],
         [
           "--entity <id>",
-          "the one entity that it reaches: your own id of the user (default: every entity)",
+          "the only entity that the key can use: your own id of the user (default: every entity)",
           { fills: "entityId", parse: parseText },
         ],
         [
           "--access <classes>",
-          "the classes of tools it may use, such as read,write (default: all)",
+          "the classes of tools that the key can use, such as read,write (default: all)",
           { fills: "accessClasses", default: [] },
         ],
         [
           "--toolkits <slugs>",
-          "the toolkits it may use, such as calendar,sales_crm (default: all)",
+          "the toolkits that the key can use, such as calendar,sales_crm (default: all)",
           { fills: "toolkitSlugs", default: [] },
         ],
         [
           "--agent-tools <groups>",
-          "what it is given over MCP beside the tools of apps: programs, connect, operate, repair (default: none)",
+          "further abilities over MCP: programs, connect, operate, repair (default: none)",
           { default: [] },
         ],
       ],
@@ -92,11 +92,11 @@ export const addKeysCommand = topic({
       examples: ["svc keys list", "svc keys list --project billing"],
     }),
     revoke: call(revokeApiKey, {
-      says: "end a key for good",
+      says: "revoke a key",
       takes: { "<id>": "id of the key, key_…" },
       result: "apiKey",
       json: "the key as JSON",
-      shows: ({ apiKey }) => `${apiKey?.id} is revoked since ${timeText(apiKey?.revokedAt)}`,
+      shows: ({ apiKey }) => `${apiKey?.id} was revoked at ${timeText(apiKey?.revokedAt)}`,
       examples: [`svc keys revoke ${exampleId}`],
     }),
   },

@@ -23,7 +23,7 @@ type PutValues = {
 
 /** `svc limits list|put|delete`. */
 export const addLimitsCommand = topic({
-  says: "list, put and delete what the project holds its calls to",
+  says: "list, create and delete the project's call limits",
   examples: ["svc limits", "svc limits put calendar --toolkit calendar --key accountId --rate 10/1s"],
   commands: {
     list: list(listCallLimits, {
@@ -40,14 +40,17 @@ export const addLimitsCommand = topic({
       examples: ["svc limits list"],
     }),
     put: call(putCallLimit, {
-      says: "create a call limit, or replace it as a whole",
-      takes: { "<name>": "your own name of the limit" },
+      says: "create a call limit, or replace it completely",
+      takes: { "<name>": "your own name for the limit" },
       options: [
         ["--toolkit <slug>", "only calls of this toolkit"],
-        ["--key <cel>", "what is counted together, over toolSlug, entityId, accountId, accessClass"],
-        ["--concurrency <count>", "calls under way at once", { parse: countUpTo(callLimitBounds.concurrencyMax) }],
-        ["--rate <max/time>", "calls that begin within a time, such as 10/1s", { parse: parseRate }],
-        ["--paused", "no call goes until the limit is put again without this"],
+        [
+          "--key <cel>",
+          "limiter key: calls with the same key count together; an expression over toolSlug, entityId, accountId, accessClass",
+        ],
+        ["--concurrency <count>", "calls that may run at once", { parse: countUpTo(callLimitBounds.concurrencyMax) }],
+        ["--rate <max/time>", "calls that may begin within a time, such as 10/1s", { parse: parseRate }],
+        ["--paused", "stop all calls until the limit is set again without this option"],
       ],
       request: ({
         values: { name, toolkit = "", key = "", concurrency = 0, rate, paused = false },
@@ -64,7 +67,7 @@ export const addLimitsCommand = topic({
       ],
     }),
     delete: call(deleteCallLimit, {
-      says: "delete a call limit; what waits for it goes on",
+      says: "delete a call limit; waiting calls continue",
       takes: { "<name>": "name of the limit" },
       deleted: "name",
       json: "the name as JSON",

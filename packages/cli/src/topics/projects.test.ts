@@ -121,7 +121,7 @@ test("projects policy sets redirect URLs and plan approval of a project found by
   ]);
   const help = (await runTestCommand(["projects", "policy", "--help"])).printed.join("\n");
   expect(help).not.toContain("as a whole");
-  expect(help).toMatch(/quotas of the project stay as they are: `svc projects quotas`/);
+  expect(help).toMatch(/Quotas are unchanged: `svc projects quotas`/);
 });
 
 test("projects policy sends hosts where they are given, and an empty list where it is told so", async () => {
@@ -165,8 +165,8 @@ test.each([
   ["nope=1", "such as calls=100"],
   ["calls=1.5", "and a whole number, `default` or `unlimited`, such as calls=100"],
   ["calls=0.5", "a whole number"],
-  ["calls=0", "say `default`"],
-  ["calls=00", "say `default`"],
+  ["calls=0", "use `default`"],
+  ["calls=00", "use `default`"],
   ["storedBytes=9007199254740993", "at most 9007199254740991"],
 ])("a quota of %s is refused as it was given, before anything is sent", async (set, told) => {
   const { server, policies, variables } = await startAdmin();
@@ -187,9 +187,9 @@ test("projects usage shows each quota, and what the node has taken", async () =>
     "calls        12          100                  this node   3",
     "storedBytes  5000000000  unlimited (default)  all nodes   0",
   ]);
-  expect(noted).toEqual(["node_of_prj_2 has taken 400 calls and 0 posts since it began"]);
+  expect(noted).toEqual(["node_of_prj_2 has received 400 calls and 0 posts since it started"]);
   const one = await runTestCommand(["projects", "usage", "prj_1"], variables);
-  expect(one.noted).toEqual(["node_of_prj_1 has taken 1 call and 1 post since it began"]);
+  expect(one.noted).toEqual(["node_of_prj_1 has received 1 call and 1 post since it started"]);
 });
 
 test("a call that a refusal names in full is one command in the text that is shown", async () => {
@@ -237,7 +237,7 @@ test("a project that no name fits is refused by name", async () => {
   const { code, noted } = await runTestCommand(["keys", "create", "--project", "nope"], variables);
   expect({ code, noted }).toEqual({
     code: 1,
-    noted: ['svc: there is no project "nope"; `svc projects list` shows those there are'],
+    noted: ['svc: there is no project "nope"; `svc projects list` lists the projects'],
   });
 });
 
@@ -251,7 +251,7 @@ test("keys list shows state and use, and keys revoke ends one", async () => {
     "key_1  member            revoked  -                         ada; *; calendar  writes by lead  key_2    old",
   ]);
   const revoked = await runTestCommand(["keys", "revoke", "key_2"], variables);
-  expect(revoked.printed).toEqual(["key_2 is revoked since 2026-01-02T00:00:00.000Z"]);
+  expect(revoked.printed).toEqual(["key_2 was revoked at 2026-01-02T00:00:00.000Z"]);
 });
 
 test("a wrong administrator's token is told as that, where it came from and where it was refused", async () => {
@@ -262,7 +262,7 @@ test("a wrong administrator's token is told as that, where it came from and wher
     code: 1,
     printed: [],
     noted: [
-      `svc: the administrator's token is not the one that SVC_ADMIN_TOKEN is set to where the service runs (API_KEY_INVALID). ${server.url} answered; the token is that of --admin-token.`,
+      `svc: the administrator's token differs from SVC_ADMIN_TOKEN of the service (API_KEY_INVALID). ${server.url} answered; the token comes from --admin-token.`,
     ],
   });
 });

@@ -10,7 +10,7 @@ const { createProject, listProjects, getProjectUsage } = AdminService.method;
 
 /** `svc projects create|delete|list|policy|quotas|usage`. */
 export const addProjectsCommand = topic({
-  says: "create, list and delete projects, set what they are held to, and see what they use, as the administrator",
+  says: "create, list and delete projects, set their limits, and show their use, as the administrator",
   examples: ["svc projects create billing", "svc projects list"],
   commands: {
     create: call(createProject, {
@@ -32,7 +32,7 @@ export const addProjectsCommand = topic({
     policy: addProjectPolicy,
     quotas: addProjectQuotas,
     usage: call(getProjectUsage, {
-      says: "show what a project uses of each of its quotas",
+      says: "show how much a project uses of each of its quotas",
       takes: { "<project>": "id or name of the project" },
       request: async ({ admin, values: { project } }: Run<{ readonly project: string }>) => ({
         projectId: await findProjectId(admin(), project),
@@ -40,7 +40,7 @@ export const addProjectsCommand = topic({
       json: "the usage as JSON",
       shows: ({ quotas, nodeId, calls, posts }, { context }) => {
         const counted = `${countText(calls, "call")} and ${countText(posts, "post")}`;
-        context.note(`${nodeId} has taken ${counted} since it began`);
+        context.note(`${nodeId} has received ${counted} since it started`);
         const rows = quotas.map(({ name: quota, used, most, isDefault, scope, refused }) => [
           quota,
           String(used),

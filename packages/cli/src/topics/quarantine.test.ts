@@ -57,7 +57,7 @@ test("a release tells first what would become of the posts, then runs them again
   const dry = await svc("quarantine", "release", "--toolkit", "calendar", "--since", "1h", "--dry-run");
   expect(dry).toMatchObject({
     code: 0,
-    noted: ["Dry run, nothing is released. 2 posts: 1 released, 1 quarantined."],
+    noted: ["Dry run, nothing was released. 2 posts: 1 released, 1 quarantined."],
   });
   expect(await json("quarantine", "list")).toHaveLength(2);
   const { code, printed, noted } = await svc("quarantine", "release", "--toolkit", "calendar");
@@ -79,7 +79,7 @@ test("a release of posts by their ids ends with 1 when one is of no post, and re
   const { code, printed, noted } = await svc("quarantine", "release", id, missing);
   expect({ code, noted }).toEqual({
     code: 1,
-    noted: ["2 posts: 1 released, 1 missing.", "svc: 1 id of no post; `svc quarantine` lists those there are"],
+    noted: ["2 posts: 1 released, 1 missing.", "svc: 1 id without a post; `svc quarantine` lists the posts"],
   });
   expect(printed[1]).toMatch(new RegExp(`^${id} +released`));
   const unknown = await svc("quarantine", "show", missing);

@@ -24,16 +24,16 @@ const pagePosts = 100;
 const addQuarantineRelease = command(
   AdminService.method.releaseQuarantinedPosts,
   {
-    says: "run posts through the definitions and projects of now, and print what became of each",
-    takes: { "[id...]": "ids of posts, qrn_…; without one, every post that the options mean" },
+    says: "read posts with the present definitions and projects, and print the result for each",
+    takes: { "[id...]": "ids of posts, qrn_…; without ids, every post that matches the options" },
     options: [
       ["--toolkit <slug>", "only posts to this toolkit's path", { fills: "toolkitSlug" }],
-      ["--since <when>", "only posts received then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-      ["--until <when>", "only posts received before"],
-      ["--dry-run", "tell what would become of them, and release nothing"],
+      ["--since <when>", "only posts received at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+      ["--until <when>", "only posts received before this time"],
+      ["--dry-run", "show the results without releasing anything"],
     ],
-    json: "what became of each post as a JSON list",
-    more: "\nA post that fails again stays in quarantine with its new reason. Ends with 1 when an id is that of no post.",
+    json: "the result for each post as a JSON list",
+    more: "\nA post that fails again stays in quarantine with its new reason. The exit code is 1 if an id does not exist.",
     examples: [
       "svc quarantine release qrn_01h455vb4pex5vsknk084sn02q",
       "svc quarantine release --toolkit calendar --since 1d --dry-run",
@@ -42,7 +42,7 @@ const addQuarantineRelease = command(
   async ({ values, context, admin, asJson }: Run<ReleaseValues>, request) => {
     const { id: ids, toolkit = "", since, until, dryRun } = values;
     if (ids.length === 0 && toolkit === "" && since === undefined && until === undefined) {
-      throw new CommandError("nothing says which posts: give their ids, --toolkit, --since or --until", 2);
+      throw new CommandError("no posts are selected: give their ids, --toolkit, --since or --until", 2);
     }
     const released: QuarantineRelease[] = [];
     // One page after another, with a line for each, because a release may take minutes.
@@ -62,15 +62,15 @@ const addQuarantineRelease = command(
     context.note(summaryOf(released, dryRun === true));
     const missing = released.filter(({ outcome }) => outcome === "missing").length;
     if (missing > 0)
-      throw new CommandError(`${countText(missing, "id")} of no post; \`svc quarantine\` lists those there are`);
+      throw new CommandError(`${countText(missing, "id")} without a post; \`svc quarantine\` lists the posts`);
   },
 );
 
 function summaryOf(released: readonly QuarantineRelease[], isDryRun: boolean): string {
   const counts = Map.groupBy(released, ({ outcome }) => outcome);
   const parts = [...counts].map(([outcome, posts]) => `${posts.length} ${outcome.replaceAll("_", " ")}`);
-  const text = parts.length === 0 ? "No post fits." : `${countText(released.length, "post")}: ${parts.join(", ")}.`;
-  return isDryRun ? `Dry run, nothing is released. ${text}` : text;
+  const text = parts.length === 0 ? "No post matches." : `${countText(released.length, "post")}: ${parts.join(", ")}.`;
+  return isDryRun ? `Dry run, nothing was released. ${text}` : text;
 }
 
 /** `svc quarantine show`. */
@@ -81,9 +81,7 @@ const addQuarantineShow = call(AdminService.method.getQuarantinedPost, {
   shows: ({ post, body }) => {
     if (post === undefined) return [];
     const { text, isLossy } = displayText(body, { contentType: post.headers["content-type"] });
-    const title = isLossy
-      ? "Body (not all of it is text: some bytes are shown as \ufffd; --json has them all)"
-      : "Body";
+    const title = isLossy ? "Body (some bytes are not text and are shown as \ufffd; --json has them all)" : "Body";
     return [
       ...factLines(factsOf(post)),
       ...partLines("Headers", pairsOf(post.headers)),
@@ -119,21 +117,21 @@ function partLines(title: string, lines: readonly string[]): readonly string[] {
 
 /** `svc quarantine list|show|release`. */
 export const addQuarantineCommand = topic({
-  says: "list, show and release verified posts that became no event, as the administrator",
+  says: "list, show and release verified posts that could not become events, as the administrator",
   examples: ["svc quarantine", "svc quarantine release --toolkit calendar --dry-run"],
   commands: {
     list: list(AdminService.method.listQuarantinedPosts, {
-      says: "list the posts in quarantine with what was wrong, newest first",
+      says: "list the posts in quarantine with their problems, newest first",
       isDefault: true,
       options: [
         ["--toolkit <slug>", "only posts to this toolkit's path", { fills: "toolkitSlug" }],
         [
           "--reason <reason>",
-          "only posts that are here for this reason",
+          "only posts with this reason",
           { choices: ["no_trigger", "invalid_payload", "no_project"] },
         ],
-        ["--include-released", "those that were released, too"],
-        ["--limit <count>", "most posts to list", { parse: parseCount, default: 100 }],
+        ["--include-released", "also released posts"],
+        ["--limit <count>", "largest number of posts to list", { parse: parseCount, default: 100 }],
       ],
       rows: "posts",
       table: {

@@ -19,13 +19,13 @@ const aboutReplay = {
 
 /** `svc replays list|show|watch|update|pause|resume|cancel`. */
 export const addReplaysCommand = topic({
-  says: "replays at a pace: how far they are, their pace, pauses; `svc events replay` starts one",
+  says: "throttled replays: progress, pace, pauses; `svc events replay` starts one",
   examples: ["svc replays", `svc replays watch ${exampleId}`],
   commands: {
     list: list(listReplays, {
       says: "list the project's replays, newest first",
       isDefault: true,
-      options: [["--limit <count>", "most replays to list", { parse: parseCount, default: 100 }]],
+      options: [["--limit <count>", "largest number of replays to list", { parse: parseCount, default: 100 }]],
       rows: "replays",
       table: {
         STARTED: "createdAt",
@@ -40,7 +40,7 @@ export const addReplaysCommand = topic({
     }),
     show: call(getReplay, {
       ...aboutReplay,
-      says: "show a replay: how far it is, what it waits for, what it delivers",
+      says: "show a replay: its progress, what it waits for, what it delivers",
       examples: [`svc replays show ${exampleId}`],
     }),
     watch: addReplayWatch,
@@ -50,7 +50,7 @@ export const addReplaysCommand = topic({
       options: [
         [
           "--rate <pace>",
-          "deliveries a second, such as 50/s",
+          "deliveries per second, such as 50/s",
           { fills: "perSecond", parse: parsePace, required: true },
         ],
       ],
@@ -58,19 +58,19 @@ export const addReplaysCommand = topic({
     }),
     pause: call(updateReplay, {
       ...aboutReplay,
-      says: "pause a replay; what was queued is still delivered",
+      says: "pause a replay; queued deliveries are still sent",
       request: () => ({ paused: true }),
       examples: [`svc replays pause ${exampleId}`],
     }),
     resume: call(updateReplay, {
       ...aboutReplay,
-      says: "let a paused replay go on",
+      says: "continue a paused replay",
       request: () => ({ paused: false }),
       examples: [`svc replays resume ${exampleId}`],
     }),
     cancel: call(cancelReplay, {
       ...aboutReplay,
-      says: "end a replay; what was queued is still delivered",
+      says: "end a replay; queued deliveries are still sent",
       examples: [`svc replays cancel ${exampleId}`],
     }),
   },

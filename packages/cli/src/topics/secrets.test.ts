@@ -18,7 +18,7 @@ test("a secret is put, given another value, listed without it and deleted", asyn
   expect(await run(["put", "billing_token", "--secret-stdin"], "marker-of-input\n")).toMatchObject({
     code: 0,
     printed: ["billing_token"],
-    noted: ['Programs send it where {"$secret": "billing_token"} stands.'],
+    noted: ['Programs send it in place of {"$secret": "billing_token"}.'],
   });
   const again = await run(["put", "billing_token", "--secret-env", "BILLING_TOKEN", "--json"]);
   expect(JSON.parse(again.printed.join("\n"))).toMatchObject({ name: "billing_token" });
@@ -29,7 +29,7 @@ test("a secret is put, given another value, listed without it and deleted", asyn
   ]);
   const shown = [...again.printed, ...listed.printed, ...(await run(["list", "--json"])).printed, ...server.logs];
   expect(shown.join("\n")).not.toContain("marker");
-  expect(await run(["delete", "billing_token"])).toMatchObject({ code: 0, printed: ["billing_token is erased"] });
+  expect(await run(["delete", "billing_token"])).toMatchObject({ code: 0, printed: ["billing_token was erased"] });
   expect(await run(["delete", "billing_token"])).toMatchObject({
     code: 1,
     noted: [expect.stringContaining("SECRET_NOT_FOUND")],

@@ -6,11 +6,11 @@ const { listSecrets, putSecret, deleteSecret } = SecretsService.method;
 
 /** `svc secrets list|put|delete`. */
 export const addSecretsCommand = topic({
-  says: "put, delete and list what programs send by name",
+  says: "store, delete and list secrets that programs send by name",
   examples: ["svc secrets", "svc secrets put billing_token --secret-stdin < token"],
   commands: {
     list: list(listSecrets, {
-      says: "list the names of the project's secrets; nobody reads a value back",
+      says: "list the names of the project's secrets; svc never shows their values",
       isDefault: true,
       rows: "secrets",
       table: { NAME: ({ name }) => name, CREATED: "createdAt", "VALUE OF": "updatedAt" },
@@ -18,8 +18,8 @@ export const addSecretsCommand = topic({
       examples: ["svc secrets list"],
     }),
     put: call(putSecret, {
-      says: "keep a secret, or give it a new value",
-      takes: { "<name>": "name by which programs send it" },
+      says: "store a secret, or replace its value",
+      takes: { "<name>": "name that programs use" },
       options: secretOptions,
       request: async ({ project, values, context }) => {
         await project();
@@ -28,8 +28,7 @@ export const addSecretsCommand = topic({
       result: "secret",
       json: "the secret as JSON, without its value",
       shows: ({ secret }) => secret?.name ?? "",
-      notes: ({ secret }, { asJson }) =>
-        asJson ? [] : `Programs send it where {"$secret": "${secret?.name}"} stands.`,
+      notes: ({ secret }, { asJson }) => (asJson ? [] : `Programs send it in place of {"$secret": "${secret?.name}"}.`),
       more: secretRemark,
       examples: [
         "svc secrets put billing_token --secret-stdin < token",
@@ -37,11 +36,11 @@ export const addSecretsCommand = topic({
       ],
     }),
     delete: call(deleteSecret, {
-      says: "erase a secret; what jobs send with it from then on fails",
+      says: "erase a secret; later requests of jobs that need it fail",
       takes: { "<name>": "name of the secret" },
       deleted: "name",
       json: "the name as JSON",
-      shows: "{name} is erased",
+      shows: "{name} was erased",
       examples: ["svc secrets delete billing_token"],
     }),
   },

@@ -11,7 +11,7 @@ import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
 
 /** `svc endpoints`. */
 export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoints, {
-  says: "list where providers post events to, and which of those the deployment holds a secret for",
+  says: "list the paths that providers post events to, and whether the deployment has a secret for each",
   rows: "endpoints",
   table: (endpoints, { values, context }: Run<AddressedServer>) => {
     const base = serverUrl(values, context);
@@ -22,7 +22,7 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
   },
   remark: (endpoints, { asJson, context }) => {
     if (!asJson && endpoints.some(({ secretSet }) => !secretSet))
-      context.note("Posts to a path whose secret is not set are refused: set its variable for the server.");
+      context.note("Posts to a path without a secret are refused: set its variable for the server.");
   },
   json: "the inbound paths as a JSON list",
   examples: ["svc endpoints", "svc endpoints --json | jq '.[] | select(.secretSet | not)'"],
@@ -30,7 +30,7 @@ export const addEndpointsCommand = list(TriggersService.method.listIngestEndpoin
 
 /** `svc whoami`. */
 export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
-  says: "show the project and the role of the key in use, where the key comes from and which service answered",
+  says: "show the project and role of the key in use, the source of the key, and the service that answered",
   shows: (found, { context }) => {
     const origin = originOf(context);
     const bound = boundText(found);
@@ -39,7 +39,7 @@ export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
       `project  ${found.projectName} (${found.projectId})`,
       `role     ${found.role === Role.APPROVER ? "approver" : "member"}`,
       `key      ${found.keyId}${origin === undefined ? "" : `; ${origin.credential}`}`,
-      ...(bound === "" ? [] : [`bound to ${bound}`]),
+      ...(bound === "" ? [] : [`limited to ${bound}`]),
       ...(confirmed === "" ? [] : [`confirm  ${confirmed}`]),
       `service  ${origin?.url ?? ""}`,
     ];
@@ -58,7 +58,7 @@ export const addSearchCommand = call(ToolsService.method.searchTools, {
       "only tools of this class",
       { fills: "accessClass", choices: ["read", "write", "destructive"] },
     ],
-    ["--limit <count>", "most tools to list, at most 50", { parse: countUpTo(50), default: 8 }],
+    ["--limit <count>", "largest number of tools to list, at most 50", { parse: countUpTo(50), default: 8 }],
   ],
   request: ({ values: { words } }) => ({ query: [words].flat().join(" ") }),
   shows: ({ results }) => {
@@ -70,11 +70,11 @@ export const addSearchCommand = call(ToolsService.method.searchTools, {
   notes: ({ results, confidence }, { asJson }) => {
     if (asJson) return [];
     const found = results.find(({ tool }) => tool !== undefined);
-    if (found === undefined) return "No tool fits. Say it in other words, or with fewer filters.";
-    const doubt = "Hardly a word of it fits these tools. Say it in other words, or name the toolkit.";
+    if (found === undefined) return "No tool matches. Use other words, or fewer filters.";
+    const doubt = "Hardly a word matches these tools. Use other words, or name the toolkit.";
     return [
       ...(confidence === "low" ? [doubt] : []),
-      `\`svc catalog show ${found.tool?.slug}\` shows what a tool takes.`,
+      `\`svc catalog show ${found.tool?.slug}\` shows the arguments of a tool.`,
     ];
   },
   examples: [

@@ -10,22 +10,22 @@ type SkillValues = { readonly skill: string; readonly skillVersion?: number };
 
 /** `svc skills list|get|delete`. */
 export const addSkillsCommand = topic({
-  says: "list, read and delete the skills that jobs were promoted to",
+  says: "list, read and delete skills, the tools made from jobs",
   examples: ["svc skills", "svc skills get announce", "svc skills delete announce --skill-version 2"],
   commands: {
     list: list(listSkills, {
-      says: "list the project's skills, each in its newest version; or every version of one",
+      says: "list the project's skills, each in its newest version; or every version of one skill",
       isDefault: true,
-      takes: { "[skill]": ["name of a skill whose versions are listed", { fills: "slug", parse: skillSlugOf }] },
+      takes: { "[skill]": ["name of a skill, to list its versions", { fills: "slug", parse: skillSlugOf }] },
       rows: "skills",
       table: { SKILL: "slug", VERSION: "version", CLASS: ({ accessClass }) => accessClass, DESCRIPTION: "description" },
       json: "the skills as a JSON list",
       examples: ["svc skills list", "svc skills list announce"],
     }),
     get: call(getSkill, {
-      says: "print the program of a skill, as a job takes it",
+      says: "print the program of a skill, ready to be submitted as a job",
       takes: { "<skill>": ["name of the skill", { fills: "slug", parse: skillSlugOf }] },
-      options: [versionOption("the version; without it the newest")],
+      options: [versionOption("version (default: the newest)")],
       result: "skill",
       json: "the skill as JSON",
       shows: ({ skill }, { context }) => {
@@ -35,9 +35,9 @@ export const addSkillsCommand = topic({
       examples: ["svc skills get announce", "svc skills get announce --skill-version 2 > announce.json"],
     }),
     delete: call(deleteSkill, {
-      says: "delete a skill, or one version of it; jobs under way go on (key of an approver)",
+      says: "delete a skill, or one version of it; running jobs continue (needs an approver's key)",
       takes: { "<skill>": ["name of the skill", { fills: "slug", parse: skillSlugOf }] },
-      options: [versionOption("the version; without it all of them")],
+      options: [versionOption("version (default: all versions)")],
       deleted: "slug",
       json: "the name as JSON",
       shows: (_, { values: { skill, skillVersion } }: Pick<Run<SkillValues>, "values">) => {

@@ -76,7 +76,7 @@ test("when an incident opens, the lead is paged and the chat is told: a signed p
   ]);
   expect(job?.receipt?.outcome).toBe("complete");
   const preview = await run("preview", "--program", "page");
-  expect(preview.printed).toEqual(["It would have been started by 2 of the last 3 events."]);
+  expect(preview.printed).toEqual(["2 of the last 3 events would have started it."]);
   const shown = JSON.parse((await run("show", "page", "--json")).printed.join(""));
   expect(shown.standingProgram.counts).toMatchObject({ seen: "3", filtered: "1", started: "1", skipped: "1" });
 });

@@ -35,7 +35,7 @@ test("what needs approval is asked about before it runs", async () => {
   const list = async () => (await runTestCommand(["asks", "list"], variables)).printed[1] ?? "";
   await until(async () => (await list()) !== "");
   const shown = await runTestCommand(["asks", "show", /ask_\w+/.exec(await list())?.[0] ?? ""], variables);
-  expect(shown.printed.join("\n")).toMatch(/^simulated +3 rows; 1 read; 3 writes not sent \(svc jobs show job_/m);
+  expect(shown.printed.join("\n")).toMatch(/^simulated +3 rows; 1 read; 3 writes not sent \(`svc jobs show job_/m);
 });
 
 test.each(["report-each-morning", "look-every-quarter-hour", "greet-one-at-a-time"])(
@@ -79,7 +79,7 @@ test("tell-of-new-deals tells the chat of a deal that is new, and of it alone", 
 test("times of the past are counted, backfilled and left out, as docs/guides/schedules/backfill-missed-runs.md says", async () => {
   expect(await run("create", "back", example("look-every-quarter-hour"))).toMatchObject({ code: 0 });
   const tried = await run("backfill", "back", "--since", "2h", "--dry-run");
-  expect(tried.printed).toEqual([expect.stringMatching(/^[78] of [78] would make a run$/)]);
+  expect(tried.printed).toEqual([expect.stringMatching(/^[78] of [78] would start a run$/)]);
   const watched = await run("backfill", "back", "--since", "2h", "--rate", "600", "--watch");
   expect([watched.code, watched.noted.at(-1)]).toEqual([0, expect.stringMatching(/^done: ([78]) of \1, \1 started$/)]);
   expect((await run("runs", "back")).printed.length).toBeGreaterThan(7);
@@ -114,7 +114,7 @@ test("a program is listed, shown, paused, resumed, updated and deleted", async (
   expect(await run("pause", "look", "--cancel-running")).toMatchObject({ printed: ["look is paused (requested)"] });
   expect(await run("update", "look", example("greet-one-at-a-time"), "--expect", "1")).toMatchObject({
     code: 0,
-    printed: [expect.stringMatching(/^stp_\w+ is of version 2$/)],
+    printed: [expect.stringMatching(/^stp_\w+ has version 2$/)],
   });
   const shown = (await run("show", "look")).printed.join("\n");
   expect(shown).toMatch(/state +paused \(requested\)\n[\s\S]*version +2/);

@@ -22,7 +22,7 @@ const aboutProgram = {
 
 /** `svc standing create|update|preview|list|show|runs|run|backfill|pause|resume|delete`. */
 export const addStandingCommand = topic({
-  says: "programs that the service starts by itself, and their runs",
+  says: "programs that svc starts by itself (schedules), and their runs",
   examples: [
     "svc standing",
     "svc standing create morning-report morning-report.json",
@@ -37,7 +37,7 @@ export const addStandingCommand = topic({
       isDefault: true,
       options: [
         ["--state <state>", "only programs of this state", { choices: stateNames }],
-        ["--limit <count>", "most programs to list", { parse: parseCount, default: 100 }],
+        ["--limit <count>", "largest number of programs to list", { parse: parseCount, default: 100 }],
       ],
       request: ({ values: { state } }) => ({ state: stateOfName(String(state ?? "")) }),
       rows: "standingPrograms",
@@ -58,21 +58,21 @@ export const addStandingCommand = topic({
     backfill: addStandingBackfill,
     pause: call(pauseStandingProgram, {
       ...aboutProgram,
-      says: "let a standing program start nothing until it is resumed; its jobs go on",
-      options: [["--cancel-running", "cancel its jobs under way as well"]],
+      says: "stop new runs of a standing program until it is resumed; its jobs continue",
+      options: [["--cancel-running", "also cancel its running jobs"]],
       examples: ["svc standing pause morning-report"],
     }),
     resume: call(resumeStandingProgram, {
       ...aboutProgram,
-      says: "let a paused standing program go on from now; what passed meanwhile is not made up for",
-      options: [["--adopt", "go on with what its tools are today, as a new version"]],
+      says: "continue a paused standing program from now; svc does not make up for missed times",
+      options: [["--adopt", "continue with the present definitions of its tools, as a new version"]],
       notes: ({ standingProgram: program }) => (program && pendingText(program)) ?? [],
       examples: ["svc standing resume morning-report", "svc standing resume morning-report --adopt"],
     }),
     delete: call(deleteStandingProgram, {
-      says: "end a standing program for good; its jobs go on and are found by its id",
+      says: "end a standing program permanently; its jobs continue and can be found by its id",
       takes: aboutProgram.takes,
-      options: [["--cancel-running", "cancel its jobs under way as well"]],
+      options: [["--cancel-running", "also cancel its running jobs"]],
       deleted: "id",
       json: "the answer as JSON",
       shows: "{id} is deleted",

@@ -147,7 +147,7 @@ test("subscriptions test shows what the endpoint answered, and ends with 1 when 
   const refused = await svc("subscriptions", "test", id);
   expect(refused.code).toBe(1);
   expect(refused.printed[1]).toMatch(/^1 +\S+Z +500 +http_500\S* .*not today$/);
-  expect(refused.noted.at(-1)).toMatch(/^svc: the endpoint did not take it: http_500/);
+  expect(refused.noted.at(-1)).toMatch(/^svc: the endpoint did not accept it: http_500/);
 });
 
 test("subscriptions test --no-wait prints the delivery's id alone, whose attempts are read later", async () => {
@@ -156,7 +156,7 @@ test("subscriptions test --no-wait prints the delivery's id alone, whose attempt
   const [deliveryId = ""] = printed;
   expect({ printed, noted }).toEqual({
     printed: [expect.stringMatching(/^dlv_\w{26}$/)],
-    noted: [`\`svc deliveries attempts ${deliveryId}\` tells how it went.`],
+    noted: [`\`svc deliveries attempts ${deliveryId}\` shows the result.`],
   });
   await until(async () => (await json("deliveries", "attempts", deliveryId)).length === 1);
   const attempts = await svc("deliveries", "attempts", deliveryId);
@@ -181,7 +181,7 @@ test("an event is listed by time and trigger, shown with its payload, and its de
 test("a toolkit that the project does not see is named where it has no events", async () => {
   const { code, printed, noted } = await svc("events", "list", "--toolkit", "calendr");
   expect({ code, rows: printed.length }).toEqual({ code: 0, rows: 1 });
-  expect(noted).toEqual(["The project sees no toolkit calendr; `svc catalog list` shows those there are."]);
+  expect(noted).toEqual(["The project has no toolkit calendr; `svc catalog list` lists its toolkits."]);
   expect((await svc("events", "list", "--toolkit", "calendar", "--until", "30d")).noted).toEqual([]);
 });
 

@@ -14,25 +14,25 @@ const exampleId = "sub_01h455vb4pex5vsknk084sn02q";
 
 /** `svc subscriptions create|list|show|update|delete|test|try`. */
 export const addSubscriptionsCommand = topic({
-  says: "create, list, show, change and delete subscriptions of endpoints to events, and try an endpoint out",
+  says: "create, list, show, change and delete subscriptions of endpoints to events, and test an endpoint",
   examples: [
     "svc subscriptions create https://hooks.example.com/svc --toolkit calendar",
     `svc subscriptions test ${exampleId}`,
   ],
   commands: {
     create: call(createSubscription, {
-      says: "subscribe an endpoint to events, and print the id and the secret that signs what it is sent",
+      says: "subscribe an endpoint to events, and print the subscription's id and its signing secret",
       takes: {
         "<url>": [
-          "endpoint that deliveries are posted to; https, unless its host is loopback",
+          "endpoint that deliveries are posted to; must be https unless its host is loopback",
           { fills: "endpointUrl" },
         ],
       },
       options: [
-        ["--toolkit <slug>", "only events of this toolkit (default: of all)", { fills: "toolkitSlug" }],
+        ["--toolkit <slug>", "only events of this toolkit (default: all)", { fills: "toolkitSlug" }],
         [
           "--trigger <slug>",
-          "only events of this trigger, such as calendar.events_changed (default: of all)",
+          "only events of this trigger, such as calendar.events_changed (default: all)",
           { fills: "triggerSlug" },
         ],
       ],
@@ -58,7 +58,7 @@ export const addSubscriptionsCommand = topic({
     list: list(listSubscriptions, {
       says: "list the project's subscriptions, active or not, newest first",
       isDefault: true,
-      options: [["--limit <count>", "most subscriptions to list", { parse: parseCount, default: 1_000 }]],
+      options: [["--limit <count>", "largest number of subscriptions to list", { parse: parseCount, default: 1_000 }]],
       pageSize: 1_000,
       rows: "subscriptions",
       table: subscriptionTable,
@@ -66,7 +66,7 @@ export const addSubscriptionsCommand = topic({
       examples: ["svc subscriptions list", "svc subscriptions list --limit 20 --json"],
     }),
     show: call(getSubscription, {
-      says: "show one subscription: how its endpoint fares, what waits for it, when it last took something",
+      says: "show one subscription: the health of its endpoint, its waiting deliveries, its last success",
       takes: { "<id>": "id of the subscription, sub_…" },
       result: "subscription",
       json: "the subscription as JSON",
@@ -74,12 +74,12 @@ export const addSubscriptionsCommand = topic({
       examples: [`svc subscriptions show ${exampleId}`],
     }),
     update: call(updateSubscription, {
-      says: "change a subscription's endpoint, or whether it receives deliveries; the rest stays as it is",
+      says: "change a subscription's endpoint, or switch it on or off; the rest stays",
       takes: { "<id>": "id of the subscription, sub_…" },
       options: [
         ["--endpoint <url>", "where deliveries are posted from now on", { fills: "endpointUrl" }],
-        ["--activate", "receive deliveries again; what was missed is not queued"],
-        ["--deactivate", "receive none, and end those that are pending for good", { conflicts: "activate" }],
+        ["--activate", "receive deliveries again; missed events are not queued"],
+        ["--deactivate", "receive no deliveries, and end the pending ones permanently", { conflicts: "activate" }],
       ],
       request: ({ values: { endpoint, activate, deactivate } }) => {
         if (endpoint === undefined && activate === undefined && deactivate === undefined)
@@ -90,7 +90,7 @@ export const addSubscriptionsCommand = topic({
       json: "the subscription as JSON",
       shows: ({ subscription }) => (subscription === undefined ? [] : subscriptionTable([subscription])),
       notes: (_, { values: { id, activate } }) =>
-        activate === true ? `\`svc replay --since <when> --subscription ${id}\` brings back what it missed.` : [],
+        activate === true ? `\`svc replay --since <when> --subscription ${id}\` delivers what it missed.` : [],
       examples: [
         `svc subscriptions update ${exampleId} --endpoint https://hooks.example.com/v2`,
         `svc subscriptions update ${exampleId} --activate`,
@@ -107,7 +107,7 @@ export const addSubscriptionsCommand = topic({
     test: addSubscriptionTest,
     try: call(tryNow, {
       ...tryParts,
-      says: "send what waits for a subscription now, in place of waiting for its next attempts",
+      says: "send the waiting deliveries of a subscription now instead of at their next attempts",
       takes: { "<id>": ["id of the subscription, sub_…", { fills: "subscriptionId" }] },
       examples: [`svc subscriptions try ${exampleId}`],
     }),
@@ -152,13 +152,13 @@ function factsOf(subscription: Subscription): readonly (readonly [string, string
     ["last error", plainText(health?.lastError ?? "")],
     ["answers in", health === undefined ? "" : timesText(health)],
     ["failing since", failingSince === undefined ? "" : timeText(failingSince)],
-    ["tried again at", backoffUntil === undefined ? "" : timeText(backoffUntil)],
+    ["next attempt at", backoffUntil === undefined ? "" : timeText(backoffUntil)],
     ["last success", timeText(lastSuccessAt)],
     ["pending", pendingDeliveries >= countedMax ? `${numberText(countedMax)} or more` : numberText(pendingDeliveries)],
     ["created", timeText(createdAt)],
-    ["made over MCP by", agent === undefined ? "" : agent.keyId],
+    ["created over MCP by", agent === undefined ? "" : agent.keyId],
     ["the agent's id of it", agent === undefined ? "" : agent.id],
-    ["ends unless refreshed", agent === undefined ? "" : timeText(agent.refreshBefore)],
+    ["expires unless refreshed", agent === undefined ? "" : timeText(agent.refreshBefore)],
   ];
 }
 

@@ -10,7 +10,7 @@ import { factLines, timeText } from "../text/table.ts";
 
 /** `svc tool-calls show`. */
 const addToolCallShow = call(ToolsService.method.getToolCall, {
-  says: "show one call with its arguments and the first 64 KiB of its result (those of a job's call stay with the job); sensitive values are masked",
+  says: "show one call with its arguments and the first 64 KiB of its result; sensitive values are masked (those of a job's call are kept with the job)",
   takes: { "<id>": "id of the call, call_…" },
   result: "call",
   json: "the call as JSON",
@@ -22,8 +22,8 @@ function partsOf({ jobId, argumentsJson, resultJson, truncated }: ToolCall): str
   if (jobId !== "")
     return [
       "",
-      "Arguments and result are the job's, and not shown here:",
-      `  \`svc jobs show ${jobId}\` shows what became of it, and the result that it declares.`,
+      "Arguments and result belong to the job and are not shown here:",
+      `  \`svc jobs show ${jobId}\` shows its steps and its declared result.`,
     ];
   const parts = [
     ["Arguments", argumentsJson],
@@ -44,7 +44,7 @@ function factsOf(call: ToolCall): [name: string, value: string][] {
     ["key", call.keyId],
     ["job", [call.jobId, call.stepId].filter(Boolean).join(", step ")],
     ["made", timeText(call.createdAt)],
-    ["took", `${durationMs} ms, the app ${providerMs} ms of it`],
+    ["took", `${durationMs} ms, of which the app took ${providerMs} ms`],
     ["idempotency key", call.idempotencyKey],
     ["sandbox", sandboxText(call)],
     ...call.hooks.map(({ hookId, decision, durationMs: ms }): [string, string] => [
@@ -56,7 +56,7 @@ function factsOf(call: ToolCall): [name: string, value: string][] {
 
 function sandboxText({ sandbox, toolSlug }: ToolCall): string {
   if (!sandbox) return "";
-  return isSkill(toolSlug) ? "yes: what the calls of its job answer is made up" : "yes: the result is made up";
+  return isSkill(toolSlug) ? "yes: the results of its job's calls are made up" : "yes: the result is made up";
 }
 
 /** `svc tool-calls list|show`. */
@@ -71,11 +71,11 @@ export const addToolCallsCommand = topic({
         ["--tool <slug>", "only calls of this tool", { fills: "toolSlug" }],
         ["--entity <id>", "only calls for this entity", { fills: "entityId" }],
         ["--outcome <outcome>", "only calls with this outcome, such as ok, held or outcome_unknown"],
-        ["--job <id>", "only calls that this job made, job_…", { fills: "jobId" }],
+        ["--job <id>", "only calls of this job, job_…", { fills: "jobId" }],
         ["--account <id>", "only calls with this account, acc_…", { fills: "connectedAccountId" }],
-        ["--key <id>", "only calls that this key made, key_…", { fills: "keyId" }],
-        ["--since <when>", "only calls made then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-        ["--limit <count>", "most calls to list", { parse: parseCount, default: 20 }],
+        ["--key <id>", "only calls of this key, key_…", { fills: "keyId" }],
+        ["--since <when>", "only calls made at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+        ["--limit <count>", "largest number of calls to list", { parse: parseCount, default: 20 }],
       ],
       rows: "calls",
       table: {
@@ -99,13 +99,13 @@ export const addToolCallsCommand = topic({
 
 /** Returns why a list is empty: a misspelled tool looks like one that was never called. */
 async function emptyText({ values: { tool }, project }: Run<Readonly<Record<string, unknown>>>): Promise<string> {
-  if (typeof tool !== "string" || tool === "") return "No call fits.";
+  if (typeof tool !== "string" || tool === "") return "No call matches.";
   const client = await project();
   try {
     await client.catalog.getTool({ slug: tool, projectId: await ownProjectId(client) });
-    return `No call of ${tool} fits.`;
+    return `No call of ${tool} matches.`;
   } catch (err) {
     if (!(err instanceof ConnectError) || err.code !== Code.NotFound) throw err;
-    return `No call fits, and the project sees no tool ${tool}; \`svc search\` finds tools.`;
+    return `No call matches, and the project has no tool ${tool}; \`svc search\` finds tools.`;
   }
 }

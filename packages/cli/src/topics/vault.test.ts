@@ -29,7 +29,7 @@ test("a secret of the deployment is put, given another value, listed without it 
   ]);
   const shown = [...again.printed, ...listed.printed, ...(await run(["list", "--json"])).printed, ...server.logs];
   expect(shown.join("\n")).not.toContain("marker");
-  expect(await run(["delete", "embeddings_key"])).toMatchObject({ code: 0, printed: ["embeddings_key is erased"] });
+  expect(await run(["delete", "embeddings_key"])).toMatchObject({ code: 0, printed: ["embeddings_key was erased"] });
   expect(await run(["delete", "embeddings_key"])).toMatchObject({
     code: 1,
     noted: [expect.stringContaining("`svc vault list`")],

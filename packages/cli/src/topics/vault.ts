@@ -18,8 +18,8 @@ const everyMs = 1_000;
 const addVaultRotate = command(
   AdminService.method.rotateVault,
   {
-    says: "replace the vault key: every sealed value is sealed anew in the background",
-    options: [["--watch", "wait until it is done, and tell how far it is"]],
+    says: "replace the vault key: svc seals every value again in the background",
+    options: [["--watch", "wait until it is done, and show the progress"]],
     json: "the rotation as JSON",
     examples: ["svc vault rotate", "svc vault rotate --watch"],
   },
@@ -53,7 +53,7 @@ function printRotation(
 /** Returns the state of a rotation in one line. */
 function rotationLine(rotation: VaultRotation): string {
   const { state, toKeyId, fromKeyIds, resealed, finishedAt, problem } = rotation;
-  const values = `${resealed} ${resealed === 1 ? "value" : "values"} sealed anew`;
+  const values = `${resealed} ${resealed === 1 ? "value" : "values"} sealed again`;
   const told = problem === "" ? "" : `; ${plainText(problem)}`;
   if (state === "done")
     return `done ${timeText(finishedAt)}: ${values}, ${fromKeyIds.join(", ")} refused, ${toKeyId} in use${told}`;
@@ -69,14 +69,14 @@ const { putDeploymentSecret, deleteDeploymentSecret, listDeploymentSecrets, getV
 
 /** `svc vault rotate|status|put|delete|list`. */
 export const addVaultCommand = topic({
-  says: "rotate the vault key and keep secrets of the deployment itself, as the administrator",
+  says: "rotate the vault key and store secrets of the deployment itself, as the administrator",
   examples: ["svc vault rotate --watch", "svc vault status", "svc vault put embeddings_key --secret-stdin < token"],
   commands: {
     rotate: addVaultRotate,
     status: command(
       getVaultRotation,
       {
-        says: "tell how far the last rotation of the vault key is",
+        says: "show the progress of the last rotation of the vault key",
         isDefault: true,
         json: "the rotation as JSON",
         examples: ["svc vault status"],
@@ -85,7 +85,7 @@ export const addVaultCommand = topic({
         printRotation((await admin().admin.getVaultRotation({})).rotation, values, context),
     ),
     put: call(putDeploymentSecret, {
-      says: "keep a secret of the deployment itself, or give it a new value",
+      says: "store a secret of the deployment itself, or replace its value",
       takes: { "<name>": "embeddings_key: the bearer token of the embeddings endpoint" },
       options: secretOptions,
       request: async ({ admin, values, context }) => {
@@ -98,7 +98,7 @@ export const addVaultCommand = topic({
       notes: (_, { asJson }) =>
         asJson
           ? []
-          : "Every node sends it within seconds, unless its environment has SVC_EMBEDDINGS_KEY, which comes first.",
+          : "Every node uses it within seconds, unless its environment has SVC_EMBEDDINGS_KEY, which takes precedence.",
       more: secretRemark,
       examples: [
         "svc vault put embeddings_key --secret-stdin < token",
@@ -110,11 +110,11 @@ export const addVaultCommand = topic({
       takes: { "<name>": "name of the secret" },
       deleted: "name",
       json: "the name as JSON",
-      shows: "{name} is erased",
+      shows: "{name} was erased",
       examples: ["svc vault delete embeddings_key"],
     }),
     list: list(listDeploymentSecrets, {
-      says: "list the names of the secrets that the deployment itself keeps; nobody reads a value back",
+      says: "list the names of the deployment's own secrets; svc never shows their values",
       rows: "secrets",
       table: { NAME: ({ name }) => name, CREATED: "createdAt", "VALUE OF": "updatedAt" },
       json: "the secrets as a JSON list",

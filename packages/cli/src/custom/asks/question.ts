@@ -70,8 +70,8 @@ export function questionLines(question: Question, options: readonly string[]): s
 
 function holderText({ principalId, deliveredPrincipals, exhausted, deadlineMs, isApproval }: Question): string {
   const reached = deliveredPrincipals.map(plainText).join(", ");
-  if (isApproval) return `approval by one of: ${reached}; no clock approves`;
-  if (exhausted) return `the ladder is over; still answerable by ${reached}`;
+  if (isApproval) return `approval by one of: ${reached}; there is no deadline`;
+  if (exhausted) return `the escalation has ended; ${reached} can still answer`;
   const others = deliveredPrincipals.length > 1 ? `, and answerable by ${reached}` : "";
   const leftMs = deadlineMs === undefined ? undefined : deadlineMs - systemClock.now();
   const until = leftMs === undefined ? "" : leftMs > 0 ? `, for ${spanText(leftMs)} more` : ", whose time is over";
@@ -113,5 +113,5 @@ export async function findAsk({ jobs }: SvcClient, requestId: string): Promise<A
       pageToken = page.nextPageToken;
     } while (pageToken !== "");
   }
-  throw new CommandError(`there is no ask ${requestId}; \`svc asks\` lists those there are`);
+  throw new CommandError(`there is no ask ${requestId}; \`svc asks\` lists the asks`);
 }

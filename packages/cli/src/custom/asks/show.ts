@@ -18,9 +18,9 @@ type ShowOptions = ProjectOptions & JsonOption & { job?: string };
 export const addAskShow = command(
   JobsService.method.getAsk,
   {
-    says: "show one question: its ladder, how it was settled, and the commands that answer it",
+    says: "show one question: its escalation, its decision, and the commands that answer it",
     takes: { "<id>": "id of the question, ask_…" },
-    options: [["--job <id>", "its job, job_…: spares looking for it"]],
+    options: [["--job <id>", "its job, job_…: saves a search for it"]],
     json: "the question as JSON",
     examples: [
       "svc asks show ask_01h455vb4pex5vsknk084sn02q",
@@ -55,7 +55,7 @@ function simulationText({ jobId, simulationReceipt }: Ask): string {
   const { rows, calls, limits } = simulationReceipt;
   const writes = limits?.used?.writes ?? 0;
   const did = [rowsText(rows, "map"), callsText(calls), `${numberText(writes)} writes not sent`].filter(Boolean);
-  return `${did.join("; ")} (svc jobs show ${jobId} names the simulation)`;
+  return `${did.join("; ")} (\`svc jobs show ${jobId}\` shows the simulation run)`;
 }
 
 function factsOf(ask: Ask): [name: string, value: string][] {

@@ -69,10 +69,10 @@ test.each([
 });
 
 test.each([
-  [["title=a", "title=b"], "--arg title is given 2 times and is no list"],
+  [["title=a", "title=b"], "--arg title is given 2 times and is not a list"],
   [["start={day}"], "--arg start is not JSON:"],
   [["labels=[urgent"], "--arg labels is not JSON:"],
-  [["title=a", "title.b=c"], "--arg title.b: title is given as a value already"],
+  [["title=a", "title.b=c"], "--arg title.b: title already has a value"],
 ])("%j is refused: %s", (pairs, message) => {
   expect(() => typed(...pairs)).toThrow(CommandError);
   expect(() => typed(...pairs)).toThrow(message);

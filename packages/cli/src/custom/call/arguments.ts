@@ -56,7 +56,7 @@ function put(args: Arguments, steps: readonly string[], value: unknown, name: st
     return;
   }
   const next = Object.hasOwn(args, step) ? args[step] : {};
-  if (!isObject(next)) throw new CommandError(`--arg ${name}: ${step} is given as a value already`);
+  if (!isObject(next)) throw new CommandError(`--arg ${name}: ${step} already has a value`);
   put(args, [step], next, name);
   put(next, more, value, name);
 }
@@ -69,7 +69,7 @@ function readValues(name: string, schema: Schema, texts: readonly string[]): unk
     if (more.length > 0 || types.size === 1)
       return texts.map((item) => scalarOf(name, asSchema(schema["items"]), item));
   }
-  if (more.length > 0) throw new CommandError(`--arg ${name} is given ${texts.length} times and is no list`);
+  if (more.length > 0) throw new CommandError(`--arg ${name} is given ${texts.length} times and is not a list`);
   return scalarOf(name, schema, text);
 }
 

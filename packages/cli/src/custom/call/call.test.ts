@@ -66,7 +66,7 @@ const destructive = ["delete_message", "--arg", "chat_id=4711", "--arg", "messag
 test("a destructive tool is held with 3, shows what would be sent, and is executed with --confirm", async () => {
   const { code, printed, noted } = await call(...destructive);
   expect({ code, printed }).toEqual({ code: 3, printed: [] });
-  expect(noted[0]).toBe("This would be sent:");
+  expect(noted[0]).toBe("Request:");
   expect(noted.join("\n")).toMatch(/POST https:\S+\/deleteMessage\n.*Authorization: [^\n]*\*\*\*.*"message_id": 5/s);
   expect(noted.at(-1)).toBe(
     "svc: held: messaging_bot.delete_message is destructive, and nothing was sent. The same command with --confirm sends it.",
@@ -76,7 +76,7 @@ test("a destructive tool is held with 3, shows what would be sent, and is execut
 
 test.each([
   ["of a write", ["send_message", "--arg", "chat_id=4711", "--arg", "text=Hi"], "Dry run: nothing was sent."],
-  ["of what is destructive", destructive, "Dry run: nothing was sent. Without --confirm it would be held."],
+  ["of what is destructive", destructive, "Dry run: nothing was sent. Without --confirm the call needs confirmation."],
 ])("a dry run %s prints the request with its credential masked", async (_, [tool = "", ...options], note) => {
   const { code, printed, noted } = await call(tool, ...options, "--dry-run");
   expect({ code, noted }).toEqual({ code: 0, noted: [note] });
@@ -90,7 +90,7 @@ test("every fault of the arguments is a line, and the command ends with 1", asyn
   expect(noted).toEqual([
     "  the arguments must have required property 'chat_id'",
     '  the arguments must not have the property "chat"; did you mean "chat_id"?',
-    "svc: invalid_arguments: 2 faults, and nothing was sent. `svc catalog show messaging_bot.send_message` shows what it takes.",
+    "svc: invalid_arguments: 2 faults, and nothing was sent. `svc catalog show messaging_bot.send_message` shows the arguments.",
   ]);
 });
 
@@ -104,7 +104,7 @@ test("an entity without an account is told how to connect one", async () => {
 });
 
 test.each([
-  ["sandbox:429", /^svc: rate_limited \(HTTP 429\): .* The same call may be sent again in 1 s\.$/],
+  ["sandbox:429", /^svc: rate_limited \(HTTP 429\): .* The same call can be sent again in 1 s\.$/],
   ["sandbox:cut", /^svc: outcome_unknown: .* `svc tool-calls show call_\w+` shows what was sent\.$/],
 ])("what became of a call for %s is one line that says how to go on", async (entity, line) => {
   const options = ["--entity", entity, "--arg", "chat_id=1", "--arg", "text=Hi"];
@@ -161,7 +161,7 @@ test("tool-calls show says of a job's call that its arguments and result stay wi
     return id !== "";
   });
   const { printed } = await svc("tool-calls", "show", id);
-  expect(printed.join("\n")).toContain("Arguments and result are the job's, and not shown here:");
+  expect(printed.join("\n")).toContain("Arguments and result belong to the job and are not shown here:");
   expect(printed.join("\n")).toContain(`svc jobs show ${jobId}`);
   expect(printed.join("\n")).not.toContain("By a job");
 });
@@ -189,9 +189,9 @@ test("tool-calls lists what was called by its filters, and shows one with argume
   const message = JSON.parse((await svc("tool-calls", "show", id, "--json")).printed.join("\n"));
   expect(message).toMatchObject({ id, toolSlug: "messaging_bot.send_message", entityId: "ada", outcome: "ok" });
   const none = await svc("tool-calls", "--entity", "nobody");
-  expect(none).toMatchObject({ printed: [expect.anything()], noted: ["No call fits."] });
+  expect(none).toMatchObject({ printed: [expect.anything()], noted: ["No call matches."] });
   const unknown = await svc("tool-calls", "--tool", "nope.nope");
-  expect(unknown.noted).toEqual(["No call fits, and the project sees no tool nope.nope; `svc search` finds tools."]);
+  expect(unknown.noted).toEqual(["No call matches, and the project has no tool nope.nope; `svc search` finds tools."]);
   const json = await svc("tool-calls", "list", ...filters, "--json");
   expect(JSON.parse(json.printed.join("\n"))).toMatchObject([{ id, outcome: "ok" }]);
 });
@@ -215,7 +215,7 @@ test("search lists tools with class and first sentence, best first", async () =>
   expect(code).toBe(0);
   expect(printed[0]).toMatch(/^TOOL +CLASS +CONFIDENCE +DESCRIPTION$/);
   expect(printed.slice(1).filter((line) => /^\S/.test(line))).toHaveLength(2);
-  expect(noted).toEqual([expect.stringMatching(/^`svc catalog show \w+\.\w+` shows what a tool takes\.$/)]);
+  expect(noted).toEqual([expect.stringMatching(/^`svc catalog show \w+\.\w+` shows the arguments of a tool\.$/)]);
 });
 
 test("search keeps to a toolkit and a class, and --json is the service's answer", async () => {
@@ -231,5 +231,5 @@ test("search keeps to a toolkit and a class, and --json is the service's answer"
 test("a search that nothing fits says so and prints nothing", async () => {
   const { code, printed, noted } = await svc("search", "zzzzqqqq");
   expect({ code, printed }).toEqual({ code: 0, printed: [] });
-  expect(noted).toEqual(["No tool fits. Say it in other words, or with fewer filters."]);
+  expect(noted).toEqual(["No tool matches. Use other words, or fewer filters."]);
 });

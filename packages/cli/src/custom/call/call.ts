@@ -14,37 +14,37 @@ type CallValues = {
 };
 
 const notes = `
-Values are typed by the tool's input schema: 5 and true are a number and a boolean where it has them, objects and lists
-may be written as JSON, and start.date=2026-03-14 sets a field of an object. \`svc catalog show <tool>\` shows the schema.
+Values get the types of the tool's input schema: 5 and true become a number and a boolean if it has them, objects and lists
+can be written as JSON, and start.date=2026-03-14 sets a field of an object. \`svc catalog show <tool>\` shows the schema.
 
-Exit status: 0 executed, 1 refused or failed, 2 wrong options, 3 held. Only the result goes to standard output.`;
+Exit status: 0 executed, 1 refused or failed, 2 wrong options, 3 needs confirmation. Only the result goes to standard output.`;
 
 /** `svc call`. */
 export const addCallCommand = command(
   ToolsService.method.callTool,
   {
-    says: "call a tool on behalf of a connected account and print its result as JSON",
+    says: "call a tool with a connected account and print its result as JSON",
     takes: { "<tool>": ["slug of the tool, such as calendar.list_events", { fills: "toolSlug" }] },
     options: [
       [
         "--arg <name=value>",
-        "an argument; again for a further one, or for a further item of a list",
+        "an argument; repeat it for further arguments, or for further items of a list",
         { parse: collect, default: [] },
       ],
-      ["--args-json <json>", "arguments as a JSON object, or @file, or @- for standard input; --arg wins over it"],
-      ["--entity <id>", "whose account to call with, as it was named to `svc connect`", { fills: "entityId" }],
-      ["--account <id>", "the account to call with, acc_…", { fills: "connectedAccountId" }],
-      ["--confirm", "execute a destructive tool, which is held otherwise"],
-      ["--dry-run", "print the request that would be sent, and send nothing"],
+      ["--args-json <json>", "arguments as a JSON object, or @file, or @- for standard input; --arg takes precedence"],
+      ["--entity <id>", "entity whose account makes the call, as given to `svc connect`", { fills: "entityId" }],
+      ["--account <id>", "account that makes the call, acc_…", { fills: "connectedAccountId" }],
+      ["--confirm", "execute a destructive tool, which otherwise needs confirmation"],
+      ["--dry-run", "print the request without sending it"],
       [
         "--fields <paths>",
-        "keep these fields of the result, comma separated: items.id,nextPageToken",
+        "fields of the result to keep, separated by commas: items.id,nextPageToken",
         { parse: (text) => text.split(",").map((path) => path.trim()) },
       ],
       ["--max-bytes <count>", "longest result, in bytes, from 256; lists are shortened to fit", { parse: parseBytes }],
-      ["--idempotency-key <text>", "makes the call safe to repeat: with the same key it is executed once in 24 hours"],
+      ["--idempotency-key <text>", "make the call safe to repeat: with the same key it is executed once in 24 hours"],
     ],
-    json: "the server's answer, whatever the outcome, as JSON; a refusal is no answer, and a line on standard error",
+    json: "the server's answer as JSON, for every outcome; a refusal goes to standard error as one line",
     more: notes,
     examples: [
       "svc call calendar.list_events --entity ada --arg calendar_id=primary --fields items.id,items.summary",

@@ -25,11 +25,12 @@ export function printCall(response: CallToolResponse, asked: CallRun, context: C
   if (outcome !== "ok") throw failed(response, asked, context);
   if (!asMessage) context.print(indentJson(response.resultJson));
   for (const warning of warnings) context.note(`Warning: ${warning}`);
-  if (replayed) context.note("Replayed: the answer of the first call with this idempotency key; nothing was sent.");
+  if (replayed)
+    context.note("Replayed: this is the answer of the first call with this idempotency key; nothing was sent.");
   if (sandbox) context.note(isSkill(toolSlug) ? skillNote : "Sandbox: the result is made up; no app was called.");
 }
 
-const skillNote = "Sandbox: the job is submitted; what its calls answer is made up.";
+const skillNote = "Sandbox: the job was submitted; the results of its calls are made up.";
 
 /** True if calls of a tool submit a job. */
 export function isSkill(toolSlug: string): boolean {
@@ -48,18 +49,20 @@ type CallRun = CalledTool & {
 
 function printDryRun(outcome: string, request: ToolRequest, context: CommandContext): void {
   for (const line of requestLines(request)) context.print(line);
-  context.note(`Dry run: nothing was sent.${outcome === "held" ? " Without --confirm it would be held." : ""}`);
+  context.note(
+    `Dry run: nothing was sent.${outcome === "held" ? " Without --confirm the call needs confirmation." : ""}`,
+  );
 }
 
 function held({ request, jobId }: CallToolResponse, toolSlug: string, context: CommandContext): CommandError {
   if (request !== undefined) {
-    context.note("This would be sent:");
+    context.note("Request:");
     for (const line of requestLines(request)) context.note(`  ${line}`);
   }
   const how =
     jobId === ""
       ? "is destructive, and nothing was sent. The same command with --confirm sends it."
-      : `is confirmed by a person, and nothing was sent. Job ${jobId} asks, and sends it: \`svc jobs watch ${jobId}\`.`;
+      : `needs a person's confirmation, and nothing was sent. Job ${jobId} asks the person, and then sends it: \`svc jobs watch ${jobId}\`.`;
   return new CommandError(`held: ${toolSlug} ${how}`, heldExitCode);
 }
 
@@ -73,7 +76,7 @@ function failed(response: CallToolResponse, asked: CallRun, context: CommandCont
   if (faults.length > 0) {
     const count = countText(faults.length, "fault");
     return new CommandError(
-      `${outcome}: ${count}, and nothing was sent. \`svc catalog show ${toolSlug}\` shows what it takes.`,
+      `${outcome}: ${count}, and nothing was sent. \`svc catalog show ${toolSlug}\` shows the arguments.`,
     );
   }
   const status = providerStatus === 0 ? "" : ` (HTTP ${providerStatus})`;
@@ -100,12 +103,12 @@ function shellWord(text: string): string {
 function adviceOf({ outcome, retryable, retryAfter, callId }: CallToolResponse, asked: CallRun): string {
   if (retryable) {
     const wait = retryAfter === undefined ? "" : ` in ${Number(retryAfter.seconds) + retryAfter.nanos / 1e9} s`;
-    return `The same call may be sent again${wait}.`;
+    return `The same call can be sent again${wait}.`;
   }
   switch (outcome) {
     case "account_unusable":
     case "missing_scope":
-      return `${connectCommand(asked)} connects the account anew.`;
+      return `${connectCommand(asked)} connects the account again.`;
     case "outcome_unknown":
       return `\`svc tool-calls show ${callId}\` shows what was sent.`;
     default:

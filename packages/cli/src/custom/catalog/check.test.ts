@@ -124,7 +124,7 @@ test.each([
     "holds no toolkit",
     "code_host/tools",
     [],
-    /^svc: there is no toolkit in .*: one is a folder <slug> with toolkit\.yaml/,
+    /^svc: there is no toolkit in .*: a toolkit is a folder <slug> with toolkit\.yaml/,
   ],
 ])("a folder that %s ends with 1", async (_, name, printed, text) => {
   expect(await check([join(folder, name)])).toEqual({ code: 1, printed, noted: [expect.stringMatching(text)] });

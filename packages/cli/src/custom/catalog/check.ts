@@ -17,11 +17,11 @@ type CheckOptions = JsonOption & { deployment?: string };
 export const addCatalogCheck = command(
   undefined,
   {
-    says: "check toolkit definitions as the service does at its start, without one, and print every fault",
+    says: "check toolkit definitions without a service, as its start does, and print every problem",
     takes: { "[folder...]": "folders of toolkits, or of one toolkit each (default: those of SVC_TOOLKITS)" },
     options: [["--deployment <file>", "deployment file to check them with (default: SVC_DEPLOYMENT)"]],
     json: "counts and faults as JSON",
-    more: "\nWith folders given, what the deployment file says of other toolkits is left out.\nEnds with 1 when there is a fault.",
+    more: "\nIf folders are given, the deployment file's entries for other toolkits are ignored.\nThe exit code is 1 if there is a problem.",
     client: "none",
     examples: [
       "svc catalog check",
@@ -43,7 +43,7 @@ export const addCatalogCheck = command(
     }
     if (catalog.toolkits.size === 0) {
       throw new CommandError(
-        `there is no toolkit in ${folders.map(shortPath).join(", ")}: one is a folder <slug> with toolkit.yaml and tools/<tool>.yaml`,
+        `there is no toolkit in ${folders.map(shortPath).join(", ")}: a toolkit is a folder <slug> with toolkit.yaml and tools/<tool>.yaml`,
       );
     }
     if (!asJson) context.print(`${summaryText(catalog)}: no fault (${elapsedMs} ms)`);

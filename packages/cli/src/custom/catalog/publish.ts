@@ -15,9 +15,9 @@ type PublishOptions = { readonly dryRun?: true; readonly folder: string };
 export const addCatalogPublish = command(
   CatalogService.method.publishToolkit,
   {
-    says: "publish a toolkit for the key's project alone, over an earlier one of the same slug; for an approver",
+    says: "publish a toolkit for the key's project, replacing an earlier one of the same slug; needs an approver's key",
     takes: { "<folder>": "folder of the toolkit, with toolkit.yaml and tools/<tool>.yaml" },
-    options: [["--dry-run", "have the service check it, and keep nothing"]],
+    options: [["--dry-run", "check the toolkit on the service without storing it"]],
     examples: ["svc catalog publish my-toolkits/task_list --dry-run", "svc catalog publish my-toolkits/task_list"],
   },
   async ({ values: options, context, project, asJson }: Run<PublishOptions>) => {
@@ -89,7 +89,7 @@ async function entriesOf(folder: string): Promise<string[]> {
     return await readdir(folder);
   } catch {
     throw new CommandError(
-      `${folder} cannot be listed: name the folder of one toolkit, which holds toolkit.yaml and tools`,
+      `${folder} cannot be listed: name the folder of one toolkit, which contains toolkit.yaml and tools`,
     );
   }
 }

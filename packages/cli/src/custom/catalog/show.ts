@@ -24,7 +24,7 @@ type ShowOptions = ProjectOptions & JsonOption;
 export const addCatalogShow = command(
   CatalogService.method.getToolkit,
   {
-    says: "show a toolkit with what connecting to it takes and its tools, or a tool with its arguments and result",
+    says: "show a toolkit with what a connection needs and its tools, or a tool with its arguments and result",
     takes: { "<slug>": "slug of a toolkit (calendar) or of a tool (calendar.list_events)" },
     json: "the server's messages as JSON",
     words: "<toolkit>",
@@ -102,7 +102,7 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
   for (const line of wrapText(tool.description)) context.print(line);
   const facts: Fact[] = [
     ["owner", ownerText(tool)],
-    ["scopes", tool.requiredScopes.join(" ") || "none in particular"],
+    ["scopes", tool.requiredScopes.join(" ") || "none"],
   ];
   if (tool.kind !== ToolKind.TRIGGER) facts.push(["callable", tool.callable ? "yes" : `no. ${tool.uncallableReason}`]);
   if (tool.replacedBy !== "") facts.push(["deprecated", `use ${tool.replacedBy}`]);
@@ -133,7 +133,7 @@ function printSchemas(tool: Tool, context: CommandContext): void {
   } else if (tool.kind !== ToolKind.TRIGGER) {
     printBlock(["It takes no arguments."], context);
   }
-  if (hasRules(input)) printBlock(["Rules between the arguments stand in the schema: --json shows it."], context);
+  if (hasRules(input)) printBlock(["There are rules between the arguments: --json shows the whole schema."], context);
   const fields = fieldRows(parseSchema(tool.outputSchemaJson));
   const what = tool.kind === ToolKind.TRIGGER ? "PAYLOAD" : "RESULT";
   printBlock(fields.length > 0 ? tableLines([what, "TYPE"], fields) : ["Its result has no fields."], context);

@@ -8,7 +8,7 @@ import type { Terminal } from "../../command/context.ts";
 import { runTestCommand, startCommand } from "../../test-command.ts";
 
 /** What comes of connecting in a sandbox. */
-const sandboxNote = "Sandbox: no app was asked, and any credential is taken; results of calls are made up.";
+const sandboxNote = "Sandbox: no app was asked, and any credential is accepted; results of calls are made up.";
 
 let server: TestServer;
 
@@ -114,7 +114,7 @@ test("without a terminal every variable that is missing is named once, as the op
   expect(code).toBe(1);
   expect(noted).toEqual([
     expect.stringMatching(
-      /^svc: search_engine also wants --var hostname=search\.example\.com \(.*\); --var port=443 \(.*\)$/,
+      /^svc: search_engine also needs --var hostname=search\.example\.com \(.*\); --var port=443 \(.*\)$/,
     ),
   ]);
   expect(noted[0]?.match(/hostname=/g)).toHaveLength(1);
@@ -131,7 +131,7 @@ test("oauth2 opens the page of consent, waits with a spinner, and prints the id 
   expect(await exitCode).toBe(0);
   expect(printed).toEqual([expect.stringMatching(/^acc_\w{26}$/)]);
   expect(noted).toEqual([
-    "Your browser should show the page; if it does not, open:",
+    "Your browser should show the page. If it does not, open:",
     expect.stringContaining(`${server.url}/oauth/start?state=`),
     "calendar is connected for ada with oauth2.",
     sandboxNote,
@@ -165,20 +165,20 @@ test("an interrupt ends the wait and says how to go on", async () => {
   await command.line(/oauth\/start/);
   command.interrupt();
   expect(await command.exitCode).toBe(1);
-  expect(command.noted.at(-1)).toMatch(/^svc: not waited for any longer; `svc connections show acc_\w+` tells/);
+  expect(command.noted.at(-1)).toMatch(/^svc: stopped waiting; `svc connections show acc_\w+` shows/);
 });
 
 test("a key that the scheme does not take is refused before anything is sent", async () => {
   const { code, noted } = await svc("connect", "calendar", "--entity", "ada", "--key-stdin");
   expect(code).toBe(1);
-  expect(noted).toEqual(["svc: the scheme oauth2 takes no key: leave --key-stdin and --key-env out"]);
+  expect(noted).toEqual(["svc: the scheme oauth2 has no key: leave out --key-stdin and --key-env"]);
 });
 
 test("an app's own key given with --api-key is told where it belongs", async () => {
   const { code, noted } = await svc("connect", "messaging_bot", "--entity", "ada", "--api-key", "the-apps-own-key");
   expect(code).toBe(1);
   expect(noted).toEqual([
-    expect.stringMatching(/API_KEY_INVALID.* the app's own key goes by --key-stdin or --key-env\.$/),
+    expect.stringMatching(/API_KEY_INVALID.* give the app's own key with --key-stdin or --key-env\.$/),
   ]);
 });
 

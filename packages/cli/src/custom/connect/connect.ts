@@ -14,8 +14,8 @@ type ConnectOptions = ProjectOptions &
   ConnectInputs & { entity: string; open: boolean; redirectUrl?: string };
 
 const notes = `
-No option takes a secret: it would stay in the shell's history and show in the list of processes. At a terminal the key is
-asked for and not shown; elsewhere give it with --key-stdin or --key-env. --api-key is the project's key of svc.`;
+No option takes a secret, because it would stay in the shell's history and in the list of processes. At a terminal the
+command asks for the key without showing it; otherwise give it with --key-stdin or --key-env. --api-key is the project's key of svc.`;
 
 /** `svc connect`. */
 export const addConnectCommand = command(
@@ -24,18 +24,18 @@ export const addConnectCommand = command(
     says: "connect an entity's account of an app, and print the account's id",
     takes: { "<toolkit>": "slug of the toolkit, such as calendar" },
     options: [
-      ["--entity <id>", "whose account it is: your own name for a user, up to 200 characters", { required: true }],
+      ["--entity <id>", "owner of the account: your own id of a user, up to 200 characters", { required: true }],
       ["--scheme <scheme>", "oauth2, api_key, basic or none (default: the only one that the toolkit declares)"],
       [
         "--var <name=value>",
-        "what the toolkit wants filled in, such as a host name; as often as needed",
-        { default: {}, defaultText: "asked for at a terminal", parse: collectPair },
+        "a variable of the toolkit, such as a host name; can be repeated",
+        { default: {}, defaultText: "asked at a terminal", parse: collectPair },
       ],
       ["--username <name>", "user name, for the scheme basic"],
       ["--key-stdin", "read the key, or the password of basic, from standard input"],
       ["--key-env <name>", "read it from this environment variable"],
-      ["--no-open", "print the page of consent for oauth2, and start no browser"],
-      ["--redirect-url <url>", "where the browser ends up after consent (default: a plain page)"],
+      ["--no-open", "print the consent page for oauth2 instead of opening a browser"],
+      ["--redirect-url <url>", "page that the browser is sent to after consent (default: a plain page)"],
     ],
     json: "the account as JSON",
     more: notes,
@@ -58,7 +58,7 @@ export const addConnectCommand = command(
 function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandContext): unknown {
   if (apiKey === undefined || !(err instanceof ConnectError) || err.code !== Code.Unauthenticated) return err;
   return new CommandError(
-    `${failureText(err, originOf(context))} --api-key takes the project's key of svc; the app's own key goes by --key-stdin or --key-env.`,
+    `${failureText(err, originOf(context))} --api-key is the project's key of svc; give the app's own key with --key-stdin or --key-env.`,
   );
 }
 
@@ -84,10 +84,10 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
   context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
   if (!account.sandbox && !credentialTried && authorizeUrl === "")
     context.note(
-      `The credential was stored and not tried: ${toolkitSlug} names no call that identifies an account. Try it: \`svc connections test ${id}\`.`,
+      `The credential was stored but not tested: ${toolkitSlug} names no call that identifies an account. Test it: \`svc connections test ${id}\`.`,
     );
   if (account.sandbox)
-    context.note("Sandbox: no app was asked, and any credential is taken; results of calls are made up.");
+    context.note("Sandbox: no app was asked, and any credential is accepted; results of calls are made up.");
 }
 
 /** Lifetime of an authorize URL, and the interval at which the account is read, in milliseconds. */
@@ -106,7 +106,7 @@ async function awaitConsent(
   const { terminal } = context;
   const isOpened = canOpen && ((await terminal?.openPage(authorizeUrl)) ?? false);
   context.note(
-    isOpened ? "Your browser should show the page; if it does not, open:" : "Open this page within 10 minutes:",
+    isOpened ? "Your browser should show the page. If it does not, open:" : "Open this page within 10 minutes:",
   );
   context.note(authorizeUrl);
   const stopSpinner = await terminal?.startSpinner("Waiting for consent");
@@ -131,5 +131,5 @@ async function pollAccount({ connections }: SvcClient, id: string, signal: Abort
     await systemClock.wait(pollMs, signal);
   }
   if (!signal.aborted) throw new CommandError("consent was not given within 10 minutes; run the command again");
-  throw new CommandError(`not waited for any longer; \`svc connections show ${id}\` tells what becomes of it`);
+  throw new CommandError(`stopped waiting; \`svc connections show ${id}\` shows the account's state`);
 }

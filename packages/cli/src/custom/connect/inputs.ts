@@ -48,7 +48,7 @@ export async function fillVariables(
   const filled = { ...inputs.var };
   const missing = accountVariables.filter(({ name }) => !Object.hasOwn(filled, name));
   if (terminal === undefined && missing.length > 0) {
-    throw new CommandError(`${toolkitSlug} also wants ${missing.map(optionFor).join("; ")}`);
+    throw new CommandError(`${toolkitSlug} also needs ${missing.map(optionFor).join("; ")}`);
   }
   for (const variable of missing) {
     if (terminal === undefined) break;
@@ -84,5 +84,5 @@ export async function readCredential(
 function refuseSecret(scheme: string, { keyStdin, keyEnv }: ConnectInputs): GivenCredential {
   // No scheme: several are declared, and the server lists them.
   if (scheme === "" || (keyStdin === undefined && keyEnv === undefined)) return {};
-  throw new CommandError(`the scheme ${scheme} takes no key: leave --key-stdin and --key-env out`);
+  throw new CommandError(`the scheme ${scheme} has no key: leave out --key-stdin and --key-env`);
 }

@@ -15,7 +15,7 @@ type CheckOptions = { readonly set: readonly TypedArgument[]; readonly program: 
 export const addJobCheck = command(
   JobsService.method.checkProgram,
   {
-    says: "tell what submitting a program would tell, and store nothing: every fault with its line, or what it can do and may not mean",
+    says: "check a program without submitting it: print every problem with its line, or what the program can do and notes on it",
     takes: { "<program>": "file of the program, or - for standard input" },
     json: "faults, hash and estimate as JSON",
     examples: ["svc jobs check remind.json", "generate-program | svc jobs check - --json"],
@@ -26,7 +26,7 @@ export const addJobCheck = command(
     const program = await readProgramFile(file, options.set, context);
     if (isStandingDefinition(program.programJson))
       throw new CommandError(
-        `${program.name} is the definition of a standing program, whose program stands in \`program\`; \`svc standing preview\` checks it`,
+        `${program.name} is the definition of a standing program, with the program in \`program\`; \`svc standing preview\` checks it`,
       );
     const { jobs } = await project();
     const answer = await jobs.checkProgram({ programJson: program.programJson });

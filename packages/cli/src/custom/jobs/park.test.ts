@@ -35,7 +35,7 @@ test("a job is parked, a watch that does not wait ends with 3 and says so, and i
   const watched = await svc("jobs", "watch", id, "--no-wait");
   expect(watched).toMatchObject({ code: 3, printed: [] });
   expect(watched.noted.at(-1)).toContain(
-    `${id} is parked (administrator at step send); an administrator lets it go on`,
+    `${id} is parked (administrator at step send); an administrator continues it`,
   );
   expect((await svc("jobs", "log", id)).printed.join("\n")).toContain("administrator");
   expect(await svc("jobs", "release", id, "--project", "default")).toMatchObject({
@@ -48,10 +48,10 @@ test("a job is paused and resumed by a key of its project, and a watch that does
   const id = await submit();
   const paused = await svc("jobs", "pause", id);
   expect(paused).toMatchObject({ code: 0, printed: [`${id} is parked (paused at step send)`] });
-  expect(paused.noted).toEqual([`\`svc jobs resume ${id}\` lets it go on, \`svc jobs cancel ${id}\` ends it.`]);
+  expect(paused.noted).toEqual([`\`svc jobs resume ${id}\` continues it, \`svc jobs cancel ${id}\` ends it.`]);
   const watched = await svc("jobs", "watch", id, "--no-wait");
   expect(watched.code).toBe(3);
-  expect(watched.noted.at(-1)).toContain("`svc jobs resume` lets it go on");
+  expect(watched.noted.at(-1)).toContain("`svc jobs resume` continues it");
   expect(await svc("jobs", "resume", id)).toMatchObject({ code: 0, printed: [`${id} is queued`] });
   const again = await svc("jobs", "resume", id);
   expect(again).toMatchObject({ code: 1, printed: [] });

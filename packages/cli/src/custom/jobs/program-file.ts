@@ -48,7 +48,7 @@ function parseProgram(text: string, name: string): unknown {
 
 function setValues(program: unknown, typed: readonly TypedArgument[], name: string): Arguments {
   if (typeof program !== "object" || program === null || Array.isArray(program)) {
-    throw new CommandError(`${name} is not a JSON object: it has no input to set`);
+    throw new CommandError(`${name} is not a JSON object, so it has no input to set`);
   }
   const given = program as Arguments;
   const schema = { properties: { input: given["inputSchema"], params: {} } };
@@ -111,7 +111,7 @@ export type Note = {
 /** Returns notes about a document, one line each, as `file:line pointer note CODE: what, and what to do if it is not meant`. */
 export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<string[]> {
   const told = notes.map(({ field, reason, message, help }) => {
-    return { field, reason: `note ${reason}`, help: withCommands(`${message}. If that is not meant: ${help}.`) };
+    return { field, reason: `note ${reason}`, help: withCommands(`${message}. If you do not mean that: ${help}.`) };
   });
   return faultLines(told, file);
 }
@@ -119,7 +119,7 @@ export function noteLines(notes: readonly Note[], file: ProgramFile): Promise<st
 /** The option that fills in values of a program. */
 export const setOption = [
   "--set <name=value>",
-  "a value of the program: input.day=2026-12-01 or params.min=5; as often as needed",
+  "a value of the program: input.day=2026-12-01 or params.min=5; can be repeated",
   { parse: collect, default: [] },
 ] as const;
 

@@ -9,22 +9,18 @@ import { type WatchOptions, watchJob, watchParts } from "./watch/watch-job.ts";
 export const addJobRetry = command(
   JobsService.method.retryJob,
   {
-    says: "take a job on that failed, expired, was aborted or cancelled: what ended well stays, the rest is done again",
+    says: "continue a job that failed, expired, was aborted or cancelled: successful parts stay, the rest runs again",
     takes: { "<id>": "id of the job, job_…" },
     options: [
-      [
-        "--from <step>",
-        "go back to an earlier step first, as long as nothing was written since",
-        { fills: "fromStepId" },
-      ],
+      ["--from <step>", "go back to an earlier step first; refused if a write was made since", { fills: "fromStepId" }],
       [
         "--params <json>",
         'other values for params of the program, such as {"minValue": 1000}',
         { fills: "paramsJson" },
       ],
-      ["--resend-unknown", "send writes again whose outcome is unknown; without it they stay in doubt"],
-      ["--idempotency-key <text>", "makes retrying safe to repeat: with the same key it is the same attempt"],
-      ["--watch", "show its progress to its end"],
+      ["--resend-unknown", "send writes with unknown outcome again; without it they stay in doubt"],
+      ["--idempotency-key <text>", "make the retry safe to repeat: with the same key it is the same attempt"],
+      ["--watch", "show its progress until it ends"],
     ],
     ...watchParts,
     examples: [
@@ -49,12 +45,12 @@ export const addJobRetry = command(
 export const addJobRerun = command(
   JobsService.method.rerunJob,
   {
-    says: "submit the program of a job again as a new job; print its id, and what changed of its tools since",
+    says: "submit the program of a job again as a new job; print its id, and how its tools have changed",
     takes: { "<id>": "id of the job, job_…" },
     options: [
       [
         "--input <json>",
-        "another input, by the program's inputSchema; without it that of the job",
+        "another input, by the program's inputSchema (default: that of the job)",
         { fills: "inputJson" },
       ],
       [
@@ -62,9 +58,9 @@ export const addJobRerun = command(
         'other values for params of the program, such as {"minValue": 1000}',
         { fills: "paramsJson" },
       ],
-      ["--repin", "run on the definitions of today, and not on those that the job ran on"],
-      ["--idempotency-key <text>", "makes it safe to repeat: with the same key it is the same new job"],
-      ["--watch", "show its progress to its end"],
+      ["--repin", "use today's definitions instead of those of the job"],
+      ["--idempotency-key <text>", "make it safe to repeat: with the same key it is the same new job"],
+      ["--watch", "show its progress until it ends"],
     ],
     ...watchParts,
     examples: [
@@ -86,7 +82,7 @@ export const addJobRerun = command(
 
 function driftLines({ drift }: RerunJobResponse): string[] {
   return drift.map(({ toolSlug, what, before, after }) => {
-    if (what === "gone") return `${toolSlug} is in the catalog no more`;
+    if (what === "gone") return `${toolSlug} is no longer in the catalog`;
     const isShort = what === "version" || what === "accessClass";
     return `${toolSlug} has another ${what}${isShort ? `: ${plainText(before)}, and now ${plainText(after)}` : ""}`;
   });

@@ -20,10 +20,10 @@ type Fact = readonly [name: string, value: string];
 export const addJobShow = command(
   JobsService.method.getJob,
   {
-    says: "show one job: where it stands, its steps with rows, calls and undo, its receipt, what it waits for",
+    says: "show one job: its state, its steps with rows, calls and undo, its receipt, what it waits for",
     takes: { "<id>": "id of the job, job_…" },
     json: "the job as JSON, with its simulation if it has one",
-    more: "\nTOOK is from the first beginning of a step to its last end, without waiting for a person.",
+    more: "\nTOOK is the time from the first start of a step to its last end, without waits for a person.",
     examples: [
       "svc jobs show job_01h455vb4pex5vsknk084sn02q",
       "svc jobs show job_01h455vb4pex5vsknk084sn02q --json | jq .job.receipt",
@@ -48,7 +48,7 @@ export const addJobShow = command(
     }
     if (job.mode === "simulate") {
       const command = ["svc jobs steps", job.id, ...repeatedOptions(options)].join(" ");
-      printPart("Simulated", [`\`${command}\` shows what its writes would have sent.`], context);
+      printPart("Simulated", [`\`${command}\` shows the writes that it would have sent.`], context);
     }
     const question = questionOfJob(job);
     if (question !== undefined)

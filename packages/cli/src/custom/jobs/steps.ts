@@ -9,7 +9,7 @@ import { callsText } from "./text.ts";
 export const addJobSteps = command(
   JobsService.method.listSteps,
   {
-    says: "list the steps of a job: how far each is, how fast its rows go, how many are left",
+    says: "list the steps of a job with their progress: rows done, rows per second, rows left",
     takes: { "<id>": "id of the job, job_…" },
     json: "the steps as JSON",
     examples: ["svc jobs steps job_01h455vb4pex5vsknk084sn02q"],
@@ -53,7 +53,7 @@ function rowsOf({ rowsDone, rowsMade }: JobStep): string {
 function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): string[] {
   if (simulatedCalls.length === 0) return [];
   const lines = simulatedCalls.map(({ toolSlug, entityId, argumentsJson }) => {
-    const sent = argumentsJson === "" ? "too much to be shown" : plainText(argumentsJson);
+    const sent = argumentsJson === "" ? "too long to show" : plainText(argumentsJson);
     return `  ${[toolSlug, ...(entityId === "" ? [] : [`as ${entityId}`]), sent].join(" ")}`;
   });
   const shown = simulatedWrites > lines.length ? `, the first ${numberText(lines.length)} of them` : "";

@@ -17,21 +17,21 @@ type SubmitValues = WatchOptions & {
 };
 
 const notes = `
-Without --watch the job's id goes to standard output, and the command ends with 0 once the job is stored; with it, the
-id goes to standard error. Values of --set are typed by the program's inputSchema.
+Without --watch the job's id goes to standard output, and the command ends with 0 when the job is stored; with it, the
+id goes to standard error. Values of --set get the types of the program's inputSchema.
 ${watchNotes}`;
 
 /** `svc jobs submit`. */
 export const addJobSubmit = command(
   JobsService.method.submitJob,
   {
-    says: "check a program as a whole and submit it as a job; print the job's id, or every fault with its line",
+    says: "check a program and submit it as a job; print the job's id, or every problem with its line",
     takes: { "<program>": "file of the program, or - for standard input" },
     options: [
-      ["--simulate", "read, and write nothing: try the program"],
+      ["--simulate", "read but write nothing: try the program"],
       ["--simulate-first", "simulate before the plan is approved or queued", { conflicts: "simulate" }],
-      ["--watch", "show its progress to its end"],
-      ["--idempotency-key <text>", "makes submitting safe to repeat: with the same key it is the same job"],
+      ["--watch", "show its progress until it ends"],
+      ["--idempotency-key <text>", "make the submission safe to repeat: with the same key it is the same job"],
       setOption,
     ],
     ...watchParts,

@@ -130,7 +130,7 @@ test("a service that stays away is told of once, and is tried again until it is 
   expect(await exitCode).toBe(0);
   expect(asked).toEqual([0, 4, 4, 4]);
   const told = noted.filter((line) => line.includes("connection"));
-  expect(told).toEqual(["The connection broke (not back yet); it is made again."]);
+  expect(told).toEqual(["The connection broke (not back yet). Connecting again."]);
 });
 
 test("a refusal ends a watch with 1 and is not asked for again", async () => {
@@ -185,7 +185,7 @@ test("the question of a job that the watched one runs ends the watch with 3, too
   expect(await exitCode).toBe(3);
   expect(noted).toEqual([
     "00:00:01 parked (child)",
-    "job job_2, which this one runs, asks:",
+    "child job job_2 asks:",
     "? Really [2J?",
     "  with team lead",
     "  Answer with one of:",
@@ -242,7 +242,7 @@ test("with --wait a question is shown and waited on, and Ctrl-C ends the watch w
   await watch.line(/svc answer ask_1 abort/);
   watch.interrupt();
   expect(await watch.exitCode).toBe(130);
-  expect(watch.noted.at(-1)).toMatch(/not watched any longer, and the job goes on: `svc jobs watch job_1` takes it up/);
+  expect(watch.noted.at(-1)).toMatch(/stopped watching, and the job continues: `svc jobs watch job_1` watches it again/);
 });
 
 test.each([

@@ -147,7 +147,7 @@ test("an interrupt removes the subscription and ends with 0", async () => {
   command.interrupt();
   expect(await command.exitCode).toBe(0);
   expect(removed).toEqual(["sub_1"]);
-  expect(command.noted.at(-1)).toBe("Stopped after 1 delivery attempt; the subscription is removed.");
+  expect(command.noted.at(-1)).toBe("Stopped after 1 delivery attempt; the subscription was removed.");
 });
 
 test("a subscription that an earlier run left behind is removed, and no other", async () => {

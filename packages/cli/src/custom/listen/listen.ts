@@ -20,14 +20,14 @@ export const addListenCommand = command(
     options: [
       [
         "--forward <url>",
-        "post every delivery on to this address, with its headers; its status is the answer to svc",
+        "forward every delivery to this address, with its headers; its status is the answer to svc",
         { parse: parseUrl },
       ],
-      ["--toolkit <slug>", "only events of this toolkit (default: of all)"],
-      ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed (default: of all)"],
+      ["--toolkit <slug>", "only events of this toolkit (default: all)"],
+      ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed (default: all)"],
     ],
-    json: "each delivery as JSON, one a line",
-    more: "\nThe service must run on this machine. A temporary subscription lasts until Ctrl-C; a delivery whose forward fails\nis tried again by the service, as with any endpoint.",
+    json: "each delivery as JSON, one per line",
+    more: "\nThe service must run on this machine. A temporary subscription exists until Ctrl-C. The service retries a delivery if the\nforwarding fails, as for any endpoint.",
     examples: [
       "svc listen",
       "svc listen --forward http://localhost:3000/hook",
@@ -38,7 +38,7 @@ export const addListenCommand = command(
     const url = serverUrl(options, context);
     if (!isLoopbackUrl(url)) {
       throw new CommandError(
-        `listen needs a service on this machine: ${url} could not reach a receiver that is only reached from here`,
+        `listen needs a service on this machine: ${url} could not reach a receiver on this machine`,
       );
     }
     const client = await project();
@@ -59,7 +59,7 @@ export const addListenCommand = command(
     } finally {
       await receiver.close();
     }
-    context.note(`Stopped after ${countText(count, "delivery attempt")}; the subscription is removed.`);
+    context.note(`Stopped after ${countText(count, "delivery attempt")}; the subscription was removed.`);
   },
 );
 

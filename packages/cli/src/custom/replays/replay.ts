@@ -23,30 +23,30 @@ export function parsePace(text: string): number {
   const [, digits = ""] = /^(\d{1,4})(?:\/s)?$/.exec(text) ?? [];
   const perSecond = Number(digits);
   if (perSecond >= 1 && perSecond <= perSecondMax) return perSecond;
-  throw new InvalidArgumentError(`expected deliveries a second, such as 50/s, up to ${perSecondMax}/s`);
+  throw new InvalidArgumentError(`expected deliveries per second, such as 50/s, up to ${perSecondMax}/s`);
 }
 
 /** The option of a pace. */
 const rateOption = [
   "--rate <pace>",
-  "deliveries a second, such as 50/s",
+  "deliveries per second, such as 50/s",
   { fills: "perSecond", parse: parsePace },
 ] as const;
 
 /** The options of a range. */
 const rangeOptions = [
-  ["--since <when>", "events received then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-  ["--until <when>", "events received before (default: until now)"],
+  ["--since <when>", "events received at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+  ["--until <when>", "events received before this time (default: now)"],
   ["--toolkit <slug>", "only events of this toolkit", { fills: "toolkitSlug" }],
   ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed", { fills: "triggerSlug" }],
   ["--subscription <id>", "only deliveries to this subscription, sub_…", { fills: "subscriptionId" }],
-  ["--only-undelivered", "leave out what was delivered to a subscription already, or still is pending"],
-  ["--dry-run", "count the deliveries, and queue none"],
+  ["--only-undelivered", "leave out deliveries that were delivered or are still pending"],
+  ["--dry-run", "count the deliveries without queueing any"],
 ] as const;
 
 /** Throws CommandError without --since. `hint`: the alternative. */
 function requireRange({ since }: { readonly since?: number }, hint: string): void {
-  if (since === undefined) throw new CommandError(`nothing says which events: give ${hint}`, 2);
+  if (since === undefined) throw new CommandError(`no events are selected: give ${hint}`, 2);
 }
 
 type ReplayValues = { readonly event?: string; readonly since?: number; readonly subscription?: string };
@@ -55,8 +55,8 @@ type ReplayValues = { readonly event?: string; readonly since?: number; readonly
 export const addReplayCommand = command(
   TriggersService.method.replayEvents,
   {
-    says: "deliver an event, or those of a time, again to the active subscriptions that match them now",
-    takes: { "[event]": "id of the event, evt_…; without one, the events that the options mean" },
+    says: "deliver one event, or the events of a time, again to the active subscriptions that match them now",
+    takes: { "[event]": "id of the event, evt_…; without it, the events that match the options" },
     words: "--since",
     also: [[TriggersService.method.replayEvent]],
     examples: [
@@ -70,14 +70,14 @@ export const addReplayCommand = command(
   async ({ values, context, project, asJson }: Run<ReplayValues>, request) => {
     const { event: eventId } = values;
     if (eventId === undefined) {
-      requireRange(values, "the id of one, or --since for those of a time");
+      requireRange(values, "the id of an event, or --since for the events of a time");
       const { triggers } = await project();
       return printRange(await triggers.replayEvents(request), request.dryRun === true, { context, asJson });
     }
     const others = ["since", "until", "toolkitSlug", "triggerSlug", "onlyUndelivered", "dryRun"] as const;
     if (others.some((name) => request[name] !== undefined)) {
-      const told = "one event is replayed to all that match it, or to one --subscription";
-      throw new CommandError(`${told}: leave its id out to replay those of a time`, 2);
+      const told = "one event is replayed to all matching subscriptions, or to one with --subscription";
+      throw new CommandError(`${told}: leave its id out to replay the events of a time`, 2);
     }
     const { subscriptionId } = request;
     const { triggers } = await project();
@@ -86,7 +86,7 @@ export const addReplayCommand = command(
     for (const line of deliveryTable(replayed.deliveries)) context.print(line);
     for (const warning of replayed.warnings) context.note(`warning: ${warning}`);
     if (replayed.deliveries.length === 0) {
-      context.note("No active subscription matches the event: nothing is queued.");
+      context.note("No active subscription matches the event: nothing was queued.");
     }
   },
 );
@@ -109,7 +109,7 @@ function printRange(
   }
   for (const line of deliveryTable(deliveries)) context.print(line);
   const rest = count > deliveries.length ? `, of which the first ${deliveries.length} are listed` : "";
-  context.note(`${what} queued${rest}. \`svc deliveries --subscription <id>\` tells how they went.`);
+  context.note(`${what} queued${rest}. \`svc deliveries --subscription <id>\` shows the results.`);
 }
 
 type StartValues = JsonOption & { readonly since?: number; readonly watch?: true };
@@ -118,8 +118,8 @@ type StartValues = JsonOption & { readonly since?: number; readonly watch?: true
 export const addEventReplay = command(
   TriggersService.method.startReplay,
   {
-    says: "deliver the events of a time again, at a pace, to the subscriptions that match them",
-    options: [...rangeOptions, rateOption, ["--watch", "show its progress to the end"]],
+    says: "deliver the events of a time again, at a limited pace, to the subscriptions that match them",
+    options: [...rangeOptions, rateOption, ["--watch", "show its progress until it ends"]],
     more: watchNotes,
     examples: [
       "svc events replay --since 2d --rate 50/s --watch",
@@ -146,7 +146,7 @@ export const addEventReplay = command(
     }
     context.print(asJson ? messageText(ReplaySchema, replay) : replay.id);
     context.note(
-      `The replay has begun: ${progressText(replay)}. \`svc replays watch ${replay.id}\` shows how far it is.`,
+      `The replay has begun: ${progressText(replay)}. \`svc replays watch ${replay.id}\` shows the progress.`,
     );
   },
 );

@@ -64,9 +64,9 @@ const interruptedExitCode = 128 + constants.signals.SIGINT;
 
 /** How a watch ends, for the help of the commands that watch. */
 export const watchNotes = `
-Progress goes to standard error, on a terminal as one line that is drawn in place. Ctrl-C leaves the replay to go on.
+Progress goes to standard error, at a terminal as one line that is redrawn. Ctrl-C stops watching, and the replay continues.
 
-Exit status: 0 done, 1 cancelled, or the service refused or was lost, 2 wrong options, 130 Ctrl-C.`;
+Exit status: 0 done; 1 cancelled, or the service refused or was not reachable; 2 wrong options; 130 Ctrl-C.`;
 
 /** Shows a replay until it has ended. Rejects with CommandError if it was cancelled, or the watch was interrupted. */
 export async function watchReplay(
@@ -87,7 +87,7 @@ export async function watchReplay(
     if (hasEnded(replay)) return end(replay, { options, context });
     await systemClock.wait(pollMs, signal);
     if (signal.aborted) {
-      const left = `the watch was interrupted; the replay goes on: \`svc replays watch ${id}\``;
+      const left = `the watch was interrupted; the replay continues: \`svc replays watch ${id}\``;
       throw new CommandError(left, interruptedExitCode);
     }
   }
@@ -112,9 +112,9 @@ function end(replay: Replay, { options, context }: { options: JsonOption; contex
 export const addReplayWatch = command(
   TriggersService.method.getReplay,
   {
-    says: "show a replay's progress to its end: deliveries queued, pace, time left, what it waits for",
+    says: "show a replay's progress until it ends: deliveries queued, pace, time left, what it waits for",
     takes: { "<id>": "id of the replay, rpl_…" },
-    json: "the replay as JSON at its end",
+    json: "the replay at its end as JSON",
     more: watchNotes,
     examples: ["svc replays watch rpl_01h455vb4pex5vsknk084sn02q"],
   },

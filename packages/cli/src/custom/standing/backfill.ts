@@ -63,9 +63,10 @@ const interruptedExitCode = 128 + constants.signals.SIGINT;
 
 /** How a watch ends, for the help of the command. */
 const backfillWatchNotes = `
-With --watch, progress goes to standard error, on a terminal as one line that is drawn in place. Ctrl-C leaves the backfill to go on.
+With --watch, progress goes to standard error, at a terminal as one line that is redrawn. Ctrl-C stops watching, and the
+backfill continues.
 
-Exit status: 0 done, 1 cancelled, or the service refused or was lost, 2 wrong options, 130 Ctrl-C.`;
+Exit status: 0 done; 1 cancelled, or the service refused or was not reachable; 2 wrong options; 130 Ctrl-C.`;
 
 /** Shows a backfill until it has ended. Rejects with CommandError if it was cancelled, or the watch was interrupted. */
 async function watchBackfill(
@@ -90,7 +91,7 @@ async function watchBackfill(
     }
     await systemClock.wait(pollMs, signal);
     if (signal.aborted) {
-      const left = `the watch was interrupted; the backfill goes on: \`svc standing backfill ${id} --watch\``;
+      const left = `the watch was interrupted; the backfill continues: \`svc standing backfill ${id} --watch\``;
       throw new CommandError(left, interruptedExitCode);
     }
   }
@@ -102,20 +103,16 @@ type BackfillValues = JsonOption & { readonly program: string; readonly watch?: 
 export const addStandingBackfill = command(
   StandingService.method.backfillStandingProgram,
   {
-    says: "make up for times or events of the past; or show, watch or end a backfill",
+    says: "create runs for times or events of the past; or show, watch or end a backfill",
     takes: { "<program>": ["slug or id of the program; or id of a backfill, bkf_…", { fills: "id" }] },
     options: [
-      ["--since <when>", "the first time to make up for: 2h ago, or 2026-03-14T09:00:00Z"],
-      ["--until <when>", "the first time not to make up for; now, where nothing is said"],
-      ["--again", "also what has a run; of a program that polls: everything that the list has"],
-      [
-        "--rate <count>",
-        "runs that start in a minute at most; 60 where nothing is said",
-        { fills: "perMinute", parse: parseCount },
-      ],
-      ["--policy <policy>", "what happens to a run while others are under way: skip, queueAll, allow, …"],
-      ["--dry-run", "only count what would be made up for"],
-      ["--watch", "show its progress to the end"],
+      ["--since <when>", "first time to cover: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+      ["--until <when>", "first time not to cover (default: now)"],
+      ["--again", "also times and events that have a run; for a program that polls, all rows of the list"],
+      ["--rate <count>", "most runs that start in a minute (default: 60)", { fills: "perMinute", parse: parseCount }],
+      ["--policy <policy>", "overlap policy if other runs are active: skip, queueAll, allow, …"],
+      ["--dry-run", "only count the runs"],
+      ["--watch", "show its progress until it ends"],
       ["--cancel", "end a backfill"],
     ],
     more: backfillWatchNotes,
@@ -150,5 +147,5 @@ async function show(
   if (id !== "") for (const line of factLines(backfillFacts(backfill))) context.print(line);
   if (id !== "") return;
   const looked = started + passed < total ? `; ${numberText(started + passed)} of them were looked at` : "";
-  context.print(`${numberText(started)} of ${numberText(total)} would make a run${looked}`);
+  context.print(`${numberText(started)} of ${numberText(total)} would start a run${looked}`);
 }

@@ -11,14 +11,14 @@ import { dueText, passedOverText, pendingText, programStateText } from "./text.t
 export const addStandingCreate = command(
   StandingService.method.createStandingProgram,
   {
-    says: "check a definition as a whole and let it stand; print its id, or every fault with its line",
+    says: "check a definition and activate it; print its id, or every problem with its line",
     takes: {
       "<slug>": "its name in the project, such as tell-sales",
       "<definition>": "file of the definition, or - for standard input",
     },
     options: [
-      ["--paused", "start nothing until it is resumed"],
-      ["--simulate", "where people have to approve it: simulate it first, so that they see what it would do"],
+      ["--paused", "start no runs until it is resumed"],
+      ["--simulate", "if people must approve it: simulate it first, so that they see what it would do"],
     ],
     json: "the program as JSON",
     examples: [
@@ -48,18 +48,14 @@ export const addStandingCreate = command(
 export const addStandingUpdate = command(
   StandingService.method.updateStandingProgram,
   {
-    says: "make the next version of a standing program; runs that wait keep theirs",
+    says: "create the next version of a standing program; waiting runs keep their version",
     takes: {
       "<program>": ["its slug or its id, stp_…", { fills: "id" }],
       "<definition>": "file of the definition, or - for standard input",
     },
     options: [
-      [
-        "--expect <version>",
-        "refuse when this is not the version that is there",
-        { fills: "expectedVersion", parse: parseCount },
-      ],
-      ["--simulate", "where people have to approve it: simulate it first, so that they see what it would do"],
+      ["--expect <version>", "refuse if the present version differs", { fills: "expectedVersion", parse: parseCount }],
+      ["--simulate", "if people must approve it: simulate it first, so that they see what it would do"],
     ],
     json: "the program as JSON",
     examples: [
@@ -75,7 +71,7 @@ export const addStandingUpdate = command(
     const { standingProgram: program } = answer;
     if (program === undefined) return;
     context.print(
-      asJson ? messageText(StandingProgramSchema, program) : `${program.id} is of version ${program.version}`,
+      asJson ? messageText(StandingProgramSchema, program) : `${program.id} has version ${program.version}`,
     );
     const pending = pendingText(program);
     if (pending !== undefined) context.note(pending);
@@ -89,11 +85,11 @@ type PreviewValues = { readonly definition?: string; readonly program?: string }
 export const addStandingPreview = command(
   StandingService.method.previewStandingProgram,
   {
-    says: "tell when a definition, or a program that stands, is due next, or by which events; nothing is stored",
+    says: "show when a definition or a standing program is due next, or which events start it; nothing is stored",
     takes: { "[definition]": "file of the definition, or - for standard input" },
     options: [
-      ["--program <program>", "slug or id of a program that stands", { fills: "id" }],
-      ["--count <count>", "times to tell, at most 100", { parse: parseCount, default: 10 }],
+      ["--program <program>", "slug or id of a standing program", { fills: "id" }],
+      ["--count <count>", "number of times to show, at most 100", { parse: parseCount, default: 10 }],
     ],
     json: "the times and the estimate as JSON",
     examples: ["svc standing preview morning-report.json", "svc standing preview --program morning-report --count 100"],
@@ -109,11 +105,10 @@ export const addStandingPreview = command(
     const isTimed = found.nextTimes.length > 0;
     if (isTimed) context.note(`LOCAL is the time in ${found.timeZone}.`);
     if (isTimed) for (const line of tableLines(["LOCAL", "DUE", "STARTS"], rows)) context.print(line);
-    else if (found.seen > 0)
-      context.print(`It would have been started by ${found.matched} of the last ${found.seen} events.`);
+    else if (found.seen > 0) context.print(`${found.matched} of the last ${found.seen} events would have started it.`);
     else
       context.print(
-        "No times are known before, and no event of it has come yet. A poll starts what is new from its second look on.",
+        "Its times are not known in advance, and it has received no event yet. A poll starts runs for new rows from its second run on.",
       );
     if (found.passedOver > 0) context.note(passedOverText(found.passedOver));
     if (found.needsApproval) context.note("Each of its jobs waits for approval first.");

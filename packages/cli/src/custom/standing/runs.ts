@@ -17,14 +17,14 @@ type RunsValues = { readonly program: string; readonly skipped?: true; readonly 
 export const addStandingRuns = command(
   StandingService.method.listStandingRuns,
   {
-    says: "list what was decided about a standing program, newest first; or show one run",
+    says: "list the decisions about a standing program, newest first; or show one run",
     takes: { "<program>": ["slug or id of the program; or id of a run, srn_…", { fills: "standingProgramId" }] },
     options: [
-      ["--skipped", "only what was left out"],
+      ["--skipped", "only skipped runs"],
       ["--reason <reason>", "only runs with this reason, such as overlap or missed"],
-      ["--since <when>", "only runs decided then or later: 2h ago, or 2026-03-14T09:00:00Z"],
-      ["--until <when>", "only runs decided before"],
-      ["--limit <count>", "most runs to list", { parse: parseCount, default: 50 }],
+      ["--since <when>", "only runs decided at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
+      ["--until <when>", "only runs decided before this time"],
+      ["--limit <count>", "largest number of runs to list", { parse: parseCount, default: 50 }],
     ],
     json: "the runs as a JSON list",
     also: [[StandingService.method.getStandingRun, "<run>"]],
@@ -57,13 +57,13 @@ type RunValues = WatchOptions & { readonly input?: string; readonly watch?: true
 export const addStandingRun = command(
   StandingService.method.runStandingProgram,
   {
-    says: "make a run of a standing program now, by the rules of those that are due",
+    says: "start a run of a standing program now, by the rules for due runs",
     takes: { "<program>": ["its slug or its id, stp_…", { fills: "id" }] },
     options: [
-      ["--input <file>", "file of the input, or - for standard input, in place of what the definition makes"],
-      ["--event <id>", "an event of its trigger, evt_…, that the definition makes the input of", { fills: "eventId" }],
-      ["--idempotency-key <text>", "makes running safe to repeat: with the same key it is the same run"],
-      ["--watch", "show the progress of its job to the end"],
+      ["--input <file>", "file of the input, or - for standard input (default: the input that the definition makes)"],
+      ["--event <id>", "event of its trigger, evt_…, from which the definition makes the input", { fills: "eventId" }],
+      ["--idempotency-key <text>", "make it safe to repeat: with the same key it is the same run"],
+      ["--watch", "show the progress of its job until it ends"],
     ],
     ...watchParts,
     examples: [
@@ -95,7 +95,7 @@ const runsShown = 10;
 export const addStandingShow = command(
   StandingService.method.getStandingProgram,
   {
-    says: "show a standing program: when it is due, what it used, and its latest runs",
+    says: "show a standing program: its next times, its use, and its latest runs",
     takes: { "<program>": "its slug or its id, stp_…" },
     json: "the program and its versions as JSON",
     examples: ["svc standing show morning-report"],

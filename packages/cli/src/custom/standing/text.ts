@@ -28,7 +28,7 @@ export function dueText({ nextTimes, timeZone }: StandingProgram): string {
   const times = nextTimes.slice(0, duesShown).map((time) => timeText(time));
   const [last = "", ...others] = times.toReversed();
   const all = others.length === 0 ? last : `${others.toReversed().join(", ")} and ${last}`;
-  return `${all}; its schedule is read in ${timeZone}`;
+  return `${all}; the time zone of its schedule is ${timeZone}`;
 }
 
 /** Returns the remark that events were ignored because they are not about the program's entity. */
@@ -59,7 +59,7 @@ export function pollFacts(poll: PollState | undefined): [string, string][] {
   return [
     ["polled", `${timeText(poll.polledAt)}, ${outcome}${why.length > 0 ? `: ${why.join(": ")}` : ""}`],
     ...(failuresInRow > 0 ? [["failed", `${failuresInRow} polls in a row`] as [string, string]] : []),
-    ["read", `${read}; ${seen} ids are known${primed ? "" : ", and the first walk goes on"}`],
+    ["read", `${read}; ${seen} ids are known${primed ? "" : ", and the first pass continues"}`],
   ];
 }
 

@@ -46,11 +46,11 @@ export function refusalText({ slug, webhook }: ReceivingToolkit, { status, body 
   const { message, details } = (parseJsonBody(body) as RefusalBody | undefined) ?? {};
   const text = `the service refused with ${status}: ${typeof message === "string" ? message : body.slice(0, 200)}`;
   if (status === 403) {
-    return `${text}. Set ${webhook.secretEnv} for the service, to the text that is used here, in its environment (and start it again) or in its SVC_ENV_FILE (and send it SIGHUP).`;
+    return `${text}. Set ${webhook.secretEnv} for the service to the same text as here, in its environment (and restart it) or in its SVC_ENV_FILE (and send it SIGHUP).`;
   }
   if (status === 401) return `${text}. Is ${webhook.secretEnv} the same here and for the service?`;
   if (details?.[0]?.debug?.reason === "CALL_UNKNOWN") return `${text}. ${wrongListenerHint}`;
-  return status === 404 ? `${text}. Are its definitions those of ${slug} here?` : text;
+  return status === 404 ? `${text}. Does the service have the same definition of ${slug}?` : text;
 }
 
 /** Returns a body parsed as JSON, with all digits of its numbers, or undefined if it is empty or not JSON. */

@@ -16,8 +16,10 @@ export async function findReceivingToolkit(slug: string, context: CommandContext
   const toolkit = toolkits.get(slug);
   if (toolkit !== undefined && takesPosts(toolkit)) return toolkit;
   const slugs = [...toolkits.values()].filter(takesPosts).map((known) => known.slug);
-  const fault = toolkit === undefined ? `there is no toolkit "${slug}"` : `toolkit "${slug}" takes no inbound posts`;
-  throw new CommandError(`${fault} in ${folders.join(", ")}; those that take posts: ${slugs.join(", ") || "none"}`);
+  const fault = toolkit === undefined ? `there is no toolkit "${slug}"` : `toolkit "${slug}" does not receive posts`;
+  throw new CommandError(
+    `${fault} in ${folders.join(", ")}; toolkits that receive posts: ${slugs.join(", ") || "none"}`,
+  );
 }
 
 /** True if a toolkit declares a webhook. */

@@ -14,7 +14,7 @@ import { type ReceivingToolkit, takesPosts } from "./receiving-toolkit.ts";
 
 const secret = "swordfish";
 let folder = "";
-/** Of the shipped toolkits those that take posts: each command loads them anew. */
+/** Of the shipped toolkits toolkits that receive posts: each command loads them anew. */
 let shipped = "";
 let variables: Record<string, string> = {};
 
@@ -176,7 +176,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     { SVC_WEBHOOK_SECRET_CALENDAR: "" },
     /no secret to sign with: set SVC_WEBHOOK_SECRET_CALENDAR/,
   ],
-  ["an unknown toolkit", ["nope"], {}, /no toolkit "nope" .*those that take posts: calendar, code_host/],
+  ["an unknown toolkit", ["nope"], {}, /no toolkit "nope" .*toolkits that receive posts: calendar, code_host/],
   ["an unknown trigger", ["calendar", "--trigger", "x"], {}, /no trigger "x"; it has: events_changed/],
   ["a body that is not there", ["calendar", "--body", "/nonexistent"], {}, /--body \/nonexistent cannot be read/],
   [

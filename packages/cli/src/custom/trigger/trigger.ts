@@ -27,16 +27,16 @@ export const addTriggerCommand = command(
   undefined,
   {
     says: "sign a sample event as the provider would, and post it to the service",
-    takes: { "<toolkit>": "slug of a toolkit that takes inbound posts" },
+    takes: { "<toolkit>": "slug of a toolkit that receives posts" },
     options: [
-      ["--trigger <name>", "which of its triggers the sample is for (default: the first)"],
+      ["--trigger <name>", "trigger of the sample (default: the first)"],
       ["--body <file>", "body to send instead of the sample's, byte for byte; - is standard input"],
-      ["--header <name=value>", "header to send, over the sample's; may be given several times", pairs],
-      ["--query <name=value>", "query parameter to send, over the sample's; as often as needed", pairs],
+      ["--header <name=value>", "header to send, replaces the sample's; can be repeated", pairs],
+      ["--query <name=value>", "query parameter to send, replaces the sample's; can be repeated", pairs],
       ["--secret <text>", "shared secret to sign with (default: the toolkit's variable, as the service reads it)"],
     ],
-    json: "the answer and the trigger it was for as JSON",
-    more: "\nThe secret is read from the variable that the toolkit's definition names, in the environment or in SVC_ENV_FILE,\nand must be the one the service was started with. The sample comes from the definitions in SVC_TOOLKITS.",
+    json: "the answer and the matching trigger as JSON",
+    more: "\nThe secret is read from the variable that the toolkit's definition names, in the environment or in SVC_ENV_FILE.\nThe service must have been started with the same one. The sample comes from the definitions in SVC_TOOLKITS.",
     client: "server",
     examples: [
       "SVC_WEBHOOK_SECRET_CALENDAR=swordfish svc trigger calendar",
@@ -71,7 +71,7 @@ function secretOf(
   if (found !== undefined && found !== "") return found;
   throw new CommandError(
     `no secret to sign with: set ${webhook.secretEnv} to the same text here and for the service, or give --secret. ` +
-      `One to start with: export ${webhook.secretEnv}=$(openssl rand -hex 32), then \`svc serve\`, and \`svc trigger ${slug}\` in a shell that has it too`,
+      `To begin: export ${webhook.secretEnv}=$(openssl rand -hex 32), then \`svc serve\`, and \`svc trigger ${slug}\` in a shell with the same variable`,
   );
 }
 

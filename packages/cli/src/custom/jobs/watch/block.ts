@@ -40,7 +40,7 @@ export function createBlockView(
       told = lines;
     },
     broken(reason) {
-      notice = `The connection broke (${plainText(reason)}); it is made again.`;
+      notice = `The connection broke (${plainText(reason)}). Connecting again.`;
     },
     async close(last) {
       stopped.abort();
@@ -131,7 +131,7 @@ function blockLines({ job, program, paces, waits, notice, told, options }: Block
   const wakes =
     job.park?.wakeAt === undefined
       ? []
-      : [line(`  goes on in ${spanText(timestampMs(job.park.wakeAt) - systemClock.now())}`)];
+      : [line(`  continues in ${spanText(timestampMs(job.park.wakeAt) - systemClock.now())}`)];
   const noticed = notice === "" ? [] : [line(notice, "red")];
   return [headLine(job, program), ...steps, ...sagaLines(job), ...wakes, ...asked, ...noticed];
 }

@@ -77,6 +77,6 @@ async function* resumeUntilEnd(
 
 function lost(jobId: string, { rawMessage }: ConnectError): CommandError {
   return new CommandError(
-    `the service was lost for 2 minutes (${rawMessage}); the job may well go on, and \`svc jobs watch ${jobId}\` takes it up`,
+    `the service was not reachable for 2 minutes (${rawMessage}); the job may still be running, and \`svc jobs watch ${jobId}\` continues watching`,
   );
 }

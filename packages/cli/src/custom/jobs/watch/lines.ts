@@ -34,7 +34,7 @@ export function createLineView(job: Job, context: CommandContext): WatchView {
     question(lines) {
       for (const line of lines) context.note(line);
     },
-    broken: (reason) => context.note(`The connection broke (${plainText(reason)}); it is made again.`),
+    broken: (reason) => context.note(`The connection broke (${plainText(reason)}). Connecting again.`),
     async close() {},
   };
 }
@@ -96,9 +96,9 @@ function otherText({ type, stepId }: JobEvent, payload: Payload): string | undef
     case "job-status-changed":
       return `${text("to")}${plainReasons.has(text("reason")) ? "" : ` (${text("reason")})`}`;
     case "ask-escalated":
-      return `${step}the question passes from ${text("from")} to ${text("to")}`;
+      return `${step}the question went from ${text("from")} to ${text("to")}`;
     case "ask-exhausted":
-      return `${step}nobody answered in time; the question stays answerable`;
+      return `${step}no one answered in time; the question can still be answered`;
     case "ask-settled":
       return `${step}${text("continuation")}, by ${text("by") || "the clock"}`;
     case "answer-refused":

@@ -24,20 +24,19 @@ const interruptedExitCode = 128 + constants.signals.SIGINT;
 
 /** How a watch ends, for the help of the commands that watch. */
 export const watchNotes = `
-Progress goes to standard error, on a terminal as one block that is drawn in place; the result that the program declares
-goes to standard output, as JSON. A connection that breaks is taken up where it was. Ctrl-C leaves the job to go on.
+Progress goes to standard error, at a terminal as one block that is redrawn; the program's declared result goes to standard
+output as JSON. A broken connection continues where it was. Ctrl-C stops watching, and the job continues.
 
-Exit status: 0 succeeded, 1 failed, aborted, rejected, expired or cancelled, or the service refused or was lost, 2 wrong
-options, 3 the job waits for a person's answer, or for its release or resumption, 130 Ctrl-C. On a terminal a
-question is shown and its answer, given elsewhere, is waited for; elsewhere the command ends with 3. --wait and
---no-wait choose the one or the other.`;
+Exit status: 0 succeeded; 1 failed, aborted, rejected, expired or cancelled, or the service refused or was not reachable;
+2 wrong options; 3 the job waits for a person's answer, or for its release or resumption; 130 Ctrl-C. At a terminal the
+command shows a question and waits for its answer; otherwise it ends with 3. --wait and --no-wait choose one of the two.`;
 
 /** The parts of a command that watches a job. */
 export const watchParts = {
-  json: "the job as JSON in place of its result",
+  json: "the job as JSON instead of its result",
   lastOptions: [
-    ["--wait", "when the job asks a person, wait for the answer (default on a terminal)"],
-    ["--no-wait", "when the job asks a person, end with 3 (default elsewhere)"],
+    ["--wait", "if the job asks a person, wait for the answer (default at a terminal)"],
+    ["--no-wait", "if the job asks a person, end with 3 (default otherwise)"],
   ],
   more: watchNotes,
 } as const;
@@ -68,7 +67,7 @@ export async function watchJob(
   const children = watchChildren(client, jobId, {
     signal: left,
     question: ({ id, question }) => {
-      view.question([`job ${id}, which this one runs, asks:`, ...questionLines(question, words)]);
+      view.question([`child job ${id} asks:`, ...questionLines(question, words)]);
       if (!isWaiting) enough.abort();
     },
   });
@@ -105,14 +104,14 @@ async function findHeld(client: SvcClient, { type, jobId, payloadJson }: JobEven
 }
 
 function heldText(job: Job): string {
-  if (job.park?.reason === "paused") return `job ${job.id} is ${standingText(job)}; \`svc jobs resume\` lets it go on`;
+  if (job.park?.reason === "paused") return `job ${job.id} is ${standingText(job)}; \`svc jobs resume\` continues it`;
   const why = job.park?.reason === "poisoned" && job.lastError !== "" ? `: ${plainText(job.lastError)}` : "";
-  return `job ${job.id} is ${standingText(job)}${why}; an administrator lets it go on by \`svc jobs release\``;
+  return `job ${job.id} is ${standingText(job)}${why}; an administrator continues it with \`svc jobs release\``;
 }
 
 async function readJob({ jobs }: SvcClient, id: string): Promise<Job> {
   const { job } = await jobs.getJob({ id });
-  if (job === undefined) throw new CommandError(`the service answered no job ${id}`);
+  if (job === undefined) throw new CommandError(`the service returned no job ${id}`);
   return job;
 }
 
@@ -132,7 +131,7 @@ async function showQuestion(
 
 function interrupted(jobId: string, words: readonly string[]): CommandError {
   const more = words.length === 0 ? "" : ` ${words.join(" ")}`;
-  const text = `not watched any longer, and the job goes on: \`svc jobs watch ${jobId}${more}\` takes it up, \`svc jobs cancel ${jobId}${more}\` ends it`;
+  const text = `stopped watching, and the job continues: \`svc jobs watch ${jobId}${more}\` watches it again, \`svc jobs cancel ${jobId}${more}\` ends it`;
   return new CommandError(text, interruptedExitCode);
 }
 
@@ -171,7 +170,7 @@ function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): vo
 export const addJobWatch = command(
   JobsService.method.watchJob,
   {
-    says: "show a job's progress from its start to its end: steps, rows, pace, time left, and its questions",
+    says: "show a job's progress from start to end: steps, rows, pace, time left, and its questions",
     takes: { "<id>": "id of the job, job_…" },
     ...watchParts,
     examples: [

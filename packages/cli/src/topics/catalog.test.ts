@@ -102,7 +102,10 @@ test("a toolkit is published from its folder, listed with its owner, and deleted
   expect(await svc(["list"])).toEqual({ code: 0, printed: [listHeader, ownRow, sharedRow], noted: [] });
   const deleted = "notes is deleted, and the accounts connected to it are revoked";
   const unasked = await svc(["delete", "notes"]);
-  expect(unasked).toMatchObject({ code: 2, noted: [expect.stringMatching(/revokes every account .*: add --yes to confirm/)] });
+  expect(unasked).toMatchObject({
+    code: 2,
+    noted: [expect.stringMatching(/revokes every account .*: add --yes to confirm/)],
+  });
   const listed = await svc(["list", "--json"]);
   expect(JSON.parse(listed.printed.join("\n"))).toMatchObject([{ slug: "notes" }, { slug: "watcher" }]);
   expect(await svc(["delete", "notes", "--yes"])).toEqual({ code: 0, printed: [deleted], noted: [] });

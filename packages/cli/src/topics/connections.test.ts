@@ -153,8 +153,7 @@ test("a list that a bound key may read in part says so once, and its table and J
   const binding = { entityId: "lea", toolkitSlugs: ["calendar"] };
   const made = await server.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "lea", ...binding });
   const bound = (...argv: string[]) => runTestCommand(argv, { SVC_URL: server.url, SVC_API_KEY: made.json.key });
-  const said =
-    'Your key can read only the entity "lea" and tools of calendar: the list leaves out everything else.';
+  const said = 'Your key can read only the entity "lea" and tools of calendar: the list leaves out everything else.';
   expect(await bound("connections")).toMatchObject({ code: 0, printed: [expect.stringMatching(/^ID/)], noted: [said] });
   for (const argv of [["connections", "--json"], ["jobs"], ["events"], ["tool-calls"], ["asks"], ["standing"]]) {
     expect((await bound(...argv)).noted.filter((line) => line.startsWith("Your key"))).toEqual([said]);

@@ -34,9 +34,7 @@ test("a job is parked, a watch that does not wait ends with 3 and says so, and i
   expect((await svc("jobs", "show", id)).printed.join("\n")).toContain("parked (administrator at step send)");
   const watched = await svc("jobs", "watch", id, "--no-wait");
   expect(watched).toMatchObject({ code: 3, printed: [] });
-  expect(watched.noted.at(-1)).toContain(
-    `${id} is parked (administrator at step send); an administrator continues it`,
-  );
+  expect(watched.noted.at(-1)).toContain(`${id} is parked (administrator at step send); an administrator continues it`);
   expect((await svc("jobs", "log", id)).printed.join("\n")).toContain("administrator");
   expect(await svc("jobs", "release", id, "--project", "default")).toMatchObject({
     code: 0,

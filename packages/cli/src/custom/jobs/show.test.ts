@@ -96,7 +96,9 @@ test("a job whose apps were emulated says so, and a simulation where its writes 
   expect(printed).toContainEqual(
     expect.stringMatching(/^sandbox +yes: results of calls are made up; no app was called$/),
   );
-  expect(printed.join("\n")).toContain("\nSimulated:\n`svc jobs steps job_1` shows the writes that it would have sent.");
+  expect(printed.join("\n")).toContain(
+    "\nSimulated:\n`svc jobs steps job_1` shows the writes that it would have sent.",
+  );
 });
 
 test("one of a thing is told in the singular", async () => {

@@ -242,7 +242,9 @@ test("with --wait a question is shown and waited on, and Ctrl-C ends the watch w
   await watch.line(/svc answer ask_1 abort/);
   watch.interrupt();
   expect(await watch.exitCode).toBe(130);
-  expect(watch.noted.at(-1)).toMatch(/stopped watching, and the job continues: `svc jobs watch job_1` watches it again/);
+  expect(watch.noted.at(-1)).toMatch(
+    /stopped watching, and the job continues: `svc jobs watch job_1` watches it again/,
+  );
 });
 
 test.each([

@@ -6,7 +6,7 @@ import type { Database } from "@svc/db/connect";
 import { ContactsService } from "@svc/gen/contacts";
 import { JobsService } from "@svc/gen/jobs";
 import { createTestNode } from "@svc/testing/node";
-import type { Called } from "@svc/tools";
+import type { CallReply } from "@svc/tools";
 
 // The one place of these tests that knows how a node is put together as far as jobs go. What is recorded and what drives the
 // recordings know of the engine what stands in `EngineUnderTest`, and nothing else.
@@ -36,7 +36,7 @@ export type EngineUnderTest = AsyncDisposable & {
   work(): Promise<{ readonly isBusy: boolean; readonly nextDueMs: number | undefined }>;
   jobs(caller: EngineCaller): Client<typeof JobsService>;
   contacts(caller: EngineCaller): Client<typeof ContactsService>;
-  callTool(caller: EngineCaller, toolSlug: string, args: Readonly<Record<string, unknown>>): Promise<Called>;
+  callTool(caller: EngineCaller, toolSlug: string, args: Readonly<Record<string, unknown>>): Promise<CallReply>;
   /** What failed and was tried again: in these tests nothing should. */
   readonly faults: readonly unknown[];
 };

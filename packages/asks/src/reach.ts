@@ -10,7 +10,7 @@ import { appendJobEvents } from "@svc/db/jobs/log";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import { findKeyById } from "@svc/db/keys/repo";
 import { readConfirmRules } from "@svc/db/projects/plan-policy";
-import type { CallAnswer, Called } from "@svc/tools";
+import type { CallAnswer, CallReply } from "@svc/tools";
 import { answerLinkLifeMs } from "./answer-link.ts";
 import { askEvent } from "./ask-event.ts";
 import { fillReachArguments, type ReachArguments } from "./contacts/reach-arguments.ts";
@@ -113,7 +113,7 @@ async function rulesOfReach(
   return isOther ? undefined : rules;
 }
 
-function attemptOf(called: Called): ReachAttempt {
+function attemptOf(called: CallReply): ReachAttempt {
   switch (called.outcome) {
     case "answered":
     case "held":

@@ -9,9 +9,9 @@ import type { Jobs } from "@svc/jobs";
 import {
   type AgentTool,
   answered,
+  createAvailabilityFinder,
   createConnectAccountTool,
   createMcpServer,
-  createReachFinder,
   createToolsOffer,
   type ListedTool,
   type McpServer,
@@ -211,9 +211,9 @@ export function createAgents(
     createConnectAccountTool((principal, asked) => makeConnectLink(connecting, principal, asked)),
     ...createOperatorTools({ ...triggers, quarantine }),
   ];
-  const findReach = createReachFinder(parts);
+  const findAvailability = createAvailabilityFinder(parts);
   const offers = [
-    createToolsOffer({ db, clock, views, caller, findReach, finder, agentTools }),
+    createToolsOffer({ db, clock, views, caller, findAvailability, finder, agentTools }),
     jobs.tasksOffer,
     createEventsOffer({ ...triggers, eventRetentionMs: parts.limits.retention.eventsMs }),
   ];

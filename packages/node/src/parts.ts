@@ -7,7 +7,7 @@ import type { Restore } from "@svc/db/restores/repo";
 import type { DispatchLimits } from "@svc/delivery";
 import type { EngineLimits, OnFaultPoint } from "@svc/jobs";
 import type { StandingFaultPoint, StandingLimits } from "@svc/standing";
-import type { EmbeddingsPlace, Ledger, McpOffer } from "@svc/tools";
+import type { EmbeddingsTarget, Ledger, McpOffer } from "@svc/tools";
 import type { ReplayFaultPoint } from "@svc/triggers";
 import type { NodeObserver } from "./observer.ts";
 
@@ -79,7 +79,7 @@ export type NodeParts = {
    * Turns texts of tools and queries into vectors. Its key is the variable SVC_EMBEDDINGS_KEY, or else the deployment secret
    * `embeddings_key`. Default: tools are found by words only.
    */
-  readonly embeddings?: EmbeddingsPlace | undefined;
+  readonly embeddings?: EmbeddingsTarget | undefined;
   /** Returns the current value of a deployment variable: webhook secrets, OAuth clients, the key of the embeddings endpoint. */
   readonly variable: (name: string) => string | undefined;
   /** Returns the address of the deployment for callers and apps. Called at each use, because a port may be known late. */

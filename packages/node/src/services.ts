@@ -11,7 +11,7 @@ import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
 import type { Jobs } from "@svc/jobs";
 import type { StandingParts } from "@svc/standing";
-import { createReachFinder, createToolsService, type ToolFinder } from "@svc/tools";
+import { createAvailabilityFinder, createToolsService, type ToolFinder } from "@svc/tools";
 import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
@@ -48,7 +48,7 @@ export function createServices({
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(
       ToolsService,
-      createToolsService({ ...apps, views, db, sealer, clock, finder, findReach: createReachFinder(parts) }),
+      createToolsService({ ...apps, views, db, sealer, clock, finder, findAvailability: createAvailabilityFinder(parts) }),
     );
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);

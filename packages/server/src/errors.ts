@@ -2,7 +2,7 @@ import { call, defineFaults, Fault, type FaultText, field, formatValue, text, wa
 import { AdminService } from "@svc/gen/admin";
 
 type KeyRole = "member" | "approver" | "admin";
-type Malformed = { readonly message: FaultText; readonly field?: string; readonly help?: FaultText };
+type MalformedRequest = { readonly message: FaultText; readonly field?: string; readonly help?: FaultText };
 
 /** Refusals of requests as such, of posts and of statistics. */
 export const serverFaults = defineFaults({
@@ -43,9 +43,9 @@ export const serverFaults = defineFaults({
   },
   REQUEST_MALFORMED: {
     code: "invalid_argument",
-    field: (given: Malformed) => given.field ?? "",
-    says: ({ message }: Malformed) => message,
-    help: ({ help = "" }: Malformed) => help,
+    field: (given: MalformedRequest) => given.field ?? "",
+    says: ({ message }: MalformedRequest) => message,
+    help: ({ help = "" }: MalformedRequest) => help,
   },
   /** The query of a post has bytes that are not text. */
   QUERY_MALFORMED: {

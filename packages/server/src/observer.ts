@@ -180,8 +180,8 @@ export function logCall(logger: Logger, call: Call, durationMs: number): void {
   const { requestId, method, code, principal, traceparent } = call;
   const level = method.startsWith("grpc.health.") ? "debug" : "info";
   if (!logger.isLevelEnabled(level)) return;
-  const told = { requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...callerOf(principal) };
-  logger[level](traceparent === undefined ? told : { ...told, traceparent }, "call");
+  const fields = { requestId, method, code, durationMs: Math.round(durationMs * 1000) / 1000, ...callerOf(principal) };
+  logger[level](traceparent === undefined ? fields : { ...fields, traceparent }, "call");
 }
 
 function callerOf(principal: Principal | undefined): { projectId?: string; keyId?: string; admin?: true } {

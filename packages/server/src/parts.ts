@@ -59,7 +59,7 @@ export type ServerParts = {
 };
 
 /** What is open before the parts are made. */
-export type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
+export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   restored: RestoredStore;
   deployment: Deployment | undefined;
@@ -70,8 +70,8 @@ export type Opened = Pick<ServerParts, "config" | "logger" | "store" | "vault" |
 };
 
 /** Makes what the adapters share of what is open: the node, and what HTTP needs beside it. Nothing is listened to yet, and no work is taken. */
-export function createParts(told: Opened): ServerParts {
-  const { share, built, config, logger, store, vault, publicUrl, tls } = told;
+export function createParts(base: OpenedStore): ServerParts {
+  const { share, built, config, logger, store, vault, publicUrl, tls } = base;
   const { sealer } = vault;
   const { db, clock } = store;
   const opened = { config, logger, store, vault, publicUrl, tls };
@@ -81,7 +81,7 @@ export function createParts(told: Opened): ServerParts {
   const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
   const counters = createCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
-  const node = createOwnNode(told, config.isActivityCounted ? countActivity(observer, counters) : observer);
+  const node = createOwnNode(base, config.isActivityCounted ? countActivity(observer, counters) : observer);
   const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
   const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be noted") });
   const { connections, bodies, admission } = gates;
@@ -130,8 +130,8 @@ function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node
   };
 }
 
-function createOwnNode(told: Opened, observer: NodeParts["observer"]): Node {
-  const { config, store, vault, publicUrl, restored, erasures, catalog, deployment, mcpOffers } = told;
+function createOwnNode(opened: OpenedStore, observer: NodeParts["observer"]): Node {
+  const { config, store, vault, publicUrl, restored, erasures, catalog, deployment, mcpOffers } = opened;
   return createNode({
     ...nodePartsOf(config, erasures),
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },

@@ -7,7 +7,7 @@ import { serveAsProcess } from "./processes/serve-as-process.ts";
 import { superviseProcesses } from "./processes/supervise-processes.ts";
 import { type Server, startServer } from "./server.ts";
 import { announce } from "./start/announce.ts";
-import { endProcess, foreseenFault, refuse, stopServer } from "./start/refusal.ts";
+import { describeStartFault, endProcess, refuse, stopServer } from "./start/refusal.ts";
 import { reloadEnvironment, warnOfOverridden } from "./start/reload.ts";
 
 /** Who runs a server: `onLoaded` is waited for when everything is loaded and nothing listened to yet, `onStarted` hears that requests may come. */
@@ -80,7 +80,7 @@ async function start(
   try {
     return await startServer(config, { logger, onLoaded });
   } catch (error) {
-    const message = foreseenFault(error, config);
+    const message = describeStartFault(error, config);
     if (message !== undefined) return refuse(message);
     return endProcess(logger, error, "the service could not start");
   }

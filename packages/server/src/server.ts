@@ -62,9 +62,9 @@ export type ServerOptions = {
  * Starts a server: store, migrations, catalog, then the node and, last, HTTP: what is listened to is ready.
  * Rejects, having closed what it opened, with the error of the part that cannot run.
  */
-export async function startServer(told: Config, options: ServerOptions): Promise<Server> {
+export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
   await using opened = new AsyncDisposableStack();
-  const { parts, firstKey, restored, isConsoleBuilt, listening } = await openParts(told, options, opened);
+  const { parts, firstKey, restored, isConsoleBuilt, listening } = await openParts(given, options, opened);
   const { config, store, node, tls, publicUrl } = parts;
   const shutdown = new AbortController();
   const http = createHttp(parts, { shutdownSignal: shutdown.signal, timeouts: options.timeouts });
@@ -102,23 +102,23 @@ type OpenedParts = {
 };
 
 /** Opens everything that HTTP serves, and leaves to `opened` how each is closed, in the opposite order. */
-async function openParts(told: Config, options: ServerOptions, opened: AsyncDisposableStack): Promise<OpenedParts> {
+async function openParts(given: Config, options: ServerOptions, opened: AsyncDisposableStack): Promise<OpenedParts> {
   const { logger, catalog: loaded, share } = options;
-  const deploymentLoading = readDeployment(told);
-  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(told, deployment));
+  const deploymentLoading = readDeployment(given);
+  const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(given, deployment));
   // Reported where it is awaited; until then a failure is nobody's.
   catalogLoading.catch(() => {});
-  const keys = keySourceOf(told);
+  const keys = keySourceOf(given);
   const sealer = createSealer(await keys.read());
-  const tls = told.tls === undefined ? undefined : await openTls(told.tls, logger);
+  const tls = given.tls === undefined ? undefined : await openTls(given.tls, logger);
   opened.defer(() => tls?.stop());
-  const store = share === undefined ? await openStore(told, logger) : await joinHeldStore(share, logger);
+  const store = share === undefined ? await openStore(given, logger) : await joinHeldStore(share, logger);
   opened.defer(() => store.close());
   const { db, clock } = store;
   const read = await catalogLoading;
   const deployment = await deploymentLoading;
-  const { audience, firstKey } = share ?? (await prepareDeployment(told, { store, sealer, logger }));
-  const config = withAudience(told, audience);
+  const { audience, firstKey } = share ?? (await prepareDeployment(given, { store, sealer, logger }));
+  const config = withAudience(given, audience);
   const isRotating = config.role !== "api";
   const nodeId = createId("node", clock.now());
   const vault = await openVault({ db, clock, logger, keys, nodeId, isRotating, limits: options.vaultLimits });

@@ -36,7 +36,7 @@ export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Pr
 }
 
 /** Whether an error means that the store is away, late (StoreLateError), or so slow that no more may wait for it. */
-export function isStoreAway(error: unknown): boolean {
+export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof OverloadedError || isUnavailable(error);
 }
 

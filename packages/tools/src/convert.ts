@@ -16,7 +16,7 @@ import {
   type ToolCall,
   ToolCallSchema,
 } from "@svc/gen/tools";
-import type { CallAnswer } from "./call/called.ts";
+import type { CallAnswer } from "./call/call-reply.ts";
 import { type ResultShape, showResult } from "./call/record/shape.ts";
 
 /** The answer of CallTool, with the result cut to what the caller asked for. */

@@ -5,9 +5,9 @@ export type { ListedTool } from "./agents/meta-tools.ts";
 export { createToolsOffer } from "./agents/offer.ts";
 export { spoken, spokenFault, spokenText } from "./agents/words.ts";
 export type { CodeAnswer, CodeCall, CodeCaller, CodeFinder } from "./call/call-code.ts";
+export type { CallAnswer, CallReply } from "./call/call-reply.ts";
 export type { Caller, CallRequest } from "./call/call-request.ts";
 export { createToolCaller, type DrainingToolCaller, type ToolCaller } from "./call/call-tool.ts";
-export type { CallAnswer, Called } from "./call/called.ts";
 export type { PersonAsker, PersonalCall } from "./call/gate/unsent-call.ts";
 export type { SecretUse } from "./call/prepare/secret-uses.ts";
 export type { ReadyCall, UnrecordedEnd } from "./call/ready-call.ts";
@@ -16,7 +16,7 @@ export type { CallObservation, CallObserver } from "./call/record/observer.ts";
 export { mask, maskArguments, maskedTexts } from "./call/redact/mask.ts";
 export { createRedactor, type Redactor } from "./call/redact/redact.ts";
 export { redactTexts } from "./call/redact/redact-texts.ts";
-export type { EmbeddingsPlace } from "./embeddings/endpoint.ts";
+export type { EmbeddingsTarget } from "./embeddings/endpoint.ts";
 export { createMeaningFinder, type ToolFinder, wordFinder } from "./embeddings/find-tools.ts";
 export type { EmbeddingsCall, EmbeddingsObserver, SearchOutcome } from "./embeddings/observer.ts";
 export { toolFaults } from "./errors.ts";
@@ -37,11 +37,11 @@ export {
   type Params,
   refused,
 } from "./mcp/offer.ts";
-export { type EnterDeed, invalidParams, type McpError, type McpHeaders } from "./mcp/request.ts";
+export { type EnterAction, invalidParams, type McpError, type McpHeaders } from "./mcp/request.ts";
 export { type CallOutcome, type CallResult, callOutcomes } from "./outcome.ts";
 export { type CallSweepOptions, callPaceSweep, callSweep, vectorSweep } from "./retention.ts";
+export { createAvailabilityFinder } from "./search/availability.ts";
 export type { FoundTool } from "./search/judge.ts";
-export { createReachFinder } from "./search/reach.ts";
 export { createToolSearch, searchOf, type ToolSearch } from "./search/tool-search.ts";
 export { createTestRead } from "./service/call-request.ts";
 export { createToolsService, type ToolsServiceOptions } from "./service/service.ts";

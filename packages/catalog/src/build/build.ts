@@ -4,8 +4,8 @@ import type { Action, Audience, AuthScheme, ToolDefinition, Toolkit, Trigger, We
 import type {
   ActionDocument,
   AuthDocument,
+  ExamplePhrasesDocument,
   JsonSchema,
-  SayingsDocument,
   ToolDocument,
   ToolkitDeploymentDocument,
   ToolkitDocument,
@@ -24,7 +24,7 @@ import { compileNormalize } from "./normalize.ts";
 export type ToolkitDocuments = {
   readonly toolkit: ToolkitDocument;
   readonly tools: ReadonlyMap<string, ToolDocument>;
-  readonly sayings?: SayingsDocument | undefined;
+  readonly sayings?: ExamplePhrasesDocument | undefined;
 };
 
 /** What surrounds one toolkit's definition. */

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { createDefinitionFile } from "../read/definition-file.ts";
 import type { ToolkitFiles } from "../read/read-definitions.ts";
-import { checkSayings } from "./check-definitions.ts";
+import { checkExamplePhrases } from "./check-definitions.ts";
 
 function faultsOf(value: unknown): string[] {
   const sayings = createDefinitionFile("sayings.yaml", value);
   const tools: ToolkitFiles["tools"] = new Map([["ring_bell", createDefinitionFile("ring_bell.yaml", {})]]);
-  checkSayings({ folder: "bells", toolkit: createDefinitionFile("toolkit.yaml", {}), tools, sayings });
+  checkExamplePhrases({ folder: "bells", toolkit: createDefinitionFile("toolkit.yaml", {}), tools, sayings });
   return sayings.faults.map(({ path, reason }) => `${path}: ${reason}`);
 }
 

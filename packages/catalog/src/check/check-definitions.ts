@@ -81,7 +81,7 @@ const lengthMax = 400;
 const form = /^(?:[^()|]|\([^()]*\))*$/;
 
 /** Checks that sayings.yaml names tools of the toolkit, and that every saying can be read. */
-export function checkSayings({ sayings: file, tools }: ToolkitFiles): void {
+export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): void {
   if (file === undefined || file.faults.length > 0) return;
   if (!isObject(file.value)) {
     file.fault([], "is not a map of tools", "list sayings under the name of each tool");
@@ -124,7 +124,7 @@ export function* checkInSteps(files: ToolkitFiles): Generator<void> {
     yield;
   }
   if (toolkit !== undefined) checkTogether({ file, toolkit, tools, parts });
-  checkSayings(files);
+  checkExamplePhrases(files);
 }
 
 function checkToolFile(options: {
@@ -144,7 +144,7 @@ function checkToolFile(options: {
   return tool;
 }
 
-type Together = {
+type CheckedTogether = {
   readonly file: ToolkitFiles["toolkit"];
   readonly toolkit: Partial<ToolkitDocument>;
   readonly tools: ToolkitFiles["tools"];
@@ -153,7 +153,7 @@ type Together = {
 
 /** The rules that hold between a toolkit and its tools. */
 /** A deprecated tool is replaced by one that is called, and is not deprecated itself. */
-function checkReplacements({ tools, parts }: Pick<Together, "tools" | "parts">): void {
+function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   for (const [name, tool] of parts) {
     if (tool.kind !== "action" || tool.replacedBy === undefined) continue;
     const other = parts.get(tool.replacedBy);
@@ -164,7 +164,7 @@ function checkReplacements({ tools, parts }: Pick<Together, "tools" | "parts">):
   }
 }
 
-function checkTogether({ file, toolkit, tools, parts }: Together): void {
+function checkTogether({ file, toolkit, tools, parts }: CheckedTogether): void {
   if (tools.size === 0) file.fault([], "the toolkit has no tool", "add tools/<tool>.yaml");
   const triggers = [...parts].filter(([, tool]) => tool.kind === "trigger");
   const [first] = triggers;
@@ -183,7 +183,7 @@ function checkTogether({ file, toolkit, tools, parts }: Together): void {
 }
 
 /** A model chooses by description: what reads the same cannot be told apart. */
-function checkDescriptions({ tools, parts }: Pick<Together, "tools" | "parts">): void {
+function checkDescriptions({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   const first = new Map<string, string>();
   for (const [name, { description }] of parts) {
     if (description === undefined) continue;
@@ -194,7 +194,7 @@ function checkDescriptions({ tools, parts }: Pick<Together, "tools" | "parts">):
   }
 }
 
-function checkIdentify({ file, toolkit, tools, parts }: Together): void {
+function checkIdentify({ file, toolkit, tools, parts }: CheckedTogether): void {
   if (toolkit.identify === undefined) return;
   const { tool: name, path } = toolkit.identify;
   const tool = parts.get(name);

@@ -7,15 +7,15 @@ import { faultOfOutputPath } from "./check-response.ts";
 type PagingFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of an action that paging is held against. */
-type Paged = Pick<Partial<ActionDocument>, "paging" | "input" | "output">;
+type PagedAction = Pick<Partial<ActionDocument>, "paging" | "input" | "output">;
 
 /** The rules of how an action's pages are asked for. Records every fault. */
-export function checkPaging(file: DefinitionFile, document: Paged): void {
+export function checkPaging(file: DefinitionFile, document: PagedAction): void {
   for (const fault of faultsOfPaging(document)) file.fault(...fault);
 }
 
 /** What is wrong with how pages are asked for; nothing where that is not declared. */
-export function faultsOfPaging({ paging, input, output }: Paged): readonly PagingFault[] {
+export function faultsOfPaging({ paging, input, output }: PagedAction): readonly PagingFault[] {
   if (paging === undefined) return [];
   const own = faultsOfForm(paging);
   const taken = input === undefined ? [] : faultsOfArguments(paging, argumentsOf(input));

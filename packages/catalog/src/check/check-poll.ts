@@ -8,18 +8,18 @@ import { faultOfOutputPath } from "./check-response.ts";
 export type PollFault = readonly [path: FaultPath, reason: string, cure: string];
 
 /** The parts of an action that a poll is held against. */
-type Polled = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
+type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
 /** Longest time that a poll looks back for late rows. */
 const overlapMaxMs = 7 * 86_400_000;
 
 /** The rules of how new rows of an action's list are found. Records every fault. */
-export function checkPoll(file: DefinitionFile, document: Polled): void {
+export function checkPoll(file: DefinitionFile, document: PolledAction): void {
   for (const fault of faultsOfPoll(document)) file.fault(...fault);
 }
 
 /** What is wrong with how new rows are found; nothing where that is not declared. */
-export function faultsOfPoll({ poll, paging, class: access, input, output }: Polled): readonly PollFault[] {
+export function faultsOfPoll({ poll, paging, class: access, input, output }: PolledAction): readonly PollFault[] {
   if (poll === undefined) return [];
   const faults: PollFault[] = [];
   if (access !== undefined && access !== "read") {

@@ -24,9 +24,9 @@ export function knownNames(schema: JsonSchema): KnownNames {
 const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
 /** What was made of one schema, by the schemas that speak of a place: references in a circle lead to the same few places. */
-type Made = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
+type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 
-function namesAt(place: SchemaPlace, made: Made): KnownNames {
+function namesAt(place: SchemaPlace, made: MadeNames): KnownNames {
   const key = place.schemas.map((schema) => idOf(schema, made)).join();
   let known = made.made.get(key);
   if (known === undefined) {
@@ -36,13 +36,13 @@ function namesAt(place: SchemaPlace, made: Made): KnownNames {
   return known;
 }
 
-function idOf(schema: JsonSchema, { ids }: Made): number {
+function idOf(schema: JsonSchema, { ids }: MadeNames): number {
   const id = ids.get(schema) ?? ids.size;
   ids.set(schema, id);
   return id;
 }
 
-function createNames(place: SchemaPlace, made: Made): KnownNames {
+function createNames(place: SchemaPlace, made: MadeNames): KnownNames {
   const { schemas, isUnknown } = place;
   const declared = new Set(schemas.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])));
   const takesOthers = schemas.some(({ additionalProperties, patternProperties, unevaluatedProperties }) => {

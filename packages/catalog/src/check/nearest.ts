@@ -9,14 +9,14 @@ const candidatesMax = 2_000;
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   if (text === "" || text.length > textMax) return undefined;
   const plain = plainOf(text);
-  const behindDot: string[] = [];
+  const afterDot: string[] = [];
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   let looked = 0;
   for (const candidate of candidates) {
     if (++looked > candidatesMax) break;
     if (candidate === text || candidate.length > textMax) continue;
-    if (!text.includes(".") && candidate.endsWith(`.${text}`)) behindDot.push(candidate);
+    if (!text.includes(".") && candidate.endsWith(`.${text}`)) afterDot.push(candidate);
     const other = plainOf(candidate);
     const most = Math.min(bestDistance, Math.max(1, Math.floor(Math.max(plain.length, other.length) / 3)) + 1);
     const distance = distanceOf(plain, other, most);
@@ -24,7 +24,7 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
     best = candidate;
     bestDistance = distance;
   }
-  return behindDot.length === 1 ? behindDot[0] : best;
+  return afterDot.length === 1 ? afterDot[0] : best;
 }
 
 /** Case and what joins words are what people mistake most. */

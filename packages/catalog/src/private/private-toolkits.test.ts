@@ -57,14 +57,14 @@ test("another node serves a publication and a deletion within a second", async (
   const clock = createTestClock();
   const [here, there] = [createTestNode(db, { clock }), createTestNode(db, { clock })];
   const projectId = await addProject();
-  const seenThere = async () => slugsOf((await there.clientOf(projectId).listToolkits({ projectId })).toolkits);
-  expect(await seenThere()).not.toContain("shop");
+  const slugsThere = async () => slugsOf((await there.clientOf(projectId).listToolkits({ projectId })).toolkits);
+  expect(await slugsThere()).not.toContain("shop");
   await here.clientOf(projectId).publishToolkit({ definitionJson: privateDefinition() });
   clock.advance(1000);
-  expect(await seenThere()).toContain("shop");
+  expect(await slugsThere()).toContain("shop");
   await here.clientOf(projectId).deleteToolkit({ slug: "shop" });
   clock.advance(1000);
-  expect(await seenThere()).not.toContain("shop");
+  expect(await slugsThere()).not.toContain("shop");
 });
 
 test("a node asks the store for a project at most every 500 ms, and rebuilds a view only when it changed", async () => {

@@ -26,10 +26,10 @@ export type CatalogViews = {
   remove(projectId: ProjectId, slug: string): Promise<boolean>;
 };
 
-type Known = { readonly version: number; readonly view: CatalogView; checkedAt: number };
+type KnownView = { readonly version: number; readonly view: CatalogView; checkedAt: number };
 
 /** A project's compiled toolkits by slug, each with the text it was made of. */
-type Compiled = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
+type CompiledToolkits = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
 
 /**
  * Keeps the views of projects. `onBroken` hears of a kept definition that this version of the service refuses; it is left out,
@@ -48,13 +48,13 @@ export function createCatalogViews(options: {
 }): CatalogViews {
   const { catalog, db, clock, extraToolkits = async () => [] } = options;
   const shared = viewOf(catalog);
-  const known = new LeastRecentlyUsed<ProjectId, Known>(projectsMax);
-  const compiled = new LeastRecentlyUsed<ProjectId, Compiled>(projectsMax);
-  const reading = new Map<ProjectId, Promise<Known>>();
+  const known = new LeastRecentlyUsed<ProjectId, KnownView>(projectsMax);
+  const compiled = new LeastRecentlyUsed<ProjectId, CompiledToolkits>(projectsMax);
+  const reading = new Map<ProjectId, Promise<KnownView>>();
   /** Counts this node's own changes: what was read before the latest is not kept. */
   let changes = 0;
 
-  const read = async (projectId: ProjectId): Promise<Known> => {
+  const read = async (projectId: ProjectId): Promise<KnownView> => {
     const checkedAt = clock.now();
     const changesBefore = changes;
     const repository = privateToolkitsForProject(db, projectId);
@@ -65,7 +65,7 @@ export function createCatalogViews(options: {
     if (changes === changesBefore) known.set(projectId, current);
     return current;
   };
-  const build = async (projectId: ProjectId, seen: number): Promise<Known> => {
+  const build = async (projectId: ProjectId, seen: number): Promise<KnownView> => {
     // No change was ever made: there is nothing to list.
     if (seen === 0) return { version: 0, view: shared, checkedAt: 0 };
     const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();

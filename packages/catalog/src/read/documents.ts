@@ -33,7 +33,7 @@ export type WebhookDocument = { readonly secretEnv: string; readonly ignore?: re
 );
 
 /** A `sayings.yaml`: what people say who want a tool, by its name. */
-export type SayingsDocument = Readonly<Record<string, readonly string[]>>;
+export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;
 
 /** A `toolkit.yaml` that satisfies schemas/toolkit.schema.json. */
 export type ToolkitDocument = {

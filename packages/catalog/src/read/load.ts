@@ -7,7 +7,7 @@ import { faultsOfPoll, isPollDocument } from "../check/check-poll.ts";
 import type { Audience, Catalog, Tool } from "../model.ts";
 import { readCheckedToolkits } from "./checked-toolkits.ts";
 import { createDefinitionFile, DefinitionError, type DefinitionFile } from "./definition-file.ts";
-import type { SayingsDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
+import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
@@ -59,7 +59,7 @@ function build(files: readonly ToolkitFiles[], deployment: Deployment | undefine
     const documents = {
       toolkit: toolkit.value as ToolkitDocument,
       tools: new Map([...tools].map(([name, file]) => [name, file.value as ToolDocument])),
-      sayings: sayings?.value as SayingsDocument | undefined,
+      sayings: sayings?.value as ExamplePhrasesDocument | undefined,
     };
     return buildToolkit(documents, { values: deployment?.toolkits.get(folder) ?? {}, audience });
   });

@@ -62,7 +62,7 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
   const [toolkit, entries, sayings] = await Promise.all([
     read(join(path, "toolkit.yaml")),
     listFolder(toolsPath),
-    readSayings(path, read),
+    readExamplePhrases(path, read),
   ]);
   const files = (entries ?? []).map(async ({ name }) => {
     const file = join(toolsPath, name);
@@ -85,7 +85,7 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
 }
 
 /** The only file of a toolkit that may be missing. */
-async function readSayings(path: string, read: Read): Promise<ReadFile | undefined> {
+async function readExamplePhrases(path: string, read: Read): Promise<ReadFile | undefined> {
   const entries = await listFolder(path);
   return entries?.some(({ name }) => name === "sayings.yaml") ? read(join(path, "sayings.yaml")) : undefined;
 }

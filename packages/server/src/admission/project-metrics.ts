@@ -20,10 +20,10 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
     registers,
     // One look a scrape serves all three: a registry collects its metrics in the order they were made in.
     collect: () => {
-      const before = top.told;
-      const told = top.look(figuresOf(projects()));
-      for (const id of before) if (!top.told.has(id)) forget(id);
-      for (const [project, [, callCount = 0, postCount = 0, ...refused]] of told) {
+      const before = top.named;
+      const named = top.look(figuresOf(projects()));
+      for (const id of before) if (!top.named.has(id)) forget(id);
+      for (const [project, [, callCount = 0, postCount = 0, ...refused]] of named) {
         calls.inc({ project }, callCount);
         posts.inc({ project }, postCount);
         for (const [index, quota] of quotaNames.entries()) {

@@ -10,10 +10,10 @@ function figuresOf(use: (n: number) => number): [ProjectId, Figures][] {
 
 test("however many projects there are, twenty are told apart and the rest is one", () => {
   const top = new TopProjects();
-  const told = top.look(figuresOf((n) => n));
-  expect(told.size).toBe(21);
-  expect(told.get(ids[99] ?? "")).toEqual([99, 1]);
-  expect(told.get("other")).toEqual([(79 * 80) / 2, 80]);
+  const named = top.look(figuresOf((n) => n));
+  expect(named.size).toBe(21);
+  expect(named.get(ids[99] ?? "")).toEqual([99, 1]);
+  expect(named.get("other")).toEqual([(79 * 80) / 2, 80]);
 });
 
 test("a look tells what was done since the one before, and nothing is lost when a place changes hands", () => {
@@ -28,9 +28,9 @@ test("a look tells what was done since the one before, and nothing is lost when 
 test("a project keeps its place against one that does about as much", () => {
   const top = new TopProjects();
   top.look(figuresOf((n) => (n < 20 ? 100 : 0)));
-  const before = top.told;
+  const before = top.named;
   top.look(figuresOf((n) => (n < 20 ? 200 : 120)));
-  expect(top.told).toEqual(before);
+  expect(top.named).toEqual(before);
   top.look(figuresOf((n) => (n < 20 ? 200 : 5_000)));
-  expect(top.told).not.toEqual(before);
+  expect(top.named).not.toEqual(before);
 });

@@ -1,10 +1,10 @@
 import type { ProjectId } from "@svc/core";
 
 /** What projects did since the last look, by project: those that are told apart, and all the others as one. */
-export type ToldUse = ReadonlyMap<string, readonly number[]>;
+export type ReportedUse = ReadonlyMap<string, readonly number[]>;
 
 /** How many projects are told apart; the rest is `other`. */
-const toldMax = 20;
+const namedMax = 20;
 /** What a project did before counts half as much at each look as what it did since. */
 const forgetting = 0.5;
 /** A newcomer takes a place when it does this much more than who has it: names that come and go are of no use in a graph. */
@@ -23,12 +23,12 @@ export class TopProjects {
   #told: ReadonlySet<ProjectId> = new Set();
 
   /** Who is told apart now. */
-  get told(): ReadonlySet<ProjectId> {
+  get named(): ReadonlySet<ProjectId> {
     return this.#told;
   }
 
   /** What was done since the last look. Whoever is told apart anew begins with it. */
-  look(figures: Iterable<readonly [ProjectId, Figures]>): ToldUse {
+  look(figures: Iterable<readonly [ProjectId, Figures]>): ReportedUse {
     const deltas: [ProjectId, number[]][] = [];
     for (const [id, now] of figures) {
       const before = this.#before.get(id);
@@ -38,21 +38,21 @@ export class TopProjects {
       deltas.push([id, delta]);
     }
     this.#choose();
-    const told = new Map<string, number[]>();
+    const named = new Map<string, number[]>();
     for (const [id, delta] of deltas) {
       const label = this.#told.has(id) ? id : "other";
-      const sums = told.get(label) ?? delta.map(() => 0);
-      told.set(
+      const sums = named.get(label) ?? delta.map(() => 0);
+      named.set(
         label,
         sums.map((sum, index) => sum + (delta[index] ?? 0)),
       );
     }
-    return told;
+    return named;
   }
 
   #choose(): void {
     const weight = ([id, use]: readonly [ProjectId, number]) => (this.#told.has(id) ? use * lead : use);
     const ranked = [...this.#use].filter(([, use]) => use > 0).sort((a, b) => weight(b) - weight(a));
-    this.#told = new Set(ranked.slice(0, toldMax).map(([id]) => id));
+    this.#told = new Set(ranked.slice(0, namedMax).map(([id]) => id));
   }
 }

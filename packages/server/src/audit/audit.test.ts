@@ -180,14 +180,14 @@ test("a chain that is gone is found, with its rows and without them", async () =
 test("to an end that was changed nothing is added, and other chains go on", async () => {
   await enter(2);
   await tamper("update audit_chains set length = 1 where length = 2");
-  const told: string[] = [];
-  const withTold = () =>
+  const reasons: string[] = [];
+  const checkPart = () =>
     placeEvents({
       db,
       clock: systemClock,
       sealer: vault.sealer,
       broken,
-      onBroken: (id, why) => void told.push(`${id} ${why}`),
+      onBroken: (id, why) => void reasons.push(`${id} ${why}`),
     });
   const log = createAuditLog({ db, clock: systemClock, sealer: vault.sealer, onError: () => {} });
   for (const owner of [projectId, undefined]) {
@@ -200,8 +200,8 @@ test("to an end that was changed nothing is added, and other chains go on", asyn
     } as const;
     await log.end(await log.enter(deed), { outcome: "ok" });
   }
-  while (await withTold());
-  expect(told).toEqual([`${projectId} its end was changed`]);
+  while (await checkPart());
+  expect(reasons).toEqual([`${projectId} its end was changed`]);
   const late = await listAuditEvents(db, {}, { after: undefined, limit: 10 });
   const places = late.filter(({ subject }) => subject === "late").map((one) => [one.projectId, one.position]);
   expect(new Map(places as [ProjectId, number | null][])).toEqual(

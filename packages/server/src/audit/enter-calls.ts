@@ -1,8 +1,8 @@
 import type { DescService, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type ProjectId, parseId, principalContext } from "@svc/core";
-import { outcomeOf } from "./enter-deeds.ts";
-import type { AuditLog, DeedEnd } from "./log.ts";
+import { outcomeOf } from "./audit-action.ts";
+import type { ActionEnd, AuditLog } from "./log.ts";
 import { type AuditRule, readAuditRule } from "./rules.ts";
 
 type Method = (request: Message, context: HandlerContext) => unknown;
@@ -68,7 +68,7 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
 }
 
 /** What is known of a deed once it is done: what it made, and of which project that is. */
-function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<DeedEnd, "outcome"> {
+function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<ActionEnd, "outcome"> {
   const made = rule.made?.(response);
   const owner = projectId ?? readProject(rule.madeProjectId?.(response));
   return { ...(made && { subject: made }), ...(owner !== projectId && { projectId: owner }) };

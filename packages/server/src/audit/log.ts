@@ -20,7 +20,7 @@ export type Actor =
   | { readonly kind: "service" };
 
 /** Something that is about to be done. `projectId`: undefined for the deployment. */
-export type Deed = {
+export type AuditedAction = {
   readonly actor: Actor;
   readonly action: string;
   readonly projectId: ProjectId | undefined;
@@ -30,7 +30,7 @@ export type Deed = {
 };
 
 /** How something ended, and what is known of it only then. */
-export type DeedEnd = {
+export type ActionEnd = {
   readonly outcome: string;
   readonly subject?: string | undefined;
   readonly projectId?: ProjectId | undefined;
@@ -39,9 +39,9 @@ export type DeedEnd = {
 /** The audit log as those write it who do something. */
 export type AuditLog = {
   /** Enters a deed before it is done: it is not done where this rejects. */
-  enter(deed: Deed): Promise<AuditId>;
+  enter(deed: AuditedAction): Promise<AuditId>;
   /** Notes how it ended. Never rejects: what cannot be noted reads as `unknown`. */
-  end(id: AuditId, end: DeedEnd): Promise<void>;
+  end(id: AuditId, end: ActionEnd): Promise<void>;
 };
 
 // Of ids, slugs and names, which are shorter: what a request holds before anything of it was checked.

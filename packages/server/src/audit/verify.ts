@@ -19,7 +19,7 @@ export type AuditFault = RowFault & { readonly projectId: ProjectId };
 export type VerifyPosition = { readonly projectId: ProjectId; readonly after: number | "end" };
 
 /** What the comparison of a part of the log found. `next` is undefined at the end of it. */
-export type Verified = {
+export type VerifyResult = {
   readonly checked: number;
   readonly faults: readonly AuditFault[];
   readonly heads: readonly Pick<AuditChain, "projectId" | "length" | "hash">[];
@@ -37,17 +37,22 @@ const rowsAtOnce = 400;
 const positionMax = 2_147_483_647;
 
 /** Compares the next rows of the log, those of one chain at most, with what their places were made with. */
-export async function verifyPart(options: VerifyOptions, from: VerifyPosition): Promise<Verified> {
+export async function verifyPart(options: VerifyOptions, from: VerifyPosition): Promise<VerifyResult> {
   const { db, sealer } = options;
   const chain = await findAuditChainFrom(db, from.projectId, from.after === "end");
   if (chain === undefined) return { checked: 0, faults: await findLost(db), heads: [], next: undefined };
   const { projectId } = chain;
   const after = projectId === from.projectId && from.after !== "end" ? from.after : 0;
   const behind: VerifyPosition = { projectId, after: "end" };
-  const told = (faults: readonly RowFault[]) => faults.map((one) => ({ ...one, projectId }));
+  const withProject = (faults: readonly RowFault[]) => faults.map((one) => ({ ...one, projectId }));
   const key = openKey(chain, sealer);
   if (key === undefined)
-    return { checked: 0, faults: told([headFault("the key of the chain does not open")]), heads: [], next: behind };
+    return {
+      checked: 0,
+      faults: withProject([headFault("the key of the chain does not open")]),
+      heads: [],
+      next: behind,
+    };
   const isWhole = isSame(headMac(key, chain), chain.mac);
   const to = isWhole ? chain.length : positionMax;
   // With the one before, whose hash the first is linked to.
@@ -59,7 +64,7 @@ export async function verifyPart(options: VerifyOptions, from: VerifyPosition): 
   const begun = projectId === deploymentProject ? await findGone(db, rows) : [];
   return {
     checked: rows.filter(({ position }) => (position ?? 0) > after).length,
-    faults: [...told(faults), ...begun],
+    faults: [...withProject(faults), ...begun],
     heads: end === undefined ? [] : [end],
     next: isEnd ? behind : { projectId, after: rows.at(-1)?.position ?? after },
   };

@@ -41,7 +41,7 @@ export type GateOptions = {
 };
 
 /** A call before its body is read. */
-export type Arrival = {
+export type IncomingCall = {
   readonly method: DescMethod;
   readonly authorization: string | null;
   readonly call: Call | undefined;
@@ -53,7 +53,7 @@ export type Arrival = {
  * Lets a call in before its body is read: refuses whoever may not make it, or has made as many as its project may, with Connect's error.
  * Resolves with the caller; undefined for a call that needs no key.
  */
-export type Gate = (arrival: Arrival) => Promise<Principal | undefined>;
+export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 
 /** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
 export function createGate(options: GateOptions): Gate {

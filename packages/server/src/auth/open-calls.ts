@@ -17,7 +17,7 @@ export type CallWatch = {
   end(): void;
 };
 
-type Watched = {
+type WatchedCall = {
   readonly authenticate: () => Promise<unknown>;
   readonly end: (fault: Fault) => void;
   readonly sinceMs: number;
@@ -30,8 +30,8 @@ const atOnce = 20;
 
 /** Starts to look after calls once a second. A store that is away ends none: `onError` hears of it. */
 export function startOpenCalls({ clock, onError }: { clock: Clock; onError: (error: unknown) => void }): OpenCalls {
-  const watched = new Set<Watched>();
-  const look = async (one: Watched) => {
+  const watched = new Set<WatchedCall>();
+  const look = async (one: WatchedCall) => {
     const fault = await faultOf(one.authenticate());
     if (fault !== undefined && watched.delete(one)) one.end(fault);
   };

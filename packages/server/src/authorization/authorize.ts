@@ -14,7 +14,7 @@ import type { Database } from "@svc/db/connect";
 import { insertGrantCode } from "@svc/db/grants/codes";
 import { findKeyById } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
-import { asDeed } from "../audit/enter-deeds.ts";
+import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { isValidKey, type KeyCache, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
@@ -191,7 +191,7 @@ async function decide(
     const { projectId, keyId, clientId } = vouched;
     // The grant can do at most what this key can.
     const about = { projectId, subject: clientId, entityId: binding.entityId, actor: { kind: "key", keyId } as const };
-    const code = await asDeed(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
+    const code = await auditAction(parts.audit, { ...about, action: "GrantPage.Allow" }, () =>
       makeCode(vouched, binding, parts),
     );
     return leave(res, vouched, { code });

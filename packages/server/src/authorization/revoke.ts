@@ -4,7 +4,7 @@ import { type Database, withTransaction } from "@svc/db/connect";
 import { endGrant } from "@svc/db/grants/repo";
 import { findGrantToken, type Grant } from "@svc/db/grants/tokens";
 import { findKeyById } from "@svc/db/keys/repo";
-import { asDeed } from "../audit/enter-deeds.ts";
+import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
@@ -30,7 +30,7 @@ export async function endGrantFor(
   const key = await findKeyById(db, keyId);
   if (key === undefined || key.revokedAt !== null) return;
   const actor = { kind: "key", keyId } as const;
-  await asDeed(audit, { actor, action, projectId, subject: id, entityId: key.entityId }, () =>
+  await auditAction(audit, { actor, action, projectId, subject: id, entityId: key.entityId }, () =>
     withTransaction(db, (tx) => endGrant(tx, grant, clock.now())),
   );
   onEnded(keyId);

@@ -62,9 +62,14 @@ const keylessBytesDefault = 64 * 1024;
 const slowMs = 2_000;
 
 /** What one address has of one share; `arriving` are its unfinished bodies, the oldest first. */
-type Holder = { readonly share: Share; readonly address: string; bytes: number; readonly arriving: Set<Arriving> };
+type Holder = {
+  readonly share: Share;
+  readonly address: string;
+  bytes: number;
+  readonly arriving: Set<ArrivingRequest>;
+};
 type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<string, Holder> };
-type Arriving = { readonly sinceMs: number; readonly giveWay: () => void };
+type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
  * Makes a budget. Nothing is set aside before it arrives, so whoever is alone may use all of a share. Where bytes do not fit, who
@@ -122,7 +127,7 @@ class Budget {
     const share = this.#shares.get(name) ?? { name, bytes: 0, holders: new Map<string, Holder>() };
     const known = share.holders.get(address);
     if (known !== undefined) return known;
-    const holder = { share, address, bytes: 0, arriving: new Set<Arriving>() };
+    const holder = { share, address, bytes: 0, arriving: new Set<ArrivingRequest>() };
     share.holders.set(address, holder);
     this.#shares.set(name, share);
     return holder;
@@ -188,7 +193,7 @@ function largestBy<Item extends { readonly bytes: number }>(items: readonly Item
   );
 }
 
-function oldestOf({ arriving }: Holder): Arriving | undefined {
+function oldestOf({ arriving }: Holder): ArrivingRequest | undefined {
   const [oldest] = arriving;
   return oldest;
 }
@@ -205,7 +210,7 @@ class Charge implements BodyCharge {
   #holder: Holder | undefined;
   #bytes = 0;
   #isReleased = false;
-  #arriving: Arriving | undefined;
+  #arriving: ArrivingRequest | undefined;
 
   constructor(budget: Budget, share: BodyShare, address: string) {
     this.#budget = budget;

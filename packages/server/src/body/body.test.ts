@@ -107,9 +107,9 @@ test.each([
   ["16 bytes", 16, false],
   ["4 KiB", 4_096, false],
 ])("chunks of %s that are far too fine are told of, others not", async (_, bytes, isTooFine) => {
-  let told = 0;
+  let reported = 0;
   const watched = createServer((req, res) => {
-    watchChunks(req, () => told++);
+    watchChunks(req, () => reported++);
     req.resume().on("end", () => res.end("read"));
   });
   await new Promise<void>((resolve) => watched.listen(0, "127.0.0.1", resolve));
@@ -120,7 +120,7 @@ test.each([
   socket.destroy();
   watched.close();
   // Once: what follows is thrown away as it is parsed.
-  expect(told).toBe(isTooFine ? 1 : 0);
+  expect(reported).toBe(isTooFine ? 1 : 0);
 });
 
 test("a few hundred fine chunks are none too many", async () => {

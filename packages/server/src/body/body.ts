@@ -50,12 +50,12 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
     const onData = (chunk: Buffer) => {
       if (isDone) return;
       const isFirst = body.bytes === 0;
-      const isTurnOver = pieces.add(chunk);
+      const isSliceUsed = pieces.add(chunk);
       if (body.bytes + chunk.byteLength > bytesMax) fail("too_large");
       else if (!body.append(chunk)) fail("no_room");
       else if (length === undefined || body.bytes < endBytes) {
         if (isFirst) charge.arrive(() => fail("no_room"));
-        if (isTurnOver) bodyPaces.kept.yield(req);
+        if (isSliceUsed) bodyPaces.kept.yield(req);
       }
     };
     const onEnd = () => {
@@ -91,9 +91,9 @@ export function discardBody(req: IncomingMessage): void {
   discarded.add(req);
   const pieces = new Pieces();
   req.on("error", ignore).on("data", (chunk: Buffer) => {
-    const isTurnOver = pieces.add(chunk);
+    const isSliceUsed = pieces.add(chunk);
     free(chunk);
-    if (isTurnOver) bodyPaces.discarded.yield(req);
+    if (isSliceUsed) bodyPaces.discarded.yield(req);
   });
   // Says that it is read: Node would else read what is left of an answered request itself, and without a pause.
   req.read(0);

@@ -67,14 +67,14 @@ test("a burst with a key that is looked up soon is taken", async () => {
 
 test("what an address sends beyond its share is refused while the lookup takes long, and the rest waits", async () => {
   const answers = Array.from({ length: 20 }, () => send(50_000));
-  const told: string[] = [];
-  for (const answer of answers) void answer.then((text) => told.push(text));
-  await expect.poll(() => told.length).toBeGreaterThanOrEqual(18);
+  const texts: string[] = [];
+  for (const answer of answers) void answer.then((text) => texts.push(text));
+  await expect.poll(() => texts.length).toBeGreaterThanOrEqual(18);
   lookup.resolve("found");
   await Promise.all(answers);
-  const refused = told.filter((text) => text === "NODE_OVERLOADED").length;
+  const refused = texts.filter((text) => text === "NODE_OVERLOADED").length;
   expect(refused).toBeLessThan(20);
-  expect(told.filter((text) => text === "found 50000 true")).toHaveLength(20 - refused);
+  expect(texts.filter((text) => text === "found 50000 true")).toHaveLength(20 - refused);
 });
 
 test("a lookup that fails is what the caller hears, and a body is not waited for", async () => {

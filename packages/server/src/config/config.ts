@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Audience } from "@svc/catalog";
 import { createAddressGuard, formatValue, parseVaultKeys, readTime, type VaultKey } from "@svc/core";
-import type { EmbeddingsPlace } from "@svc/node";
+import type { EmbeddingsTarget } from "@svc/node";
 import type { LevelWithSilent } from "pino";
 import { readEmbeddings } from "./embeddings.ts";
 import { ConfigError, type Environment } from "./environment.ts";
@@ -49,7 +49,7 @@ export type Config = {
   readonly providerRanges: readonly string[];
   readonly endpointConcurrency: number;
   /** Undefined: tools are found by words alone. */
-  readonly embeddings: EmbeddingsPlace | undefined;
+  readonly embeddings: EmbeddingsTarget | undefined;
   readonly retryScheduleMs: readonly number[];
   readonly bodyBytesMax: number;
   readonly connectionsMax: number;
@@ -79,7 +79,7 @@ export type Config = {
 };
 
 /** Where a relative path starts: a variable's at the working folder, a default's at the checkout. */
-export type ConfigPlaces = {
+export type ConfigFolders = {
   readonly workingDir: string;
   /** Or the folder of an installed package. */
   readonly checkout: string;
@@ -95,7 +95,7 @@ const isPackage = import.meta.url.endsWith(".js");
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
 /** The places of this process. */
-export function currentPlaces(): ConfigPlaces {
+export function currentFolders(): ConfigFolders {
   const packageHome = isPackage ? homedir() : undefined;
   return { workingDir: process.cwd(), checkout: checkoutDir, isRoot: process.getuid?.() === 0, packageHome };
 }
@@ -104,7 +104,7 @@ const dayMs = 86_400_000;
 const retentionBounds = { minMs: 60_000, maxMs: 36_500 * dayMs };
 
 /** Reads and checks every variable. Throws ConfigError, which lists all faults at once. */
-export function loadConfig(environment: Environment, places: ConfigPlaces = currentPlaces()): Config {
+export function loadConfig(environment: Environment, places: ConfigFolders = currentFolders()): Config {
   const reader = createConfigReader(environment);
   const pathOf = (text: string) => resolve(places.workingDir, text);
   const folders =
@@ -259,7 +259,7 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
   }
 }
 
-function defaultDataDir({ checkout, isRoot, packageHome }: ConfigPlaces): string {
+function defaultDataDir({ checkout, isRoot, packageHome }: ConfigFolders): string {
   if (packageHome !== undefined) return isRoot ? "/var/lib/svc" : join(packageHome, ".local", "share", "svc");
   if (!isRoot) return join(checkout, ".svc");
   // PostgreSQL does not run as root, and the account it gets could not enter a checkout below /root.

@@ -1,9 +1,9 @@
 import { formatValue } from "@svc/core";
-import type { EmbeddingsPlace } from "@svc/node";
+import type { EmbeddingsTarget } from "@svc/node";
 import type { ConfigReader } from "./reader.ts";
 
 /** The embeddings endpoint that the deployment names; undefined where it names none. */
-export function readEmbeddings(reader: ConfigReader): EmbeddingsPlace | undefined {
+export function readEmbeddings(reader: ConfigReader): EmbeddingsTarget | undefined {
   const url = reader.parsed("SVC_EMBEDDINGS_URL", parseUrl);
   const model = reader.text("SVC_EMBEDDINGS_MODEL");
   const isNamed = reader.text("SVC_EMBEDDINGS_URL") !== undefined;

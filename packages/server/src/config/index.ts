@@ -1,3 +1,3 @@
-export { type Config, type ConfigPlaces, checkoutDir, currentPlaces, loadConfig } from "./config.ts";
+export { type Config, type ConfigFolders, checkoutDir, currentFolders, loadConfig } from "./config.ts";
 export { ConfigError, type ConfigFault, type Environment, openEnvironment } from "./environment.ts";
 export { type ConfigVariable, configVariables } from "./variables.ts";

@@ -35,16 +35,16 @@ export function pairOf(
   return { pair: { ...texts, digest, validTo: certificate.parsed.validTo } };
 }
 
-type Parsed<Value> = { readonly text: string; readonly parsed: Value };
+type ParsedFile<Value> = { readonly text: string; readonly parsed: Value };
 
 /** The first certificate of a PEM file, or what is wrong with the file. */
-export function certificateOf(file: string, read: ReadFile): Parsed<X509Certificate> | ConfigFault {
+export function certificateOf(file: string, read: ReadFile): ParsedFile<X509Certificate> | ConfigFault {
   const reason = `${file} holds no PEM certificate`;
   return parsedOf("SVC_TLS_CERT", file, read, (text) => new X509Certificate(text), reason);
 }
 
 /** The private key of a PEM file, or what is wrong with the file. */
-export function privateKeyOf(file: string, read: ReadFile): Parsed<KeyObject> | ConfigFault {
+export function privateKeyOf(file: string, read: ReadFile): ParsedFile<KeyObject> | ConfigFault {
   const reason = `${file} holds no PEM private key that opens without a passphrase`;
   return parsedOf("SVC_TLS_KEY", file, read, createPrivateKey, reason);
 }
@@ -55,7 +55,7 @@ function parsedOf<Value>(
   read: ReadFile,
   parse: (text: string) => Value,
   reason: string,
-): Parsed<Value> | ConfigFault {
+): ParsedFile<Value> | ConfigFault {
   if ("code" in read) return { variable, message: `${file} cannot be read (${read.code}); name a readable PEM file` };
   try {
     return { text: read.text, parsed: parse(read.text) };

@@ -1,6 +1,6 @@
 import type { Fault, JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
-import { asDeed } from "../audit/enter-deeds.ts";
+import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, linkHelp, withinLimit } from "./links.ts";
@@ -36,7 +36,7 @@ export function createAnswer(options: AnswerOptions): PageCall {
       const opened = { link, role: key.role };
       const { requestId = "", principalId = "" } = link.target.answer ?? {};
       const about = { projectId: link.projectId, subject: requestId, entityId: principalId };
-      await asDeed(audit, { ...about, actor: { kind: "link" }, action: "AnswerLink.Answer" }, async () => {
+      await auditAction(audit, { ...about, actor: { kind: "link" }, action: "AnswerLink.Answer" }, async () => {
         if (!(await answerLinks.answer(opened, { continuation, overridesJson, note }))) throw gone();
       });
     }

@@ -1,6 +1,6 @@
 import { bindingOf, isObject, type JsonObject } from "@svc/core";
 import type { Node } from "@svc/node";
-import { asDeed } from "../audit/enter-deeds.ts";
+import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { requireToken } from "./answer.ts";
 import { consoleFaults } from "./errors.ts";
@@ -32,7 +32,7 @@ export function createConnect(options: ConnectOptions): PageCall {
     const json =
       given === undefined
         ? await connectLinks.show(link)
-        : await asDeed(
+        : await auditAction(
             audit,
             { ...about, actor: { kind: "link" }, action: "ConnectLink.Connect" },
             () => connectLinks.connect(link, { role: key.role, binding: bindingOf(key) }, readGiven(given)),

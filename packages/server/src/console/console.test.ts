@@ -121,10 +121,10 @@ test("pages are compressed, too", async () => {
 });
 
 test("HEAD answers what GET answers, without the body", async () => {
-  const [asked, told] = [await get("/console/icon.svg", {}, "HEAD"), await get("/console/icon.svg")];
+  const [asked, answered] = [await get("/console/icon.svg", {}, "HEAD"), await get("/console/icon.svg")];
   expect(await asked.text()).toBe("");
   for (const name of ["content-length", "content-type", "etag"])
-    expect(asked.headers.get(name)).toBe(told.headers.get(name));
+    expect(asked.headers.get(name)).toBe(answered.headers.get(name));
 });
 
 test.each([

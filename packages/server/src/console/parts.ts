@@ -56,7 +56,7 @@ export function createConsoleParts({
 }
 
 /** What else of a server its console takes. */
-type Serving = Omit<PageCallOptions, "origin"> & {
+type ServingOptions = Omit<PageCallOptions, "origin"> & {
   readonly config: Config;
   readonly console: ConsoleParts | undefined;
   readonly db: Database;
@@ -69,7 +69,7 @@ type Serving = Omit<PageCallOptions, "origin"> & {
 };
 
 /** The console, as far as it is served. Where administration has a listener of its own, its token opens nothing here. */
-export function openConsole({ config, console, connections, node, ...parts }: Serving): Console | undefined {
+export function openConsole({ config, console, connections, node, ...parts }: ServingOptions): Console | undefined {
   if (console === undefined) return undefined;
   const { db, clock, keys, limit, intake, mapError, audit } = parts;
   return createConsole({

@@ -164,8 +164,8 @@ test("a session tells its seats again, and gives one up or ends", async () => {
   const key = await createKey(projectId);
   const options = { headers: mine.headers(keyId) };
   await sendAsPage(svc, "/console/session", { key: key.key }, options);
-  const told = await sendAsPage(svc, "/console/session", {}, options);
-  expect(told.json.seats).toHaveLength(2);
+  const session = await sendAsPage(svc, "/console/session", {}, options);
+  expect(session.json.seats).toHaveLength(2);
   const given = await sendAsPage(svc, "/console/session", { seat: key.id }, { ...options, method: "DELETE" });
   expect([given.status, given.headers.get("set-cookie")]).toEqual([200, null]);
   expect((await mine.call(key.id, identity)).reason).toBe("SESSION_INVALID");

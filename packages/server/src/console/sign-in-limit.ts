@@ -27,7 +27,7 @@ const waitingMax = 100;
 const busyWaitMs = 1_000;
 
 /** What an address tries at this moment, and what waits for that; `present` are both. */
-type Trying = { present: number; underWay: number; readonly waiting: (() => void)[] };
+type AttemptCount = { present: number; underWay: number; readonly waiting: (() => void)[] };
 
 /**
  * Makes the count of a node: ten failures of an address within a minute, then none of its attempts is looked at until that is over. What is
@@ -35,7 +35,7 @@ type Trying = { present: number; underWay: number; readonly waiting: (() => void
  */
 export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const failed = new LeastRecentlyUsed<string, { count: number; untilMs: number }>(addressesMax);
-  const trying = new Map<string, Trying>();
+  const trying = new Map<string, AttemptCount>();
   const [shown, acts] = [createMinuteCount({ clock, most: shownMax }), createMinuteCount({ clock, most: actsMax })];
   const failuresOf = (address: string) => {
     const found = failed.get(address);
@@ -54,9 +54,9 @@ export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
       found.untilMs - clock.now(),
     );
   };
-  const isFull = (address: string, { underWay }: Trying) =>
+  const isFull = (address: string, { underWay }: AttemptCount) =>
     underWay > 0 && (failuresOf(address)?.count ?? 0) + underWay >= failuresMax;
-  const enter = async (address: string, mine: Trying) => {
+  const enter = async (address: string, mine: AttemptCount) => {
     while (isFull(address, mine)) {
       if (mine.waiting.length >= waitingMax)
         throw consoleFaults.SIGN_INS_EXCEEDED("too many attempts to sign in wait for each other", busyWaitMs);
@@ -73,7 +73,7 @@ export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
         waitMs,
       );
   };
-  const tryIt = async <Result>(address: string, mine: Trying, work: () => Promise<Result>): Promise<Result> => {
+  const tryIt = async <Result>(address: string, mine: AttemptCount, work: () => Promise<Result>): Promise<Result> => {
     await enter(address, mine);
     try {
       return await work();

@@ -64,12 +64,12 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
 }
 
 /** Where a grant is read: the store, or a transaction. */
-type Reading = Pick<GrantsServiceOptions, "clock"> & { readonly db: Executor };
+type ReadContext = Pick<GrantsServiceOptions, "clock"> & { readonly db: Executor };
 
 async function requireGrant(
   { projectId }: ProjectPrincipal,
   text: string,
-  { db, clock }: Reading,
+  { db, clock }: ReadContext,
 ): Promise<ListedGrant> {
   const id = requireId("grt", "id", text);
   const grant = await findListedGrant(db, projectId, { id, nowMs: clock.now() });
@@ -78,7 +78,7 @@ async function requireGrant(
 }
 
 /** Whoever gave a grant may take it back, and so may an approver. */
-async function requireOwn(principal: ProjectPrincipal, text: string, options: Reading): Promise<ListedGrant> {
+async function requireOwn(principal: ProjectPrincipal, text: string, options: ReadContext): Promise<ListedGrant> {
   const grant = await requireGrant(principal, text, options);
   if (principal.role === "approver" || principal.keyId === grant.voucherKeyId) return grant;
   throw grantFaults.GRANT_NOT_YOURS(grant.id);

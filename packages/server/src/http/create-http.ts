@@ -64,7 +64,7 @@ export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
 
 /** What the ways in have in common: the router of all services, and how calls are told of. */
 type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
-  readonly onStoreAway: ReturnType<typeof createStoreAlarm>;
+  readonly onStoreUnavailable: ReturnType<typeof createStoreAlarm>;
   /** The RPCs of those services that `serves` names. */
   rpcOf(serves: (service: string) => boolean): ReturnType<typeof createRpcHandler>;
 };
@@ -74,8 +74,8 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
   const { bodyBytesMax, adminToken } = config;
   const { clock } = store;
   const createRequestId = createRequestIds(node.nodeId);
-  const onStoreAway = createStoreAlarm(logger, clock);
-  const mapError = createCallErrorMapper(logger, onStoreAway);
+  const onStoreUnavailable = createStoreAlarm(logger, clock);
+  const mapError = createCallErrorMapper(logger, onStoreUnavailable);
   const router = createRouter({
     ...{ keys, clock, adminToken, openCalls, mapError, admission, audit, bodyBytesMax, shutdownSignal },
     sealer: parts.vault.sealer,
@@ -91,7 +91,7 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
   const proofOf = parts.console?.origin.proofOf;
   const { meter } = node;
   return {
-    ...{ mapError, createRequestId, onCall, onStoreAway },
+    ...{ mapError, createRequestId, onCall, onStoreUnavailable },
     rpcOf: (serves) =>
       createRpcHandler({ router, intake, serves, bodyBytesMax, createRequestId, proofOf, meter, logger, onCall }),
   };
@@ -114,7 +114,7 @@ function sharedOf(
 
 function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpServer {
   const { config, logger, metrics, health, store, node, intake } = parts;
-  const { mapError, createRequestId, onCall, onStoreAway } = calls;
+  const { mapError, createRequestId, onCall, onStoreUnavailable } = calls;
   const { ingest } = node;
   const { bodyBytesMax } = config;
   const isWorker = config.role === "worker";
@@ -126,7 +126,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
     webhooks: isWorker
       ? undefined
       : createWebhookHandler({
-          ...{ ingest, intake, bodyBytesMax, createRequestId, logger, onStoreAway },
+          ...{ ingest, intake, bodyBytesMax, createRequestId, logger, onStoreUnavailable },
           onPost: metrics.posted,
         }),
     probes: createProbes({ health, metrics: isApart ? undefined : metrics }),

@@ -132,7 +132,7 @@ test("the trace that a request belongs to is told with it, where it is one", asy
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
   await ask("tools/list", {}, { meta: { traceparent } });
   await ask("tools/list", {}, { meta: { traceparent: "anything" } });
-  expect(mcp.calls.map((told) => [told.method, told.traceparent])).toEqual([
+  expect(mcp.calls.map((call) => [call.method, call.traceparent])).toEqual([
     ["mcp/tools/list", traceparent],
     ["mcp/tools/list", undefined],
   ]);

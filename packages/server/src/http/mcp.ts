@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Fault, type Principal, type ProjectPrincipal, readForeignText, type WorkMeter } from "@svc/core";
 import { type McpHeaders, type McpServer, spokenFault } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
-import { enterDeeds } from "../audit/enter-deeds.ts";
+import { actionAuditor } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { OpenCalls } from "../auth/open-calls.ts";
 import type { McpDoor } from "../authorization/door.ts";
@@ -111,9 +111,9 @@ function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   return {};
 }
 
-type Answering = McpOptions & { call: McpCall; query: string };
+type AnsweredPost = McpOptions & { call: McpCall; query: string };
 
-async function answer(req: IncomingMessage, res: ServerResponse, options: Answering): Promise<void> {
+async function answer(req: IncomingMessage, res: ServerResponse, options: AnsweredPost): Promise<void> {
   const { call, query, server, admission, meter, mapError, bodyBytesMax, intake } = options;
   const caller = await options.door.authenticate(req, (lookup) => intake.keepBack(req, lookup));
   const principal = requireProject(caller, call);
@@ -142,7 +142,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     body: readForeignText(body, req.headers["content-type"]),
     headers: headersOf(req),
     ...{ query, principal, signal },
-    enter: enterDeeds(options.audit, principal),
+    enter: actionAuditor(options.audit, principal),
     notify: events?.send,
     mapError(error) {
       const refusal = mapError(error, call, signal);
@@ -190,7 +190,7 @@ const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 
 /** Aborts when the caller has gone, the time is up, or the node stops; nothing of it outlives the answer. */
-function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: Answering): AbortController {
+function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: AnsweredPost): AbortController {
   const life = new AbortController();
   const timer = setTimeout(() => life.abort(serverFaults.DEADLINE_EXCEEDED()), timeoutMs);
   const stop = () => life.abort(serverFaults.ENDED_UNDER_WAY());
@@ -206,7 +206,7 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
   return life;
 }
 
-type Caller = Answering & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
+type Caller = AnsweredPost & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
 
 /** An exchange may wait: it ends with its key, or its grant and who vouches for it, and where a grant is narrowed meanwhile. */
 function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {

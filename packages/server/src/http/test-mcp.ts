@@ -91,7 +91,7 @@ export async function startTestMcp(): Promise<TestMcp> {
     reset() {
       mcp.app = async () => answers({});
       mcp.storeFault = undefined;
-      for (const heard of [mcp.sent, mcp.calls, mcp.logs]) heard.length = 0;
+      for (const records of [mcp.sent, mcp.calls, mcp.logs]) records.length = 0;
     },
     async stop() {
       server.closeAllConnections();

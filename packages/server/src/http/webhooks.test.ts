@@ -42,7 +42,7 @@ beforeAll(async () => {
     deadlineMs: 100,
     createRequestId: () => "req_1",
     logger,
-    onStoreAway: () => alarms++,
+    onStoreUnavailable: () => alarms++,
     onPost: (...post) => void seen.push(post),
   });
   server = createServer((req, res) => {

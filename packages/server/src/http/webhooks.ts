@@ -5,7 +5,7 @@ import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { isStoreAway, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
+import { isStoreUnavailable, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
 
 /** What takes posts: the ingest engine of packages/triggers. */
@@ -28,7 +28,7 @@ export type WebhookOptions = {
   deadlineMs?: number;
   createRequestId: () => string;
   logger: Logger;
-  onStoreAway: StoreAlarm;
+  onStoreUnavailable: StoreAlarm;
   /** Hears of each post once its answer is decided. `toolkitSlug` is a toolkit's, or empty for an unknown one. */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
@@ -45,7 +45,7 @@ const noQuery = new URLSearchParams();
 /** Makes the handler of inbound posts. */
 export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   const { ingest, intake, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
-  const receiving: Receiving = { ingest, intake, bodyBytesMax, deadlineMs };
+  const receiving: ReceivedPost = { ingest, intake, bodyBytesMax, deadlineMs };
   return (path, query, req, res) => {
     const slug = path.slice(webhookPrefix.length);
     if (!slugPattern.test(slug)) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
@@ -74,7 +74,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   };
 }
 
-type Receiving = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
+type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
  * A post that is answered at its deadline may still be committed later: the provider sends it again, and de-duplication
@@ -85,7 +85,7 @@ async function receive(
   slug: string,
   query: URLSearchParams,
   req: IncomingMessage,
-  { ingest, intake, bodyBytesMax, deadlineMs }: Receiving,
+  { ingest, intake, bodyBytesMax, deadlineMs }: ReceivedPost,
 ): Promise<IngestOutcome> {
   const charge = intake.charge(req, `toolkit:${slug}`);
   const body = await readBody(req, bodyBytesMax, charge);
@@ -155,7 +155,7 @@ function answerFailure(
   res: ServerResponse,
   slug: string,
   error: unknown,
-  { bodyBytesMax, logger, createRequestId, onStoreAway }: WebhookOptions,
+  { bodyBytesMax, logger, createRequestId, onStoreUnavailable }: WebhookOptions,
 ): PostOutcome {
   if (error instanceof BodyError) {
     const refusal = bodyFault(error, bodyBytesMax);
@@ -164,8 +164,8 @@ function answerFailure(
     answerError(res, refusal);
     return error.reason === "no_room" ? "unavailable" : "aborted";
   }
-  if (isStoreAway(error)) {
-    onStoreAway(error);
+  if (isStoreUnavailable(error)) {
+    onStoreUnavailable(error);
     answerError(res, serverFaults.STORE_UNAVAILABLE(), undefined, retryHeaders);
     return "unavailable";
   }

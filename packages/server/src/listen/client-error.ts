@@ -28,7 +28,7 @@ function answerOf(status: string): string {
 /** How long a connection that was told to go may take to do so, milliseconds. */
 const lingerMs = 1_000;
 /** How long ending late connections may hold the event loop, milliseconds: the server finds all of them in one turn. */
-const sliceMs = 5;
+const timeSliceMs = 5;
 
 /**
  * Makes a handler that tells who sends what is not HTTP, or sends it too late or too large, and cuts them off: who was late as soon as
@@ -38,7 +38,7 @@ const sliceMs = 5;
 export function createClientErrorHandler(): ClientErrorHandler {
   let late: HttpSocket[] = [];
   const endLate = () => {
-    const until = performance.now() + sliceMs;
+    const until = performance.now() + timeSliceMs;
     let ended = 0;
     for (const socket of late) {
       tell(socket, lateCode);

@@ -4,14 +4,14 @@ import type { Socket } from "node:net";
 /** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
 const promptMs = 250;
 /** So long a request without a key may arrive once the server stops, milliseconds: a post may be large. */
-const arrivingMs = 2_000;
+const requestTimeMs = 2_000;
 /** So long a request without a key may be answered before its connection may be shed, milliseconds. */
 const answeringMs = 1_000;
 /** Connections that are looked at before one is shed or refused. */
 const looksMax = 64;
 
 /** What a connection has shown: no request yet, requests without a valid key, or a key. */
-export type Standing = "halfOpen" | "keyless" | "keyed";
+export type KeyState = "halfOpen" | "keyless" | "keyed";
 
 /** A connection that is open, and what decides when it is shed. */
 export type HeldConnection = {
@@ -21,7 +21,7 @@ export type HeldConnection = {
   readonly isProxied: boolean;
   /** The node's rings and those of its address. */
   readonly scopes: readonly Rings[];
-  standing: Standing;
+  keyState: KeyState;
   usedMs: number;
   orderedMs: number;
   /** Requests in this turn of the event loop. */
@@ -31,7 +31,7 @@ export type HeldConnection = {
 };
 
 /** Connections of each standing, least recently used first. */
-export type Rings = Readonly<Record<Standing, Set<HeldConnection>>>;
+export type Rings = Readonly<Record<KeyState, Set<HeldConnection>>>;
 
 /** The answer that a socket's parser has under way, and the parser: `node:http` has no other word for a busy connection, nor another way to stop it. */
 type HttpSocket = Socket & {
@@ -68,9 +68,9 @@ export function parseWhileOpen(socket: HttpSocket): void {
 }
 
 /** In the order in which they are shed. */
-export const everyStanding: readonly Standing[] = ["halfOpen", "keyless", "keyed"];
+export const everyKeyState: readonly KeyState[] = ["halfOpen", "keyless", "keyed"];
 /** The same of those without a key. */
-export const keylessStandings = everyStanding.slice(0, 2);
+export const keylessStates = everyKeyState.slice(0, 2);
 
 /** Rings without connections. */
 export function createRings(): Rings {
@@ -83,15 +83,15 @@ export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
 }
 
 /** Puts a connection last in the rings of a standing, unless it was shed. */
-export function promote(connection: HeldConnection, standing: Standing): void {
+export function promote(connection: HeldConnection, keyState: KeyState): void {
   for (const rings of connection.scopes) {
-    if (rings[connection.standing].delete(connection)) rings[standing].add(connection);
+    if (rings[connection.keyState].delete(connection)) rings[keyState].add(connection);
   }
-  connection.standing = standing;
+  connection.keyState = keyState;
 }
 
 /** Whom to end for a new connection, by the order that `createConnections` tells; of `standings` alone. Undefined where nobody can go. */
-export function victimOf(rings: Rings, standings: readonly Standing[], nowMs: number): HeldConnection | undefined {
+export function victimOf(rings: Rings, standings: readonly KeyState[], nowMs: number): HeldConnection | undefined {
   const { halfOpen, keyless, keyed } = rings;
   const slow = findWaiting(halfOpen, nowMs - promptMs) ?? findWaiting(keyless, nowMs - promptMs);
   const victim = slow ?? findAnswered(keyless, nowMs - answeringMs);
@@ -110,7 +110,7 @@ function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection
     looks += 1;
     if (looks === looksMax) break;
     // Looked at last the next time.
-    if (isAnswered) promote(connection, connection.standing);
+    if (isAnswered) promote(connection, connection.keyState);
   }
   return undefined;
 }
@@ -130,7 +130,7 @@ function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnectio
 export function isUnasked(connection: HeldConnection, nowMs: number): boolean {
   const waitedMs = nowMs - connection.usedMs;
   if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
-  return connection.standing !== "keyed" && !isBeingAnswered(connection) && waitedMs >= arrivingMs;
+  return connection.keyState !== "keyed" && !isBeingAnswered(connection) && waitedMs >= requestTimeMs;
 }
 
 /** Whether a request is there whole and its answer is not. */

@@ -4,15 +4,15 @@ import { addressGroup, type ClientAddresses, plainAddress } from "./client-addre
 import {
   connectionOf,
   createRings,
-  everyStanding,
+  everyKeyState,
   type HeldConnection,
   isUnasked,
-  keylessStandings,
+  type KeyState,
+  keylessStates,
   mark,
   parseWhileOpen,
   promote,
   type Rings,
-  type Standing,
   sizeOf,
   victimOf,
 } from "./connection-rings.ts";
@@ -100,7 +100,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
   };
 
   const remove = (connection: HeldConnection) => {
-    for (const rings of connection.scopes) rings[connection.standing].delete(connection);
+    for (const rings of connection.scopes) rings[connection.keyState].delete(connection);
     const own = byAddress.get(connection.address);
     if (own !== undefined && sizeOf(own) === 0) byAddress.delete(connection.address);
   };
@@ -123,7 +123,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
   /** Brings a scope below its limit; false when none of its connections can go. */
-  const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly Standing[]): boolean => {
+  const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly KeyState[]): boolean => {
     while (isFull()) {
       const victim = victimOf(rings, standings, now());
       if (victim === undefined) return false;
@@ -144,9 +144,9 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const isProxied = addresses.isTrusted(peer);
     const own = isProxied ? undefined : (byAddress.get(address) ?? createRings());
     const hasRoom =
-      (own === undefined || makeRoom(own, () => sizeOf(own) >= perAddressMax, everyStanding)) &&
-      makeRoom(all, () => all.halfOpen.size + all.keyless.size >= keylessMax, keylessStandings) &&
-      makeRoom(all, () => sizeOf(all) >= max, everyStanding);
+      (own === undefined || makeRoom(own, () => sizeOf(own) >= perAddressMax, everyKeyState)) &&
+      makeRoom(all, () => all.halfOpen.size + all.keyless.size >= keylessMax, keylessStates) &&
+      makeRoom(all, () => sizeOf(all) >= max, everyKeyState);
     if (!hasRoom) {
       shed += 1;
       socket.destroy();
@@ -156,7 +156,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const nowMs = now();
     const connection: HeldConnection = {
       ...{ socket, address, isProxied, scopes: own === undefined ? [all] : [all, own] },
-      ...{ standing: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0, refusalWaitMs },
+      ...{ keyState: "halfOpen", usedMs: nowMs, orderedMs: nowMs, burst: 0, refusalWaitMs },
     };
     for (const rings of connection.scopes) rings.halfOpen.add(connection);
     mark(socket, connection);
@@ -193,15 +193,15 @@ export function createConnections(limits: ConnectionLimits): Connections {
       }
       const nowMs = now();
       connection.usedMs = nowMs;
-      if (connection.standing === "halfOpen") promote(connection, "keyless");
-      else if (nowMs - connection.orderedMs > orderMs) promote(connection, connection.standing);
+      if (connection.keyState === "halfOpen") promote(connection, "keyless");
+      else if (nowMs - connection.orderedMs > orderMs) promote(connection, connection.keyState);
       else return true;
       connection.orderedMs = nowMs;
       return true;
     },
     noteKey(socket) {
       const connection = connectionOf(socket);
-      if (connection !== undefined && connection.standing !== "keyed") promote(connection, "keyed");
+      if (connection !== undefined && connection.keyState !== "keyed") promote(connection, "keyed");
     },
     punish(socket) {
       const connection = connectionOf(socket);
@@ -210,8 +210,8 @@ export function createConnections(limits: ConnectionLimits): Connections {
     addressOf,
     endUnasked() {
       const nowMs = now();
-      for (const standing of everyStanding) {
-        for (const connection of all[standing]) if (isUnasked(connection, nowMs)) connection.socket.destroy();
+      for (const keyState of everyKeyState) {
+        for (const connection of all[keyState]) if (isUnasked(connection, nowMs)) connection.socket.destroy();
       }
     },
     stats: () => ({

@@ -57,12 +57,12 @@ export type HttpServerOptions = {
   connections: Connections;
 };
 
-type ListenPlace = { host: string; port: number; reusePort?: boolean };
+type ListenOptions = { host: string; port: number; reusePort?: boolean };
 
 /** One listening server. */
 export type HttpServer = {
   /** With `reusePort` beside other processes of this user, among which the system spreads connections. */
-  listen(address: ListenPlace): Promise<AddressInfo>;
+  listen(address: ListenOptions): Promise<AddressInfo>;
   /** Accepts nothing more; resolves when every request is answered, or at the end of the grace, which breaks what is left. */
   close(graceMs: number): Promise<void>;
 };
@@ -138,7 +138,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   }
 }
 
-function listen(server: Server, { host, port, reusePort = false }: ListenPlace): Promise<AddressInfo> {
+function listen(server: Server, { host, port, reusePort = false }: ListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port, reusePort, backlog: 1_024 }, () => {

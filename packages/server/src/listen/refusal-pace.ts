@@ -29,16 +29,16 @@ export function createRefusalPace(nowMs: () => number): RefusalPace {
   return {
     take(address) {
       const now = nowMs();
-      const own = turnAfter(addresses.get(address), now, ofAddress);
+      const own = nextAnswerAt(addresses.get(address), now, ofAddress);
       addresses.set(address, own);
-      nodeMs = turnAfter(nodeMs, now, ofNode);
+      nodeMs = nextAnswerAt(nodeMs, now, ofNode);
       return Math.max(0, own - now, nodeMs - now);
     },
   };
 }
 
 /** Returns the time at which the next refusal is answered. `beforeMs`: the time of the refusal before it. */
-function turnAfter(
+function nextAnswerAt(
   beforeMs = Number.NEGATIVE_INFINITY,
   nowMs: number,
   { atOnce, perSecond, waitMaxMs }: Bounds,

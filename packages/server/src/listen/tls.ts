@@ -26,12 +26,12 @@ const handshakeTimeout = 10_000;
 /** Reads certificate and key. Rejects with ConfigError when they cannot be used. */
 export async function openTls(files: TlsFiles, logger: Logger, everyMs: number = lookMs): Promise<Tls> {
   let pair = await readPair(files);
-  let told = "";
+  let warned = "";
   const servers = new Set<ReturnType<typeof createServer>>();
   const look = async () => {
     try {
       const next = await readPair(files);
-      told = "";
+      warned = "";
       if (next.digest === pair.digest) return;
       pair = next;
       for (const server of servers) server.setSecureContext(contextOf(next));
@@ -42,8 +42,8 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
     } catch (error) {
       // Between the exchange of the one file and of the other they do not fit, so this may pass.
       const { message } = error as Error;
-      if (message !== told) logger.warn(`the certificate before stays: ${message}`);
-      told = message;
+      if (message !== warned) logger.warn(`the certificate before stays: ${message}`);
+      warned = message;
     }
   };
   const loop = startLoop({ clock: systemClock, everyMs, run: look, onError: () => {} });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isReadableForm, readForeignText } from "@svc/core";
 import { type EnterConsent, type OauthAnswer, type OauthPages, type Sandbox, sandboxAuthorizePath } from "@svc/node";
-import { asDeed } from "../audit/enter-deeds.ts";
+import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
@@ -31,7 +31,7 @@ export function createPages(options: {
   const enter: EnterConsent = ({ projectId, accountId, entityId }, complete) => {
     const about = { projectId, subject: accountId, entityId, actor: { kind: "link" } } as const;
     const deed = { ...about, action: "ConsentPage.Connect" };
-    return asDeed(audit, deed, complete, (failure) => {
+    return auditAction(audit, deed, complete, (failure) => {
       if (failure === undefined) return "ok";
       // The reason has no secret of the exchange in it; the account's lastError has the same.
       logger.warn({ projectId, accountId, reason: failure }, "consent came to nothing");
@@ -74,9 +74,9 @@ export function createPages(options: {
   return new Map(handlers);
 }
 
-type Consenting = { sandbox: Sandbox; intake: Intake; url: URL };
+type ConsentOptions = { sandbox: Sandbox; intake: Intake; url: URL };
 
-async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Consenting): Promise<OauthAnswer> {
+async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: ConsentOptions): Promise<OauthAnswer> {
   const { oauth } = sandbox;
   const answer = req.method === "POST" ? oauth.decide(await readForm(req, intake)) : oauth.authorizePage(url);
   const headers = {

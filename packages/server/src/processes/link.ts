@@ -1,6 +1,6 @@
 import type { SharedPorts } from "../listen/listeners.ts";
 import type { MetricValues } from "../metrics/types.ts";
-import type { FromProcess, ToProcess } from "./messages.ts";
+import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 import type { ProcessShare } from "./share.ts";
 
 /** The side of a process of its channel to the supervisor. */
@@ -12,7 +12,7 @@ export type ProcessLink = {
   /** Calls `reload` each time the supervisor was told to read its files again. */
   onReload(reload: () => void): void;
   /** Resolves once it is on its way. */
-  tell(message: FromProcess): Promise<void>;
+  tell(message: ProcessMessage): Promise<void>;
 };
 
 /** Opens it; undefined where there is no supervisor. When the supervisor is gone, so is this process: its store went with it. */
@@ -45,7 +45,7 @@ export function openProcessLink(): ProcessLink | undefined {
         void tell({ type: "sumMetrics", request: requests });
       }),
   };
-  const receive = async (message: ToProcess): Promise<void> => {
+  const receive = async (message: SupervisorMessage): Promise<void> => {
     switch (message.type) {
       case "begin":
         return begun.resolve({ ...share, ...message });
@@ -63,7 +63,7 @@ export function openProcessLink(): ProcessLink | undefined {
         return stopped.resolve();
     }
   };
-  process.on("message", (message) => void receive(message as ToProcess));
+  process.on("message", (message) => void receive(message as SupervisorMessage));
   process.on("disconnect", () => process.exit(1));
   return {
     share: begun.promise,
@@ -76,7 +76,7 @@ export function openProcessLink(): ProcessLink | undefined {
   };
 }
 
-function tell(message: FromProcess): Promise<void> {
+function tell(message: ProcessMessage): Promise<void> {
   return new Promise((resolve) => {
     // Where it cannot be sent, the supervisor is gone, and `disconnect` follows.
     process.send?.(message, () => resolve());

@@ -5,7 +5,7 @@ import type { Server } from "../server.ts";
 import type { HeldStore } from "../start/store.ts";
 
 /** What the supervisor tells a process, over a channel that no one else can read. */
-export type ToProcess =
+export type SupervisorMessage =
   | {
       readonly type: "begin";
       readonly store: Pick<HeldStore, "url" | "isEmbedded">;
@@ -19,12 +19,12 @@ export type ToProcess =
   | { readonly type: "stop" };
 
 /** Where a process serves, which is the same for all. */
-export type ProcessPlaces = ListenerUrls & Pick<Server, "consoleUrl">;
+export type ProcessAddresses = ListenerUrls & Pick<Server, "consoleUrl">;
 
 /** What a process tells the supervisor. */
-export type FromProcess =
+export type ProcessMessage =
   | { readonly type: "loaded" }
-  | (ProcessPlaces & { readonly type: "ready" })
+  | (ProcessAddresses & { readonly type: "ready" })
   /** It cannot start, for a reason that an operator can mend. */
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }

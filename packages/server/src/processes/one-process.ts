@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { DestinationStream } from "pino";
-import type { FromProcess, ToProcess } from "./messages.ts";
+import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 
 /** Hands on the lines of a process, each as a whole: those of several would run into each other. Half a line at the end is dropped. */
 function forwardLines(from: Readable, to: DestinationStream): void {
@@ -24,7 +24,7 @@ export type OneProcess = {
   /** Resolves when it has ended and its last line is written. */
   readonly ended: Promise<ProcessEnd>;
   /** What is told to a process that has ended is lost. */
-  tell(message: ToProcess): void;
+  tell(message: SupervisorMessage): void;
   kill(): void;
 };
 
@@ -38,7 +38,7 @@ export function startProcess(
     program,
     output,
     receive,
-  }: { program: ProcessProgram; output: DestinationStream; receive: (message: FromProcess) => void },
+  }: { program: ProcessProgram; output: DestinationStream; receive: (message: ProcessMessage) => void },
 ): OneProcess {
   const child = fork(program.file, [...program.argumentsOf(number)], {
     // JSON has no NaN, which some metrics are.
@@ -46,7 +46,7 @@ export function startProcess(
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
   if (child.stdout !== null) forwardLines(child.stdout, output);
-  child.on("message", (message) => receive(message as FromProcess));
+  child.on("message", (message) => receive(message as ProcessMessage));
   return {
     number,
     pid: child.pid ?? 0,

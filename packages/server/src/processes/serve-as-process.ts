@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { type Server, startServer } from "../server.ts";
-import { endProcess, foreseenFault, refuse, stopServer } from "../start/refusal.ts";
+import { describeStartFault, endProcess, refuse, stopServer } from "../start/refusal.ts";
 import { reloadEnvironment } from "../start/reload.ts";
 import { openProcessLink, type ProcessLink } from "./link.ts";
 
@@ -49,13 +49,13 @@ export async function serveAsProcess({
   process.exit(0);
 }
 
-type Starting = Pick<ProcessOptions, "logger" | "onLoaded"> & { readonly link: ProcessLink };
+type StartParts = Pick<ProcessOptions, "logger" | "onLoaded"> & { readonly link: ProcessLink };
 
-async function start(config: Config, { link, logger, onLoaded }: Starting): Promise<Server> {
+async function start(config: Config, { link, logger, onLoaded }: StartParts): Promise<Server> {
   try {
     return await startServer(config, { logger, onLoaded, share: await link.share });
   } catch (error) {
-    const message = foreseenFault(error, config);
+    const message = describeStartFault(error, config);
     if (message === undefined) return endProcess(logger, error, "the process could not start");
     await link.tell({ type: "refused", message });
     process.exit(1);

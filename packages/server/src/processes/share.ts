@@ -1,10 +1,10 @@
 import type { SharedPorts } from "../listen/listeners.ts";
 import type { MetricValues } from "../metrics/types.ts";
-import type { Prepared } from "../start/prepare.ts";
+import type { PreparedStore } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";
 
 /** What one of several processes has from their supervisor: a store that is prepared, a place to listen, and the others' figures. */
-export type ProcessShare = Prepared & {
+export type ProcessShare = PreparedStore & {
   /** Whether this process tells what would be the same of all. */
   readonly isFirst: boolean;
   readonly store: Pick<HeldStore, "url" | "isEmbedded">;

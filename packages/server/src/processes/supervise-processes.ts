@@ -4,11 +4,11 @@ import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { announce } from "../start/announce.ts";
 import { firstConsoleLink } from "../start/console-link.ts";
-import { type Prepared, prepareDeployment } from "../start/prepare.ts";
-import { closeMs, endProcess, foreseenFault, refuse } from "../start/refusal.ts";
+import { type PreparedStore, prepareDeployment } from "../start/prepare.ts";
+import { closeMs, describeStartFault, endProcess, refuse } from "../start/refusal.ts";
 import { type HeldStore, holdStore, type JoinedStore, joinStore } from "../start/store.ts";
 import { readVaultKeys } from "../start/vault-key.ts";
-import type { ProcessPlaces } from "./messages.ts";
+import type { ProcessAddresses } from "./messages.ts";
 import type { ProcessProgram } from "./one-process.ts";
 import { ProcessRefusedError, startSupervisor } from "./supervisor.ts";
 
@@ -33,7 +33,7 @@ export async function superviseProcesses({ config, logger, output, ...options }:
     const prepared = await prepare(config, { store, sealer, logger });
     await superviseUntilSignal({ ...options, config, logger, output, store, prepared });
   } catch (error) {
-    const message = error instanceof ProcessRefusedError ? error.message : foreseenFault(error, config);
+    const message = error instanceof ProcessRefusedError ? error.message : describeStartFault(error, config);
     if (message !== undefined) return refuse(message);
     return endProcess(logger, error, "the service could not go on, or not be stopped cleanly");
   }
@@ -41,9 +41,9 @@ export async function superviseProcesses({ config, logger, output, ...options }:
   process.exit(0);
 }
 
-type Held = SuperviseOptions & { readonly store: HeldStore; readonly prepared: Prepared };
+type HeldOptions = SuperviseOptions & { readonly store: HeldStore; readonly prepared: PreparedStore };
 
-async function superviseUntilSignal({ nextSignal, ...held }: Held): Promise<void> {
+async function superviseUntilSignal({ nextSignal, ...held }: HeldOptions): Promise<void> {
   const { config, logger, prepared } = held;
   const signalled = nextSignal();
   const supervisor = startSupervisor({ ...held, clock: systemClock });
@@ -62,15 +62,15 @@ async function superviseUntilSignal({ nextSignal, ...held }: Held): Promise<void
 async function prepare(
   config: Config,
   { store, sealer, logger }: { store: HeldStore; sealer: Sealer; logger: Logger },
-): Promise<Prepared> {
+): Promise<PreparedStore> {
   await using opened = new AsyncDisposableStack();
   const joined = await joinBriefly(opened, { store, logger });
   return await prepareDeployment(config, { store: joined, sealer, logger });
 }
 
 async function linkConsole(
-  { config, store, logger }: Omit<Held, "nextSignal">,
-  { url, consoleUrl }: ProcessPlaces,
+  { config, store, logger }: Omit<HeldOptions, "nextSignal">,
+  { url, consoleUrl }: ProcessAddresses,
 ): Promise<string | undefined> {
   if (consoleUrl === undefined) return undefined;
   await using opened = new AsyncDisposableStack();

@@ -3,9 +3,9 @@ import type { DestinationStream } from "pino";
 import type { Config } from "../config/config.ts";
 import type { SharedPorts } from "../listen/listeners.ts";
 import type { Logger } from "../logger.ts";
-import type { Prepared } from "../start/prepare.ts";
+import type { PreparedStore } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";
-import type { FromProcess, ProcessPlaces } from "./messages.ts";
+import type { ProcessAddresses, ProcessMessage } from "./messages.ts";
 import { createMetricsSum, type MetricsSum } from "./metrics-sum.ts";
 import { type OneProcess, type ProcessEnd, type ProcessProgram, startProcess } from "./one-process.ts";
 import { findPorts } from "./ports.ts";
@@ -13,7 +13,7 @@ import { findPorts } from "./ports.ts";
 /** The processes of a service that has several. */
 export type Supervisor = {
   /** Resolves when all of them listen. Rejects, having ended them, when one cannot start. */
-  readonly ready: Promise<ProcessPlaces>;
+  readonly ready: Promise<ProcessAddresses>;
   /** Has each read its files again. */
   reload(): void;
   /** Has each end what it has under way, and kills those that have not ended in `withinMs`. Resolves to whether all ended cleanly. */
@@ -24,7 +24,7 @@ export type Supervisor = {
 export type SupervisorOptions = {
   readonly config: Config;
   readonly store: HeldStore;
-  readonly prepared: Prepared;
+  readonly prepared: PreparedStore;
   readonly program: ProcessProgram;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,11 +50,11 @@ export function startSupervisor(options: SupervisorOptions): Supervisor {
 class Processes {
   readonly #options: SupervisorOptions;
   readonly #running = new Map<number, OneProcess>();
-  readonly #places = new Map<number, ProcessPlaces>();
+  readonly #places = new Map<number, ProcessAddresses>();
   readonly #metrics: MetricsSum = createMetricsSum();
   readonly #answers = new Map<number, (number: number) => void>();
   readonly #stopping = new AbortController();
-  readonly #ready = Promise.withResolvers<ProcessPlaces>();
+  readonly #ready = Promise.withResolvers<ProcessAddresses>();
   #isReady = false;
   #ports: Promise<SharedPorts> | undefined;
   #requests = 0;
@@ -103,7 +103,7 @@ class Processes {
 
   async #run(number: number): Promise<ProcessEnd> {
     const { program, output, store, prepared } = this.#options;
-    const receive = (message: FromProcess) => void this.#receive(started, message);
+    const receive = (message: ProcessMessage) => void this.#receive(started, message);
     const started = startProcess(number, { program, output, receive });
     this.#running.set(number, started);
     const { url, isEmbedded } = store;
@@ -117,7 +117,7 @@ class Processes {
     return end;
   }
 
-  async #receive(from: OneProcess, message: FromProcess): Promise<void> {
+  async #receive(from: OneProcess, message: ProcessMessage): Promise<void> {
     switch (message.type) {
       case "loaded":
         return this.#letListen(from);
@@ -143,7 +143,7 @@ class Processes {
     }
   }
 
-  #noteReady({ number, pid }: OneProcess, { url, adminUrl, consoleUrl }: ProcessPlaces): void {
+  #noteReady({ number, pid }: OneProcess, { url, adminUrl, consoleUrl }: ProcessAddresses): void {
     const places = { url, adminUrl, consoleUrl };
     this.#places.set(number, places);
     this.#options.logger.info({ pid }, `process ${number} of ${this.#options.config.processes} is ready`);

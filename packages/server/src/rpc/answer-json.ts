@@ -19,7 +19,7 @@ const texts = new WeakMap<object, string>();
 
 /** How many items are written between two looks at the clock. */
 const itemsBetweenLooks = 16;
-const sliceMs = 4;
+const timeSliceMs = 4;
 /** Shorter lists are written at once. */
 const shortMax = 16;
 
@@ -62,7 +62,7 @@ function textLength(fields: Readonly<Record<string, unknown>> | undefined): numb
   return characters;
 }
 
-type Long = {
+type LongList = {
   readonly list: NonNullable<Shape["list"]>;
   readonly items: readonly Message[];
   readonly options: JsonOptions;
@@ -72,7 +72,7 @@ type Long = {
 async function writeLong(
   desc: DescMessage,
   message: Message,
-  { list, items, options, takeTurn }: Long,
+  { list, items, options, takeTurn }: LongList,
 ): Promise<Buffer> {
   const bare = without(message, { [list.localName]: [] });
   const shell = toJson(desc, bare, { ...options, alwaysEmitImplicit: true }) as Record<string, JsonValue>;
@@ -88,7 +88,7 @@ async function writeLong(
     text += "[";
     for (const [place, item] of items.entries()) {
       text += place === 0 ? textOf(list.message, item, options) : `,${textOf(list.message, item, options)}`;
-      if (place % itemsBetweenLooks !== 0 || performance.now() - startedMs < sliceMs) continue;
+      if (place % itemsBetweenLooks !== 0 || performance.now() - startedMs < timeSliceMs) continue;
       chunks.push(Buffer.from(text));
       text = "";
       const turn = takeTurn();

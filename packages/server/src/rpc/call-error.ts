@@ -2,7 +2,7 @@ import type { Interceptor } from "@connectrpc/connect";
 import { Fault, type ProjectId } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { isStoreAway, type StoreAlarm } from "../store-deadline.ts";
+import { isStoreUnavailable, type StoreAlarm } from "../store-deadline.ts";
 import { type Call, callContext } from "./call.ts";
 import { createFaultInterceptor, createOutgoingError, type OutgoingError } from "./connect-error.ts";
 
@@ -13,12 +13,12 @@ export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: 
  * A fault passes. A call that ended with its signal (timeout, shutdown) gets the signal's reason, a store that is away
  * `unavailable`; anything else is logged with its stack, here and only here, and answered as `internal`.
  */
-export function createCallErrorMapper(logger: Logger, onStoreAway: StoreAlarm): CallErrorMapper {
+export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreAlarm): CallErrorMapper {
   return (error, call, signal) => {
     if (error instanceof Fault) return error;
     if (signal?.aborted && signal.reason instanceof Fault) return signal.reason;
-    if (isStoreAway(error)) {
-      onStoreAway(error);
+    if (isStoreUnavailable(error)) {
+      onStoreUnavailable(error);
       return serverFaults.STORE_UNAVAILABLE();
     }
     logger.error({ err: error, requestId: call?.requestId, method: call?.method }, "call failed");

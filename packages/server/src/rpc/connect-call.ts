@@ -12,7 +12,7 @@ import { callContext } from "./call.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
 import { toConnectError } from "./connect-error.ts";
 import { receiveBody } from "./receive-body.ts";
-import { type Answering, failedOf, requestHeader } from "./rpc-request.ts";
+import { type AnsweredCall, failedOf, requestHeader } from "./rpc-request.ts";
 
 /** Hears of the code that a call failed with, before that is answered, which waits for what it returns. */
 type NoteCode = (code: FaultCode) => Promise<void> | undefined;
@@ -64,7 +64,7 @@ export async function answerStream(
   handler: UniversalHandler,
   req: IncomingMessage,
   res: ServerResponse,
-  options: Answering,
+  options: AnsweredCall,
 ): Promise<void> {
   const { call, body } = options;
   res.setHeader("x-request-id", call.requestId);
@@ -80,7 +80,7 @@ export async function answerStream(
 }
 
 /** The request as Connect's handlers take it. The host in `url` means nothing to them, and a caller's may not even parse. */
-function universalRequest(req: IncomingMessage, options: Answering, input: DescMessage): UniversalServerRequest {
+function universalRequest(req: IncomingMessage, options: AnsweredCall, input: DescMessage): UniversalServerRequest {
   const { call, intake, ending } = options;
   return {
     httpVersion: req.httpVersion,
@@ -96,6 +96,6 @@ function universalRequest(req: IncomingMessage, options: Answering, input: DescM
 }
 
 /** The body, read whole when it is first asked for: a call that the gate refuses is never read. */
-async function* receive(req: IncomingMessage, options: Answering, input: DescMessage): AsyncGenerator<Uint8Array> {
+async function* receive(req: IncomingMessage, options: AnsweredCall, input: DescMessage): AsyncGenerator<Uint8Array> {
   yield await receiveBody(req, options, input);
 }

@@ -193,8 +193,8 @@ async function traceOf() {
   await expect.poll(() => calls).toHaveLength(1);
   const [call] = calls;
   // The first request that finds the store away warns for all of a minute.
-  const told = logs.filter((line) => JSON.parse(line).level !== "warn");
-  const lines = told.map((line) => {
+  const informed = logs.filter((line) => JSON.parse(line).level !== "warn");
+  const lines = informed.map((line) => {
     const { level, msg, requestId, method, code, err } = JSON.parse(line);
     return { level, msg, requestId, method, code, message: err?.message };
   });

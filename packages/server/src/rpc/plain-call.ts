@@ -10,7 +10,7 @@ import type { Call } from "./call.ts";
 import { completeError, type ErrorJson, type FailedCall } from "./complete-error.ts";
 import { httpStatusOf, type WireError } from "./connect-error.ts";
 import { receiveBody } from "./receive-body.ts";
-import { type Answering, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
+import { type AnsweredCall, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
 import type { UnaryCall } from "./unary-call.ts";
 
 /** Headers of an answer, in the order in which they are written. */
@@ -62,7 +62,7 @@ export async function answerUnary(
   serve: UnaryCall,
   method: DescMethod,
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  options: Answering,
+  options: AnsweredCall,
 ): Promise<void> {
   const { call, intake, ending } = options;
   const isJson = isJsonType(req.headers["content-type"]);

@@ -40,7 +40,7 @@ function endOfText(json: Uint8Array, start: number): number {
 }
 
 /** A call whose body is to be read, and what meters the work of that. */
-type Receiving = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
+type ReceivedCall = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
 /** Bodies beyond this wait for their turn before they are decoded. */
 const largeBytes = 65_536;
@@ -50,7 +50,7 @@ const depthMax = 100;
 /** Reads the body of a call that the gate let in, whole and charged, and hands it over in its caller's turn. Rejects with Connect's error. */
 export async function receiveBody(
   req: IncomingMessage,
-  { call, body, meter }: Receiving,
+  { call, body, meter }: ReceivedCall,
   input: DescMessage,
 ): Promise<Uint8Array> {
   const bytes = await body.read();

@@ -38,9 +38,9 @@ function hasTimes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
 const isTime = ({ typeName }: DescMessage) => typeName === TimestampSchema.typeName;
 const isSpan = ({ typeName }: DescMessage) => typeName === DurationSchema.typeName;
 
-type Faulty = { readonly place: string; readonly given: JsonValue; readonly isSpan: boolean };
+type InvalidTime = { readonly place: string; readonly given: JsonValue; readonly isSpan: boolean };
 
-function findFaulty(desc: DescMessage, value: JsonValue, path: string): Faulty | undefined {
+function findFaulty(desc: DescMessage, value: JsonValue, path: string): InvalidTime | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   for (const field of desc.fields) {
     const given = value[field.jsonName] ?? value[field.name];
@@ -54,7 +54,7 @@ function findFaulty(desc: DescMessage, value: JsonValue, path: string): Faulty |
   return undefined;
 }
 
-function faultyAt({ message }: DescField, given: JsonValue | undefined, place: string): Faulty | undefined {
+function faultyAt({ message }: DescField, given: JsonValue | undefined, place: string): InvalidTime | undefined {
   if (message === undefined || given === undefined || given === null) return undefined;
   if (isTime(message)) return isTimestamp(given) ? undefined : { place, given, isSpan: false };
   if (isSpan(message)) return isDuration(given) ? undefined : { place, given, isSpan: true };

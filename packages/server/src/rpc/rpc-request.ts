@@ -9,7 +9,7 @@ import type { CallBody } from "./call-body.ts";
 import type { FailedCall } from "./complete-error.ts";
 
 /** A call that is being answered, and what that works with. */
-export type Answering = {
+export type AnsweredCall = {
   readonly call: Call;
   readonly body: CallBody;
   /** Aborted when the caller has gone. */
@@ -24,7 +24,7 @@ const headerTimeout = "connect-timeout-ms";
 const timeoutDefaultMs = 60_000;
 
 /** How long a unary call may take, as its caller says, or else by default: it ends, also when the store hangs. */
-export function timeoutOf({ headers }: IncomingMessage, { defaultTimeoutMs = timeoutDefaultMs }: Answering): string {
+export function timeoutOf({ headers }: IncomingMessage, { defaultTimeoutMs = timeoutDefaultMs }: AnsweredCall): string {
   const value = headers[headerTimeout];
   if (value === undefined) return String(defaultTimeoutMs);
   return typeof value === "string" ? value : value.join(", ");
@@ -49,6 +49,6 @@ export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
 }
 
 /** What is known of a call should it fail. */
-export function failedOf(method: DescMethod, { call, body, logger }: Answering): FailedCall {
+export function failedOf(method: DescMethod, { call, body, logger }: AnsweredCall): FailedCall {
   return { method, requestId: call.requestId, body, logger };
 }

@@ -11,7 +11,7 @@ import { consoleText, firstKeyText, startText } from "./start-text.ts";
 const logWriteMs = 50;
 
 /** What a start came to: where is listened, by which node or by how many processes, the key that was made, and the console. */
-export type Started = ListenerUrls &
+export type StartResult = ListenerUrls &
   Pick<Server, "firstKey" | "consoleUrl" | "createConsoleLink"> &
   ({ readonly nodeId: NodeId } | { readonly processes: number });
 
@@ -20,7 +20,7 @@ export type Started = ListenerUrls &
  * the console is: on a terminal a link that opens it, else the address, since a log is read by others.
  */
 export async function announce(
-  { firstKey, consoleUrl, createConsoleLink, ...started }: Started,
+  { firstKey, consoleUrl, createConsoleLink, ...started }: StartResult,
   config: Config,
   logger: Logger,
 ): Promise<void> {

@@ -78,7 +78,7 @@ const heldText =
   "the store was restored from a backup, and is held: posts and calls are taken, no delivery is sent and no job goes on until `svc resume`, which the token of SVC_ADMIN_TOKEN is needed for";
 
 /** What a start found in the deployment's store, or made there. */
-export type Prepared = {
+export type PreparedStore = {
   /** Who receives events where this start was not told: see `forgottenAudience`. */
   readonly audience: Audience | undefined;
   /** The key that this start made, to be shown once. */
@@ -90,18 +90,18 @@ export type Prepared = {
  * exposed. Throws ConfigError where the configuration does not fit the store.
  */
 export async function prepareDeployment(
-  told: Config,
+  given: Config,
   { store, sealer, logger }: { store: JoinedStore; sealer: Sealer; logger: Logger },
-): Promise<Prepared> {
-  const audience = await forgottenAudience(told, store.db, logger);
-  const config = withAudience(told, audience);
+): Promise<PreparedStore> {
+  const audience = await forgottenAudience(given, store.db, logger);
+  const config = withAudience(given, audience);
   const exposure = exposureText(config);
   if (exposure !== undefined) logger.warn(exposure);
   const firstKey = await prepareFirstKey(config, store);
   await warnOfAudience(config, store.db, logger);
   await checkVault(store.db, sealer);
   await noteRestored(config, store);
-  await noteAudience(told, store.db);
+  await noteAudience(given, store.db);
   return { audience, firstKey };
 }
 

@@ -9,7 +9,7 @@ import { createLogger, type Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 
 /** What to tell of an error that the operator can mend; undefined for one that needs its stack. */
-export function foreseenFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
+export function describeStartFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
   if (error instanceof ConfigError || error instanceof DefinitionError) return error.message;
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationRefusedError) return error.message;
   const { code, syscall, path } = error as NodeJS.ErrnoException;

@@ -74,7 +74,7 @@ const stepsMax = 1_500;
 const defaultStepsMax = 200;
 
 /** What QueryActivity is asked. */
-type Asked = {
+type StatsRequest = {
   readonly series: readonly (readonly [Series, ActivitySeries])[];
   readonly subject: string;
   readonly sinceMs: number;
@@ -111,7 +111,7 @@ async function querySeries(
   });
 }
 
-function readRequest(request: QuerySeriesRequest, nowMs: number): Asked {
+function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
   const { sinceMs = nowMs - 24 * hourMs, untilMs = nowMs } = timeRange(request.since, request.until);
   const isOld = sinceMs < nowMs - minutesKeptMs;
   const unitMs = isOld ? hourMs : minuteMs;

@@ -27,7 +27,7 @@ function callerOf(project: typeof projectId): HandlerContext {
 }
 
 /** Watches whose rounds the test tells. */
-function toldByHand(): { watches: Watches; tell: Listener["tell"] } {
+function testWatches(): { watches: Watches; receive: Listener["receive"] } {
   const listeners = new Set<Listener>();
   return {
     watches: {
@@ -36,8 +36,8 @@ function toldByHand(): { watches: Watches; tell: Listener["tell"] } {
         return { leave: () => void listeners.delete(listener) };
       },
     },
-    tell: (told) => {
-      for (const listener of listeners) listener.tell(told);
+    receive: (notices) => {
+      for (const listener of listeners) listener.receive(notices);
     },
   };
 }
@@ -51,7 +51,7 @@ test("a project has 100 watches at a node: the next is refused until one of them
   const { db } = database;
   const clock = createTestClock();
   const watches = createWatches({ db, clock });
-  const joined = Array.from({ length: 100 }, () => watches.join(projectId, { tell: () => {}, fail: () => {} }));
+  const joined = Array.from({ length: 100 }, () => watches.join(projectId, { receive: () => {}, fail: () => {} }));
   const begin = (project: typeof projectId) => watchProject({ db, clock, watches }, everything, callerOf(project));
   await expect(begin(projectId).next()).rejects.toMatchObject({ details: [{ reason: "WATCHERS_TOO_MANY" }] });
   const elsewhere = begin(createId("prj", systemClock.now()));
@@ -65,7 +65,7 @@ test("a project has 100 watches at a node: the next is refused until one of them
 
 test("a caller who is told nothing hears a message without a notice every 20 s", async () => {
   const clock = createTestClock();
-  const { watches, tell } = toldByHand();
+  const { watches, receive } = testWatches();
   const stream = watchProject({ db: database.db, clock, watches }, everything, callerOf(projectId));
   await stream.next();
   const next = stream.next();
@@ -76,7 +76,7 @@ test("a caller who is told nothing hears a message without a notice every 20 s",
   await until(() => clock.waiting() === 1);
   clock.advance(19_000);
   // A round that has nothing to tell is silence, too.
-  tell({ rows: [], gaps: [], atMs: clock.now() });
+  receive({ rows: [], gaps: [], atMs: clock.now() });
   await until(() => clock.waiting() === 1);
   expect(hasCome).toBe(false);
   clock.advance(1_000);
@@ -86,16 +86,16 @@ test("a caller who is told nothing hears a message without a notice every 20 s",
 
 test("a caller who does not read is told of a gap in place of what waited, and what comes after that", async () => {
   const clock = createTestClock();
-  const { watches, tell } = toldByHand();
+  const { watches, receive } = testWatches();
   const kinds = [NoticeKind.CALL, NoticeKind.JOB];
   const request = create(WatchProjectRequestSchema, { kinds });
   const stream = watchProject({ db: database.db, clock, watches }, request, callerOf(projectId));
   await stream.next();
   const row = () =>
     ({ kind: "job", id: createId("job", clock.now()), state: "running", turn: 1, isFinal: false }) as const;
-  for (let round = 0; round < 31; round += 1) tell({ rows: [row()], gaps: [], atMs: clock.now() });
-  const told = [await stream.next(), await stream.next(), await stream.next()].map(noticesOf);
-  expect(told).toEqual([
+  for (let round = 0; round < 31; round += 1) receive({ rows: [row()], gaps: [], atMs: clock.now() });
+  const notices = [await stream.next(), await stream.next(), await stream.next()].map(noticesOf);
+  expect(notices).toEqual([
     { kind: NoticeKind.CALL, gap: true },
     { kind: NoticeKind.JOB, gap: true },
     { kind: NoticeKind.JOB, gap: false },
@@ -107,8 +107,8 @@ test("of more than 200 rows of a kind at once the newest are told, and that ther
   const rows = Array.from({ length: 201 }, (_, n) => {
     return { kind: "call", id: createId("call", 1_000 + n), state: "ok", turn: 0, isFinal: true } as const;
   });
-  const told = bounded(rows);
-  expect(told.gaps).toEqual(["call"]);
-  expect(told.rows.map(({ id }) => id)).toEqual(rows.slice(1).map(({ id }) => id));
+  const notices = bounded(rows);
+  expect(notices.gaps).toEqual(["call"]);
+  expect(notices.rows.map(({ id }) => id)).toEqual(rows.slice(1).map(({ id }) => id));
   expect(bounded(rows.slice(1)).gaps).toEqual([]);
 });

@@ -48,9 +48,9 @@ export async function* watchProject(
   const queue: WatchNews[] = [];
   let arrived = new AbortController();
   const { leave } = watches.join(projectId, {
-    tell(told) {
-      if (queue.length >= waitingMax) queue.splice(0, queue.length, { rows: [], gaps: kinds, atMs: told.atMs });
-      queue.push(told);
+    receive(news) {
+      if (queue.length >= waitingMax) queue.splice(0, queue.length, { rows: [], gaps: kinds, atMs: news.atMs });
+      queue.push(news);
       arrived.abort("told");
     },
     // Whoever watches needs no error of one round: the next one tells it all.
@@ -65,8 +65,8 @@ export async function* watchProject(
     for (;;) {
       signal.throwIfAborted();
       arrived = new AbortController();
-      const told = queue.shift();
-      if (told === undefined) {
+      const news = queue.shift();
+      if (news === undefined) {
         const leftMs = silentSinceMs + keepAliveMs - clock.now();
         if (leftMs <= 0) {
           silentSinceMs = clock.now();
@@ -74,11 +74,11 @@ export async function* watchProject(
         } else await clock.wait(leftMs, AbortSignal.any([signal, arrived.signal]));
         continue;
       }
-      atMs = Math.max(atMs, told.atMs);
-      for await (const one of noticesOf(db, projectId, kinds, told)) {
+      atMs = Math.max(atMs, news.atMs);
+      for await (const one of noticesOf(db, projectId, kinds, news)) {
         signal.throwIfAborted();
         silentSinceMs = clock.now();
-        yield message(one, told.atMs);
+        yield message(one, news.atMs);
       }
     }
   } finally {
@@ -86,7 +86,7 @@ export async function* watchProject(
   }
 }
 
-type Missed = {
+type MissedCounts = {
   readonly db: Executor;
   readonly projectId: ProjectId;
   readonly kinds: readonly WatchedKind[];
@@ -95,10 +95,10 @@ type Missed = {
 };
 
 /** What is new since a watch broke off. What is too long ago is told as a gap of every kind. */
-async function missed({ db, projectId, kinds, sinceMs, nowMs }: Missed): Promise<WatchNews> {
+async function missed({ db, projectId, kinds, sinceMs, nowMs }: MissedCounts): Promise<WatchNews> {
   const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;
-  const told = bounded(await readNewOfProject(db, projectId, kinds, fromMs));
-  return { ...told, gaps: fromMs > sinceMs ? kinds : told.gaps, atMs: nowMs };
+  const news = bounded(await readNewOfProject(db, projectId, kinds, fromMs));
+  return { ...news, gaps: fromMs > sinceMs ? kinds : news.gaps, atMs: nowMs };
 }
 
 type Notice = NonNullable<Parameters<typeof create<typeof NoticeSchema>>[1]>;

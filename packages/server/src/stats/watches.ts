@@ -28,7 +28,7 @@ export type Watches = {
 };
 
 /** Who is told. */
-export type Listener = { tell(told: WatchNews): void; fail(error: unknown): void };
+export type Listener = { receive(news: WatchNews): void; fail(error: unknown): void };
 
 /** What watching works with; `everyMs` is the pause between two looks, 1 s unless stated. */
 export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; readonly everyMs?: number };
@@ -52,8 +52,8 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
     const run = async () => {
       while (!stopped.signal.aborted) {
         try {
-          const told = await look(clock.now());
-          for (const listener of listeners) listener.tell(told);
+          const news = await look(clock.now());
+          for (const listener of listeners) listener.receive(news);
         } catch (error) {
           for (const listener of listeners) listener.fail(error);
         }
@@ -84,7 +84,7 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
 /** Looks at one project again and again: each look tells what is new or other than at the last. */
 function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<WatchNews> {
   let fromMs: number | undefined;
-  const known = new Map<string, { readonly row: WatchedRow; readonly seenMs: number }>();
+  const known = new Map<string, { readonly row: WatchedRow; readonly readMs: number }>();
   return async (nowMs) => {
     const isFirst = fromMs === undefined;
     const open = [...known.values()].filter(({ row }) => !row.isFinal).map(({ row }) => row);
@@ -93,13 +93,13 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
       isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
     ]);
     // What was there before anybody watched is no news, unless it is of the last seconds.
-    if (isFirst) for (const row of again) known.set(row.id, { row, seenMs: nowMs });
+    if (isFirst) for (const row of again) known.set(row.id, { row, readMs: nowMs });
     const changed = new Map<string, WatchedRow>();
     for (const row of [...fresh, ...again]) {
       const before = known.get(row.id)?.row;
       const isSame = before !== undefined && before.state === row.state && before.turn === row.turn;
       if (!isSame) changed.set(row.id, row);
-      known.set(row.id, { row, seenMs: nowMs });
+      known.set(row.id, { row, readMs: nowMs });
     }
     forget(known, nowMs);
     fromMs = nowMs;
@@ -108,10 +108,10 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
 }
 
 /** Leaves out what has ended and is past the time in which it is read anew, and of the others the oldest. */
-function forget(known: Map<string, { readonly row: WatchedRow; readonly seenMs: number }>, nowMs: number): void {
+function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: number }>, nowMs: number): void {
   let open = 0;
-  for (const [id, { row, seenMs }] of [...known].reverse()) {
-    const isDue = seenMs < nowMs - 2 * lateMs;
+  for (const [id, { row, readMs }] of [...known].reverse()) {
+    const isDue = readMs < nowMs - 2 * lateMs;
     if (row.isFinal ? isDue : ++open > openMax && isDue) known.delete(id);
   }
 }

@@ -7,7 +7,7 @@ import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 
 /** So long a node seals before others have their turn. */
-const sliceMs = 4;
+const timeSliceMs = 4;
 /** The longest pause after a batch. */
 const pauseMsMax = 100;
 
@@ -60,13 +60,13 @@ function projectsOf(rows: readonly SealedRow[]): Set<ProjectId> {
   return new Set(scopes.flatMap((scope) => parseId("prj", scope) ?? []));
 }
 
-type Resealed = { readonly row: SealedRow; readonly sealed: (Buffer | undefined)[] };
+type ResealedRow = { readonly row: SealedRow; readonly sealed: (Buffer | undefined)[] };
 
 async function resealRows({ state: { sealer }, logger }: VaultContext, table: string, page: readonly SealedRow[]) {
-  const rows: Resealed[] = [];
+  const rows: ResealedRow[] = [];
   let found = 0;
   let problem: string | undefined;
-  let sliceBeganMs = performance.now();
+  let sliceStartMs = performance.now();
   const reseal = (value: OldValue | undefined): Buffer | undefined => {
     if (value === undefined) return undefined;
     try {
@@ -84,9 +84,9 @@ async function resealRows({ state: { sealer }, logger }: VaultContext, table: st
   for (const row of page) {
     const sealed = row.values.map(reseal);
     if (sealed.some((value) => value !== undefined)) rows.push({ row, sealed });
-    if (performance.now() - sliceBeganMs < sliceMs) continue;
+    if (performance.now() - sliceStartMs < timeSliceMs) continue;
     await turn();
-    sliceBeganMs = performance.now();
+    sliceStartMs = performance.now();
   }
   return { rows, found, problem };
 }

@@ -5,11 +5,11 @@ import type { RotationFaultPoint } from "./context.ts";
 import { openVault } from "./open-vault.ts";
 
 // A node that moves the rotation of the vault key on, until it comes to the fault point it is armed for: there it kills itself, as a kill -9
-// does. argv[2] is a document of `Given`.
+// does. argv[2] is a document of `RotationInput`.
 
-type Given = { databaseUrl: string; keys: string[]; point: RotationFaultPoint; nth: number };
+type RotationInput = { databaseUrl: string; keys: string[]; point: RotationFaultPoint; nth: number };
 
-const given = JSON.parse(process.argv[2] ?? "{}") as Given;
+const given = JSON.parse(process.argv[2] ?? "{}") as RotationInput;
 const vault = await openVault({
   ...{ db: openDatabase({ url: given.databaseUrl }), clock: systemClock, nodeId: createId("node", systemClock.now()) },
   keys: { read: async () => parseVaultKeys(given.keys.join(" ")) },

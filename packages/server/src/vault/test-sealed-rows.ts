@@ -3,7 +3,7 @@ import type { Database } from "@svc/db/connect";
 import { type SealedTable, sealedTables } from "@svc/db/schema/sealed-columns";
 
 /** A sealed value of a store: where it is, and the context that its owner seals it for. */
-export type Planted = {
+export type PlantedRow = {
   readonly table: string;
   readonly column: string;
   readonly where: string;
@@ -52,7 +52,7 @@ export async function plantSealedRows(
     count,
     seal,
   }: { projectId: ProjectId; from: number; count: number; seal: (text: string, context: string) => Buffer },
-): Promise<Planted[]> {
+): Promise<PlantedRow[]> {
   const numbers = Array.from({ length: count }, (_value, index) => from + index);
   // A table whose key is the project alone has one row of each.
   const ofProjects = new Set(
@@ -77,7 +77,7 @@ export async function plantSealedRows(
   };
   await insert("standing_programs", new Map());
   const isFirst = ({ name }: SealedTable) => Number(name === "jobs");
-  const planted: Planted[] = [];
+  const planted: PlantedRow[] = [];
   for (const table of [...sealedTables].sort((a, b) => isFirst(b) - isFirst(a))) {
     const given = new Map<string, Map<number, Buffer>>();
     for (const { column, place } of table.columns) {
@@ -120,7 +120,7 @@ function columnsOf(db: Database, table: string, given: readonly string[]): Promi
 }
 
 /** What stands where values were planted, by context. */
-export async function readPlanted(db: Database, planted: readonly Planted[]): Promise<Map<string, Buffer>> {
+export async function readPlanted(db: Database, planted: readonly PlantedRow[]): Promise<Map<string, Buffer>> {
   const rows = await db.sql.unsafe<{ n: number; value: Buffer }[]>(
     planted
       .map(({ table, column, where }, n) => `select ${n} as n, "${column}" as value from "${table}" where ${where}`)

@@ -6,7 +6,7 @@ import type { ClaimedDueTask } from "@svc/db/standing/claim";
 import { findKnownIds, readStandingPolls, type StandingPollRecord } from "@svc/db/standing/polls";
 import { readStandingPrograms, type StandingProgramRecord } from "@svc/db/standing/programs";
 import { canonicalHash, type JsonObject, type JsonValue } from "@svc/program";
-import type { Called } from "@svc/tools";
+import type { CallReply } from "@svc/tools";
 import type { StandingContext } from "../context.ts";
 import { findDrift } from "../prepare/drift.ts";
 import type { LoadedVersion } from "../versions.ts";
@@ -63,7 +63,7 @@ function readOnly(binding: Binding | null): Binding {
   return { entityId: "", toolkitSlugs: [], ...binding, accessClasses: ["read"] };
 }
 
-function answerOf(called: Called): { readonly answer: JsonValue } | { readonly fault: ReadFault } {
+function answerOf(called: CallReply): { readonly answer: JsonValue } | { readonly fault: ReadFault } {
   switch (called.outcome) {
     case "answered":
     case "held": {

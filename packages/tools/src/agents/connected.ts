@@ -5,7 +5,7 @@ import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ToolAnswer } from "./answer.ts";
 
 /** Accounts of an app that an agent may use, by their entities: the newest few. */
-type Connected = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
+type ConnectedApp = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
 
 /** Who asks, and what of. */
 export type ConnectedQuery = {
@@ -42,7 +42,7 @@ async function connectedOf(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   { projectId, binding }: ConnectedQuery["principal"],
   toolkit: string,
-): Promise<Connected> {
+): Promise<ConnectedApp> {
   const filter = { toolkitSlug: toolkit, entityId: binding?.entityId ?? "", state: "active" } as const;
   const page = { after: undefined, limit: accountsMax };
   const rows = await connectedAccountsForProject(db, projectId).list(filter, page, clock.now());
@@ -52,7 +52,7 @@ async function connectedOf(
   return { toolkit, entityIds: entityIds.slice(0, entitiesMax), hasMore };
 }
 
-function textOf({ toolkit, entityIds, hasMore }: Connected): string {
+function textOf({ toolkit, entityIds, hasMore }: ConnectedApp): string {
   if (entityIds.length === 0) return `${toolkit}: none`;
   const named = entityIds.map((id) => (id === "" ? "the project's own, without entity_id" : JSON.stringify(id)));
   return `${toolkit}: entity_id ${named.join(", ")}${hasMore ? " and others" : ""}`;

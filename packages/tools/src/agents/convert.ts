@@ -3,7 +3,7 @@ import { DurationSchema, durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { PagingDocument } from "@svc/catalog";
 import { parseExactJson } from "@svc/core";
 import { type Tool, ToolKind, ToolSchema } from "@svc/gen/catalog";
-import type { CallAnswer } from "../call/called.ts";
+import type { CallAnswer } from "../call/call-reply.ts";
 import type { ShownResult } from "../call/record/shape.ts";
 import type { CallResult, RequestPreview } from "../outcome.ts";
 import { cutText } from "./answer.ts";

@@ -11,7 +11,7 @@ import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 const directMax = 200;
 
 /** Who asks for what: whoever is bound is listed what it may use alone. */
-type Asking = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
+type DirectRequest = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
 /** Whether the address names tools to be listed; else the meta-tools are. */
 export function isDirect({ toolkits, tools }: McpAddress): boolean {
@@ -37,7 +37,7 @@ export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaTo
 }
 
 /** The tool that a name stands for, where the address lists it. */
-export function findDirect(view: CatalogView, asking: Asking, name: string): Tool | undefined {
+export function findDirect(view: CatalogView, asking: DirectRequest, name: string): Tool | undefined {
   for (const tool of view.tools.values())
     if (isDirectlyListed(tool, asking) && directName(tool.slug) === name) return tool;
   return undefined;
@@ -49,7 +49,7 @@ export function findDirect(view: CatalogView, asking: Asking, name: string): Too
  */
 export function listDirect(
   view: CatalogView,
-  asking: Asking,
+  asking: DirectRequest,
   given: readonly ListedTool[],
 ): { readonly tools: readonly ListedTool[] } | { readonly error: McpError } {
   const own = [...listedMetaTools(asking.address), ...given];
@@ -64,7 +64,7 @@ export function listDirect(
 }
 
 /** True if the address lists the tool itself, and the key may use it. */
-export function isDirectlyListed(tool: Tool, { address, principal }: Asking): boolean {
+export function isDirectlyListed(tool: Tool, { address, principal }: DirectRequest): boolean {
   return isNamed(tool, address) && isToolGranted(principal.binding, tool);
 }
 

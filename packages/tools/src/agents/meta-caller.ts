@@ -6,7 +6,7 @@ import { showResult } from "../call/record/shape.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
 import { toolFaults } from "../errors.ts";
 import type { Params } from "../mcp/offer.ts";
-import type { ReachFinder } from "../search/reach.ts";
+import type { AvailabilityFinder } from "../search/availability.ts";
 import { answerOf, readCallRequest } from "../service/call-request.ts";
 import { describedTool } from "../service/search-request.ts";
 import { answered, type ConfirmationStore, type ToolAnswer } from "./answer.ts";
@@ -99,7 +99,7 @@ function answerDescribe(
 export type AgentToolsOptions = ConfirmationStore & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
-  readonly findReach: ReachFinder;
+  readonly findAvailability: AvailabilityFinder;
   readonly finder: ToolFinder;
 };
 
@@ -115,7 +115,14 @@ export type MetaCaller = (
 ) => Promise<ToolAnswer>;
 
 /** Makes the caller of meta-tools over the engine that serves ToolsService. */
-export function createMetaCaller({ views, caller, findReach, finder, db, clock }: AgentToolsOptions): MetaCaller {
+export function createMetaCaller({
+  views,
+  caller,
+  findAvailability,
+  finder,
+  db,
+  clock,
+}: AgentToolsOptions): MetaCaller {
   const validators = new Map<string, SchemaValidator>(
     metaTools.map(({ name, inputSchema }) => [name, createValidator(inputSchema)]),
   );
@@ -128,8 +135,8 @@ export function createMetaCaller({ views, caller, findReach, finder, db, clock }
       withConnected({ db, clock }, { view, principal, slugs }, answer);
     const call = { caller, principal, hints, person };
     if (name === "search_tools") {
-      const reachOf = await findReach(view, principal);
-      const answer = await answerSearch(view, args as SearchArguments, { finder, principal, reachOf });
+      const availabilityOf = await findAvailability(view, principal);
+      const answer = await answerSearch(view, args as SearchArguments, { finder, principal, availabilityOf });
       return tell(
         answer,
         answer.structured.tools.map(({ slug }) => slug),

@@ -16,7 +16,7 @@ export type SearchArguments = {
 };
 
 /** Who searches, and by what. */
-export type SearchContext = Pick<ToolQuery, "reachOf"> & {
+export type SearchContext = Pick<ToolQuery, "availabilityOf"> & {
   readonly finder: ToolFinder;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
 };
@@ -28,11 +28,11 @@ const lineMax = 140;
 export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
-  { finder, principal, reachOf }: SearchContext,
+  { finder, principal, availabilityOf }: SearchContext,
 ): Promise<ToolAnswer & { readonly structured: { readonly tools: readonly ToolLine[] } }> {
   const { query, toolkit = "", access_class: accessClass = "", limit = 0 } = args;
   const asked = readSearchRequest({ query, toolkitSlug: toolkit, accessClass, limit });
-  const found = await finder.find(principal.projectId, view, { ...asked, binding: principal.binding, reachOf });
+  const found = await finder.find(principal.projectId, view, { ...asked, binding: principal.binding, availabilityOf });
   const { confidence } = found;
   const tools = found.results.map((result) => ({ ...lineOf(result.tool), confidence: result.confidence }));
   if (confidence !== undefined)

@@ -39,9 +39,9 @@ test("a call of the API is told as the tool that an agent has for it", () => {
 
 test("what HTTP refuses is told so too, and how long to wait", () => {
   const help = text`Send the same request again ${wait}, or raise the quota (${call("SetProjectPolicy")}).`;
-  const told = spokenFault(new Fault("resource_exhausted", "x", [{ reason: "X", help }], 1_000));
-  expect(told.details[0]?.help).toBe(
+  const spoken = spokenFault(new Fault("resource_exhausted", "x", [{ reason: "X", help }], 1_000));
+  expect(spoken.details[0]?.help).toBe(
     "Send the same request again after 1 s, or raise the quota (the project's policy).",
   );
-  expect(told).toMatchObject({ code: "resource_exhausted", message: "x", retryAfterMs: 1_000 });
+  expect(spoken).toMatchObject({ code: "resource_exhausted", message: "x", retryAfterMs: 1_000 });
 });

@@ -75,10 +75,10 @@ export function answerRefusal(refusal: Fault): ToolAnswer {
   const message = renderText(refusal.says, (kind, name) =>
     kind === "field" && name === field ? spokenName(name) : name,
   );
-  const told = { code: refusal.code, reason, field: spokenName(field), message, help: spokenHelp(refusal, 0) };
+  const detail = { code: refusal.code, reason, field: spokenName(field), message, help: spokenHelp(refusal, 0) };
   return {
-    texts: [[`${reason}: ${message}`, told.help].filter(Boolean).join("\n")],
-    structured: { error: told },
+    texts: [[`${reason}: ${message}`, detail.help].filter(Boolean).join("\n")],
+    structured: { error: detail },
     isError: true,
   };
 }

@@ -1,8 +1,8 @@
 import type { CodeTool } from "@svc/catalog";
 import { confirmingRule, type ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
+import { type CallReply, replyOf, replyOfEarlier } from "./call-reply.ts";
 import type { Caller } from "./call-request.ts";
-import { type Called, called, calledEarlier } from "./called.ts";
 import { beginKeyed, type KeyContext } from "./gate/keyed-call.ts";
 import { checkArguments, describeFaults } from "./prepare/check-arguments.ts";
 import type { LedgerEntry } from "./record/ledger.ts";
@@ -39,16 +39,16 @@ export async function callCodeTool(
   context: CodeContext,
   entry: LedgerEntry,
   { tool, isDryRun }: { readonly tool: CodeTool; readonly isDryRun: boolean },
-): Promise<Called> {
+): Promise<CallReply> {
   const prepared = prepare(context, entry, tool);
   if (isDryRun) {
     const result = "result" in prepared ? prepared.result : resultOf({ outcome: "ok" });
-    return called({ callId: undefined, result, isSandbox: context.isSandbox, isReplay: false });
+    return replyOf({ callId: undefined, result, isSandbox: context.isSandbox, isReplay: false });
   }
   if ("result" in prepared) return end(context, entry, prepared.result, { bindsKey: false });
   if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, context.isSandbox);
   const earlier = await beginKeyed(context, entry, undefined);
-  if (earlier !== undefined) return calledEarlier(context, earlier);
+  if (earlier !== undefined) return replyOfEarlier(context, earlier);
   const answer = await prepared.run();
   return end(context, entry, resultOf(answer), { bindsKey: answer.outcome === "ok" });
 }
@@ -76,7 +76,7 @@ async function end(
   entry: LedgerEntry,
   result: CallResult,
   options: { readonly bindsKey: boolean },
-): Promise<Called> {
+): Promise<CallReply> {
   await ledger.end(entry, { result, accountId: undefined, isSandbox, providerMs: 0 }, options);
-  return called({ callId: entry.id, result, isSandbox, isReplay: false });
+  return replyOf({ callId: entry.id, result, isSandbox, isReplay: false });
 }

@@ -1,7 +1,7 @@
 import { assertExhaustive } from "@svc/core";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
+import { type CallReply, replyOf } from "./call-reply.ts";
 import type { CallRequest } from "./call-request.ts";
-import { type Called, called } from "./called.ts";
 import { takeToTheGate } from "./gate/gate.ts";
 import { reviewed } from "./gate/hooked-call.ts";
 import { createKeyStore } from "./gate/keyed-call.ts";
@@ -13,7 +13,7 @@ import type { ExecuteContext } from "./send/execute.ts";
 
 /** Calls tools. Rejects only when the store is away before anything was sent. */
 export type ToolCaller = {
-  call(request: CallRequest): Promise<Called>;
+  call(request: CallRequest): Promise<CallReply>;
   /**
    * Readies a call whose beginning and end its caller commits together with what it writes itself. Undefined for one that is to be made
    * by `call`: it ends before anything is sent, or its idempotency key is held. Nothing is recorded.
@@ -52,7 +52,7 @@ export function createToolCaller(options: Omit<ToolCallContext, "keys">): Draini
   };
 }
 
-async function call(context: ToolCallContext, request: CallRequest): Promise<Called> {
+async function call(context: ToolCallContext, request: CallRequest): Promise<CallReply> {
   const taken = await takeToTheGate(context, request);
   switch (taken.at) {
     case "end":
@@ -69,9 +69,9 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
 }
 
 /** Asks hooks, then answers a dry run, sends the call, or records that it is not sent. */
-async function pass(context: ToolCallContext, made: MadeCall): Promise<Called> {
+async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
-  if (left.plan.isDryRun) return called(dryRun(context, prepared));
+  if (left.plan.isDryRun) return replyOf(dryRun(context, prepared));
   if ("action" in prepared) return enterAndSend(context, { ...left, prepared });
   return endUnsent(context, left.entry, left.plan, prepared);
 }

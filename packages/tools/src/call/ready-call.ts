@@ -1,7 +1,7 @@
 import type { CallRecord } from "@svc/db/calls/repo";
 import type { CallResult } from "../outcome.ts";
+import { type CallReply, replyOf } from "./call-reply.ts";
 import type { CallRequest } from "./call-request.ts";
-import { type Called, called } from "./called.ts";
 import { type GateContext, takeToTheGate } from "./gate/gate.ts";
 import { enter, type LimitContext, limited } from "./gate/limited-call.ts";
 import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
@@ -25,7 +25,7 @@ export type UnrecordedEnd = {
 };
 
 /** What came of a ready call. `end` is what its caller commits; undefined where there is nothing to commit any more. */
-export type SentCall = { readonly called: Called; readonly end: UnrecordedEnd | undefined };
+export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd | undefined };
 
 /** A call that is ready to be sent. `send` or `cancel` is to be called, once. */
 export type ReadyCall = {
@@ -74,7 +74,7 @@ function readied(
     async send() {
       try {
         const { result, end } = await executeReady(context, { ...options, entry, prepared, begun });
-        return { called: called({ callId: entry.id, result, isSandbox, isReplay: false }), end };
+        return { called: replyOf({ callId: entry.id, result, isSandbox, isReplay: false }), end };
       } finally {
         entered?.leave();
       }
@@ -104,10 +104,10 @@ async function executeReady(
 ): Promise<{ readonly result: CallResult; readonly end: UnrecordedEnd | undefined }> {
   const { ledger, onUnrecorded } = context;
   const left: CallRecord[] = [];
-  const end: Ledger["end"] = async (_entry, told, { bindsKey }) => {
-    const record = ledger.ended(entry, told, begun);
-    if (told.result.outcome === "ok") left.push(record);
-    else await ledger.put(bindsKey ? ledger.bound(entry, record, told.result) : record);
+  const end: Ledger["end"] = async (_entry, entryEnd, { bindsKey }) => {
+    const record = ledger.ended(entry, entryEnd, begun);
+    if (entryEnd.result.outcome === "ok") left.push(record);
+    else await ledger.put(bindsKey ? ledger.bound(entry, record, entryEnd.result) : record);
   };
   const result = await executeCall({ ...context, ledger: { end } }, entry, prepared, options);
   const [record] = left;

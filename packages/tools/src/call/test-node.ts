@@ -6,9 +6,9 @@ import { createProject } from "@svc/db/projects/repo";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestNode as createNode, type TestNode as Node, testSealer } from "@svc/testing/node";
 import { answerOf } from "../service/call-request.ts";
+import type { CallAnswer, CallReply } from "./call-reply.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { DrainingToolCaller } from "./call-tool.ts";
-import type { CallAnswer, Called } from "./called.ts";
 import type { Ledger } from "./record/ledger.ts";
 import type { CallObservation } from "./record/observer.ts";
 import { testCatalog } from "./test-toolkits.ts";
@@ -81,7 +81,7 @@ export type TestNode = {
   /** Calls a tool of the desk for the project and entity `ann`. Rejects as CallTool does where there is no answer. */
   call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallAnswer>;
   /** The same, with what else is to be expected of a call as it is. */
-  ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<Called>;
+  ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallReply>;
   /** A client of one of its services, with a key of the project. */
   readonly client: Node["client"];
   /** The ledger's rows of a project, oldest first. */

@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import type { Toolkit } from "@svc/catalog";
 import {
-  type Look,
-  lookFor,
+  lookUpVectors,
   othersMs,
+  senselessTextGroup,
   type ToolText,
+  textsOfToolkit,
+  type VectorLookup,
   type VectorStoreOptions,
-  wantedOf,
-  wantedSenseless,
 } from "./tool-vectors.ts";
 import { type LinePace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
 import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vectors.ts";
@@ -33,7 +33,7 @@ const freshMs = 86_400_000;
 /** Toolkits that may wait. What gives way to others is wanted again when it is searched. */
 const waitingMax = 2_000;
 /** Between two failures that are told. */
-const toldMs = 5_000;
+const reportIntervalMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };
 
@@ -52,25 +52,25 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   /** Of the texts without sense, which come before any toolkit. */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | undefined;
   let nap = new AbortController();
 
-  const readSenseless = async (): Promise<Look["next"]> => {
-    const wanted = wantedSenseless(endpoint);
-    const { found, next } = await lookFor(options, wanted);
+  const readSenseless = async (): Promise<VectorLookup["next"]> => {
+    const wanted = senselessTextGroup(endpoint);
+    const { found, next } = await lookUpVectors(options, wanted);
     if (next === "done") senseless = wanted.texts.flatMap(({ digest }) => found.get(digest) ?? []);
     return next;
   };
-  const readToolkit = async (toolkit: Toolkit, apart: readonly Vector[]): Promise<Look["next"]> => {
-    const { texts, owner } = wantedOf(toolkit, endpoint);
-    const { found, next } = await lookFor(options, { texts, owner });
+  const readToolkit = async (toolkit: Toolkit, apart: readonly Vector[]): Promise<VectorLookup["next"]> => {
+    const { texts, owner } = textsOfToolkit(toolkit, endpoint);
+    const { found, next } = await lookUpVectors(options, { texts, owner });
     if (next !== "done") return next;
     lines.remove(toolkit);
     kept.set(toolkit, { ...(await placed(texts, found, apart)), readAt: clock.now() });
     return next;
   };
-  const take = async (pace: LinePace, turn: () => Promise<Look["next"]>) => {
+  const take = async (pace: LinePace, turn: () => Promise<VectorLookup["next"]>) => {
     try {
       const next = await turn();
       pace.failures = 0;
@@ -78,8 +78,8 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
     } catch (error) {
       const nowMs = clock.now();
       slowDown(pace, nowMs);
-      if (closing.signal.aborted || nowMs - toldAtMs < toldMs) return;
-      toldAtMs = nowMs;
+      if (closing.signal.aborted || nowMs - reportedAtMs < reportIntervalMs) return;
+      reportedAtMs = nowMs;
       onFailed(error instanceof Error ? error : new Error(String(error)));
     }
   };

@@ -4,14 +4,14 @@ import type { EmbeddingsCall, EndpointOutcome } from "./observer.ts";
 import { dimensionBounds, packVector, type Vector } from "./vectors.ts";
 
 /** Where texts are turned into vectors, as the deployment says. */
-export type EmbeddingsPlace = {
+export type EmbeddingsTarget = {
   /** The whole address, such as https://host/v1/embeddings. */
   readonly url: string;
   readonly model: string;
 };
 
 /** Asks the endpoint. */
-export type EmbeddingsEndpoint = EmbeddingsPlace & {
+export type EmbeddingsEndpoint = EmbeddingsTarget & {
   /** The vectors of texts, in order. Throws EmbeddingsError. */
   embed(texts: readonly string[]): Promise<Vector[]>;
   /** Cuts what is under way. */
@@ -30,7 +30,7 @@ export class EmbeddingsError extends Error {
 }
 
 /** What an endpoint is made of. */
-export type EndpointOptions = EmbeddingsPlace & {
+export type EndpointOptions = EmbeddingsTarget & {
   readonly guard: AddressGuard;
   /** The bearer token at that time; empty or undefined for none. */
   readonly key: () => Promise<string | undefined>;

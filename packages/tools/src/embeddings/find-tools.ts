@@ -4,11 +4,11 @@ import type { AddressGuard, Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { Nearness } from "../search/fuse.ts";
 import type { FoundTools } from "../search/judge.ts";
-import { toldBy } from "../search/query-words.ts";
+import { requestPartOf } from "../search/query-words.ts";
 import { searchOf, type ToolQuery } from "../search/tool-search.ts";
 import { createVectorKeeper, type ToolkitVectors, type VectorKeeper } from "./background.ts";
-import { createEmbeddingsEndpoint, type EmbeddingsPlace, type EndpointOptions } from "./endpoint.ts";
-import type { AskedFor, EmbeddingsObserver } from "./observer.ts";
+import { createEmbeddingsEndpoint, type EmbeddingsTarget, type EndpointOptions } from "./endpoint.ts";
+import type { EmbeddingsObserver, EmbeddingsPurpose } from "./observer.ts";
 import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
 import { likenessesOf, type Vector } from "./vectors.ts";
@@ -37,7 +37,7 @@ export type MeaningFinderOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly guard: AddressGuard;
-  readonly place: EmbeddingsPlace;
+  readonly place: EmbeddingsTarget;
   /** The endpoint's bearer token at that time; empty or undefined for none. */
   readonly key: () => Promise<string | undefined>;
   readonly observer: EmbeddingsObserver;
@@ -49,7 +49,10 @@ const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 /** Finds tools by words and meaning. Queries and texts of tools are asked for apart: neither waits for the other. */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const { place, guard, key, clock, observer } = options;
-  const endpointFor = (what: AskedFor, bounds: Pick<EndpointOptions, "timeoutMs" | "textsMax" | "connections">) =>
+  const endpointFor = (
+    what: EmbeddingsPurpose,
+    bounds: Pick<EndpointOptions, "timeoutMs" | "textsMax" | "connections">,
+  ) =>
     createEmbeddingsEndpoint({
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
@@ -62,8 +65,8 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const asker = createQueryVectors({ endpoint: queries, clock, observer });
   return {
     async find(projectId, view, query) {
-      const told = toldBy(query.query).trim();
-      const asked = told === "" || query.kind === "trigger" ? undefined : told;
+      const request = requestPartOf(query.query).trim();
+      const asked = request === "" || query.kind === "trigger" ? undefined : request;
       const known = vectorsOf(view, keeper);
       // Nothing is asked that nothing could be compared with.
       const vector = asked === undefined || known.size === 0 ? undefined : await asker.of(projectId, asked);

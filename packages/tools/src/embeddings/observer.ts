@@ -1,5 +1,5 @@
 /** What the embeddings endpoint is asked for: the words of a search, or texts of tools. */
-export type AskedFor = "search" | "tools";
+export type EmbeddingsPurpose = "search" | "tools";
 
 /** What came of a call to the endpoint. `refused`: it answered with another status than 200. `unkeyed`: its key could not be read. */
 export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
@@ -13,7 +13,7 @@ export type SearchOutcome = "asked" | "kept" | "unready" | "crowded" | "paused" 
 
 /** A call to the endpoint that has ended. */
 export type EmbeddingsCall = {
-  readonly what: AskedFor;
+  readonly what: EmbeddingsPurpose;
   readonly outcome: EndpointOutcome;
   readonly durationMs: number;
 };
@@ -24,5 +24,5 @@ export type EmbeddingsObserver = {
   /** A search whose words could be compared with tools by meaning. */
   searched(outcome: SearchOutcome): void;
   /** The endpoint is not asked for a while: searches of a project, or tools that have no vector yet, do without. Of searches: every 5 s at most. */
-  failed(what: AskedFor, error: Error): void;
+  failed(what: EmbeddingsPurpose, error: Error): void;
 };

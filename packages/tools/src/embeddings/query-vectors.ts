@@ -59,7 +59,7 @@ const keptMax = 1_000;
 /** Questions under way at once, of all projects and of one. More are not asked: they would come late. */
 export const questionsMax = { all: 32, project: 8 };
 /** Between two failures of searches that are told. */
-const toldMs = 5_000;
+const reportIntervalMs = 5_000;
 
 /** What it works with. */
 type QueryVectorsOptions = {
@@ -76,13 +76,13 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
   const room = new QuestionRoom(clock, questionsMax);
   const pauses = new ProjectPauses();
   const underWay = new Map<string, Promise<Vector>>();
-  let toldAtMs = Number.NEGATIVE_INFINITY;
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
 
   const fail = (projectId: ProjectId, error: Error) => {
     const nowMs = clock.now();
     pauses.failed(projectId, nowMs);
-    if (nowMs - toldAtMs < toldMs) return;
-    toldAtMs = nowMs;
+    if (nowMs - reportedAtMs < reportIntervalMs) return;
+    reportedAtMs = nowMs;
     observer.failed("search", error);
   };
   const ask = (projectId: ProjectId, text: string, leave: () => void): Promise<Vector> => {

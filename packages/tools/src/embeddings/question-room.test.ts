@@ -1,7 +1,7 @@
 import { createId, type ProjectId, systemClock } from "@svc/core";
 import { expect, test } from "vitest";
 import { KeptVectors } from "./query-vectors.ts";
-import { type Leave, QuestionRoom } from "./question-room.ts";
+import { QuestionRoom, type ReleaseSlot } from "./question-room.ts";
 import { vectorOf } from "./vectors.ts";
 
 const [a, b, c, d] = [1, 2, 3, 4].map((at) => createId("prj", at)) as [ProjectId, ProjectId, ProjectId, ProjectId];
@@ -12,7 +12,7 @@ const longMs = 60_000;
 async function fullRoom() {
   const room = new QuestionRoom(systemClock, { all: 4, project: 2 });
   const entered = await Promise.all([a, b, a, b].map((projectId) => room.enter(projectId, longMs)));
-  const [leave, ...others] = entered as [Leave, Leave, Leave, Leave];
+  const [leave, ...others] = entered as [ReleaseSlot, ReleaseSlot, ReleaseSlot, ReleaseSlot];
   return { room, leave, others };
 }
 
@@ -39,7 +39,7 @@ test("the place that comes free goes to who has fewest under way, and then to wh
   const wait = async (name: string, projectId: ProjectId) => {
     const left = await room.enter(projectId, longMs);
     order.push(name);
-    return left as Leave;
+    return left as ReleaseSlot;
   };
   const waiting = [wait("c first", c), wait("c second", c), wait("d", d)];
   leave();

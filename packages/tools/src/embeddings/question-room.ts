@@ -4,9 +4,9 @@ import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 type RoomLimits = { readonly all: number; readonly project: number };
 
 /** Gives the place back, once. */
-export type Leave = () => void;
+export type ReleaseSlot = () => void;
 
-type Waiter = (leave: Leave | undefined) => void;
+type Waiter = (leave: ReleaseSlot | undefined) => void;
 
 /** One project's questions: how many are under way, and those that wait for a place, in the order they came. */
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
@@ -28,7 +28,7 @@ export class QuestionRoom {
   }
 
   /** A place: undefined at once where the project has its share, and after `waitMs` where no place came free. */
-  async enter(projectId: ProjectId, waitMs: number): Promise<Leave | undefined> {
+  async enter(projectId: ProjectId, waitMs: number): Promise<ReleaseSlot | undefined> {
     const line = this.#lines.get(projectId) ?? { underWay: 0, waiting: new Set() };
     if (line.underWay + line.waiting.size >= this.#limits.project) return undefined;
     this.#lines.set(projectId, line);
@@ -48,7 +48,7 @@ export class QuestionRoom {
     });
   }
 
-  #take(projectId: ProjectId, line: Line): Leave {
+  #take(projectId: ProjectId, line: Line): ReleaseSlot {
     this.#lines.delete(projectId);
     this.#lines.set(projectId, line);
     this.#underWay++;

@@ -11,7 +11,7 @@ import {
   touchToolVectors,
 } from "@svc/db/tool-vectors/repo";
 import { indexOf } from "../search/toolkit-index.ts";
-import type { EmbeddingsEndpoint, EmbeddingsPlace } from "./endpoint.ts";
+import type { EmbeddingsEndpoint, EmbeddingsTarget } from "./endpoint.ts";
 import senselessTexts from "./senseless.json" with { type: "json" };
 import { type Vector, vectorOf } from "./vectors.ts";
 
@@ -26,7 +26,7 @@ export type ToolText = {
 const charactersMax = 2_000;
 
 /** The texts of a toolkit's tools. Skills have none: what a person wrote there for somebody stays here. */
-function toolTextsOf(toolkit: Toolkit, at: EmbeddingsPlace): ToolText[] {
+function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   return indexOf(toolkit).tools.flatMap((tool, place) => {
     if (tool.kind !== "action") return [];
     const text = textOf(tool, toolkit);
@@ -35,7 +35,7 @@ function toolTextsOf(toolkit: Toolkit, at: EmbeddingsPlace): ToolText[] {
 }
 
 /** What a vector is kept by: another address or model has other vectors, and each project its own. */
-function digestOf(text: string, { url, model }: EmbeddingsPlace, owner: ProjectId | ""): string {
+function digestOf(text: string, { url, model }: EmbeddingsTarget, owner: ProjectId | ""): string {
   return createHash("sha256")
     .update(JSON.stringify([url, model, owner, text]))
     .digest("base64url");
@@ -63,10 +63,10 @@ const claimMs = 60_000;
 export const othersMs = 1_000;
 
 /** Texts of one owner that are wanted together. */
-type Wanted = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
+type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
 /** What one look came to: all are there, another node asks for the rest, or there is more to ask for. */
-export type Look = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
+export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 
 /** What the vectors are had by. */
 export type VectorStoreOptions = {
@@ -76,12 +76,12 @@ export type VectorStoreOptions = {
 };
 
 /** The texts of a toolkit as they are wanted. */
-export function wantedOf(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): Wanted {
+export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): TextGroup {
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }
 
 /** Texts that no tool fits: how near they come to tools tells what is not near. */
-export function wantedSenseless(endpoint: EmbeddingsEndpoint): Wanted {
+export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
   const texts = senselessTexts.map((text, place) => ({ text, place, digest: digestOf(text, endpoint, "") }));
   return { texts, owner: "" };
 }
@@ -90,7 +90,10 @@ export function wantedSenseless(endpoint: EmbeddingsEndpoint): Wanted {
  * Reads the vectors of texts from the store, and asks the endpoint for the first of those that are not there, once between all nodes: what is asked
  * for is claimed before. Throws what the endpoint or the store failed with.
  */
-export async function lookFor({ db, clock, endpoint }: VectorStoreOptions, wanted: Wanted): Promise<Look> {
+export async function lookUpVectors(
+  { db, clock, endpoint }: VectorStoreOptions,
+  wanted: TextGroup,
+): Promise<VectorLookup> {
   const projectId = wanted.owner === "" ? undefined : wanted.owner;
   const digests = [...new Set(wanted.texts.map(({ digest }) => digest))];
   const kept = digests.length === 0 ? [] : await readToolVectors(db, digests, projectId);

@@ -9,7 +9,7 @@ import type { HookAnswer } from "./ask-hook.ts";
 import type { Hook } from "./known-hooks.ts";
 
 /** What a hook said of a call, and when. */
-export type Given = {
+export type GivenAnswer = {
   readonly hook: Pick<Hook, "id" | "phase">;
   readonly answer: HookAnswer;
   readonly askedAt: number;
@@ -19,14 +19,14 @@ export type Given = {
 };
 
 /** What a hook said of a call before, and of which. */
-export type HookAnswerFacts = Pick<Given, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
+export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
 /** What is kept of answers: all of them for the ledger, and what a call that is made again is bound by. */
 export type AnswerStore = {
   /** What hooks said of the call before, by hook: of one that its caller named alone, for as long as the name binds. */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
   /** False when the same call was answered first elsewhere: what it was told is to be found. */
-  put(entry: LedgerEntry, given: readonly Given[]): Promise<boolean>;
+  put(entry: LedgerEntry, given: readonly GivenAnswer[]): Promise<boolean>;
   /** Whether a person confirmed the job that makes the call, or the program that runs it as a skill. */
   isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
@@ -46,7 +46,7 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
       const beforeMs = job === undefined ? clock.now() - keyLifeMs + 1 : 0;
       const binding = rows.filter(({ askedAt }) => askedAt >= beforeMs);
       if (binding.length < rows.length) await releaseHookAnswers(db, { projectId, callKey: key, beforeMs });
-      return new Map(binding.map((row) => [row.hookId, toldOf(sealer, row)]));
+      return new Map(binding.map((row) => [row.hookId, factsOf(sealer, row)]));
     },
     put: (entry, given) =>
       putHookAnswers(
@@ -69,7 +69,7 @@ function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string 
     .digest("hex");
 }
 
-function rowOf(sealer: Sealer, entry: LedgerEntry, given: Given): HookAnswerRow {
+function rowOf(sealer: Sealer, entry: LedgerEntry, given: GivenAnswer): HookAnswerRow {
   const { hook, answer, askedAt, durationMs, isRepeated = false } = given;
   const { id: callId, caller, entityId } = entry;
   const { projectId } = caller;
@@ -84,7 +84,7 @@ function rowOf(sealer: Sealer, entry: LedgerEntry, given: Given): HookAnswerRow 
   };
 }
 
-function toldOf(sealer: Sealer, row: HookAnswerRow): HookAnswerFacts {
+function factsOf(sealer: Sealer, row: HookAnswerRow): HookAnswerFacts {
   const { callId, askedAt, durationMs } = row;
   return { answer: answerOf(sealer, row), callId, askedAt, durationMs };
 }

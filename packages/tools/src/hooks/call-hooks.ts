@@ -7,7 +7,7 @@ import { createRedactor } from "../call/redact/redact.ts";
 import { redactTextsInTurns } from "../call/redact/redact-texts.ts";
 import { judgeResult } from "../call/send/payload.ts";
 import { type CallResult, resultOf } from "../outcome.ts";
-import type { AnswerStore, Given, HookAnswerFacts } from "./answer-store.ts";
+import type { AnswerStore, GivenAnswer, HookAnswerFacts } from "./answer-store.ts";
 import { answerIfTooLarge, type HookAnswer, type HookAsker, type HookQuestion } from "./ask-hook.ts";
 import { type Hook, isAskedAbout, type KnownHooks } from "./known-hooks.ts";
 import { mergePatch } from "./merge-patch.ts";
@@ -38,7 +38,7 @@ export type HookedCall = {
 };
 
 /** What hooks left of a call: how they change its arguments, one after the other, or how it ends. */
-export type Reviewed = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
+export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 
 /** The hooks of a call, in the order in which they are asked. */
 export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: readonly Hook[] };
@@ -48,7 +48,7 @@ export type CallHooks = {
   /** Those that are asked about calls of a tool; undefined where there is none, which costs nothing. Rejects when the store is away. */
   of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
   /** Asks before a call is sent; one after the other, each about what the one before left of it. */
-  before(hooks: HooksOfCall, call: HookedCall): Promise<Reviewed>;
+  before(hooks: HooksOfCall, call: HookedCall): Promise<ReviewOutcome>;
   /** Asks about what came of a call, before anybody is told. */
   after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
 };
@@ -72,14 +72,14 @@ function hooksFor(hooks: readonly Hook[], action: Action): HooksOfCall | undefin
   return { before: of("before"), after: of("after") };
 }
 
-async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call: HookedCall): Promise<Reviewed> {
+async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call: HookedCall): Promise<ReviewOutcome> {
   if (hooks.length === 0) return { edits: [] };
   const { entry } = call;
   for (;;) {
     // What was told before it was made the first time holds: else a call that is made again after a crash could be another one.
-    const told = await context.answers.find(entry);
-    const given: Given[] = [];
-    const reviewed = await reviewBefore(context, hooks, { call, told, given });
+    const earlier = await context.answers.find(entry);
+    const given: GivenAnswer[] = [];
+    const reviewed = await reviewBefore(context, hooks, { call, earlier, given });
     const isFirst = call.isDryRun || (await context.answers.put(entry, given));
     if (isFirst || "ended" in reviewed) return reviewed;
   }
@@ -87,20 +87,20 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 
 type Review = {
   readonly call: HookedCall;
-  readonly told: ReadonlyMap<string, HookAnswerFacts>;
+  readonly earlier: ReadonlyMap<string, HookAnswerFacts>;
   /** Filled with what is asked now. */
-  readonly given: Given[];
+  readonly given: GivenAnswer[];
 };
 
 async function reviewBefore(
   context: CallHooksContext,
   hooks: readonly Hook[],
-  { call, told, given }: Review,
-): Promise<Reviewed> {
+  { call, earlier, given }: Review,
+): Promise<ReviewOutcome> {
   const edits: Values[] = [];
   for (const hook of hooks) {
     const args = editedArguments(call.entry.args, edits);
-    const before = told.get(hook.id);
+    const before = earlier.get(hook.id);
     if (before !== undefined && before.callId !== call.entry.id) given.push({ hook, ...before, isRepeated: true });
     const answer =
       before?.answer ?? (await askAbout(context, hook, { given, question: await questionOf(context, call, args) }));
@@ -139,7 +139,7 @@ export function editedArguments(args: Values, edits: readonly Values[]): Values 
 
 /** What a hook is asked, or the answer where that is too large. */
 type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
-type Asking = { readonly given: Given[]; readonly question: Question };
+type Asking = { readonly given: GivenAnswer[]; readonly question: Question };
 
 async function askAbout(
   { asker, clock }: CallHooksContext,
@@ -196,7 +196,7 @@ async function askAfter(
   { call, result }: { readonly call: HookedCall; readonly result: CallResult },
 ): Promise<CallResult> {
   if (hooks.length === 0 || result.outcome !== "ok") return result;
-  const given: Given[] = [];
+  const given: GivenAnswer[] = [];
   const about = await questionOf(context, call, call.entry.args);
   let left = result;
   for (const hook of hooks) {

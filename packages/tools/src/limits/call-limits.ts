@@ -6,9 +6,9 @@ import type { CallLimitRow } from "@svc/db/call-limits/repo";
 import type { Database } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { compileKeyExpression, type KeyOf } from "./key-expression.ts";
-import type { PacedKey } from "./lanes.ts";
+import type { RuledKey } from "./limiters.ts";
 import type { PaceRules } from "./pace.ts";
-import { type Entering, Pacer } from "./pacer.ts";
+import { type EntryOutcome, Pacer } from "./pacer.ts";
 
 /** A call that is about to be sent. */
 export type LimitedCall = {
@@ -27,7 +27,7 @@ export type CallLimits = {
    * Asks whether a call may go, and waits for its turn for up to `waitMs`. Undefined where no limit applies, which costs nothing;
    * rejects when the store is away.
    */
-  enter(call: LimitedCall, waitMs: number): Promise<Entering> | undefined;
+  enter(call: LimitedCall, waitMs: number): Promise<EntryOutcome> | undefined;
   /** Forgets what this node knows of a project's limits, so that a change it made shows at once; other nodes see it within 500 ms. */
   forget(projectId: ProjectId): void;
   /** Tells the store what was given back. No call asks any more. */
@@ -123,7 +123,7 @@ export function createCallLimits(options: {
 }
 
 /** What a call is told that nothing limits. */
-const unlimited: Entering = { kind: "entered", leave() {}, again: async () => true };
+const unlimited: EntryOutcome = { kind: "entered", leave() {}, again: async () => true };
 
 function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused }: CallLimitRow): Limit {
   const compiled = compileKeyExpression(keyExpression);
@@ -141,7 +141,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
 }
 
 /** What a call is counted with: by the limits of its project that apply, and by the rate of its toolkit for each account. */
-function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): PacedKey[] {
+function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): RuledKey[] {
   const { projectId, toolkit, toolSlug, accessClass, account } = call;
   const bindings = { toolSlug, accessClass, accountId: account.id, entityId: account.entityId };
   const named = limits.flatMap(({ name, toolkitSlug, keyOf, rules }) => {

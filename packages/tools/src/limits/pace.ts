@@ -1,18 +1,18 @@
 import type { PaceDocument, PaceShare, PaceWindow } from "@svc/db/documents/calls";
 
 /** At most `max` calls begin within any `perMs` milliseconds. */
-export type LaneRate = { readonly max: number; readonly perMs: number };
+export type RateRule = { readonly max: number; readonly perMs: number };
 
 /** A rate is counted in stretches of a twentieth of its time: it is never exceeded, and what is free again is free up to one of them late. */
 const stretches = 20;
 
 /** How many calls may begin now. */
-export function freeIn(window: PaceWindow | undefined, rate: LaneRate, nowMs: number): number {
+export function freeIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   return Math.max(0, rate.max - sum(moved(window, rate, nowMs).counts));
 }
 
 /** From when on one may begin, if none does until then; `nowMs` when one may now. */
-export function freeAgainAt(window: PaceWindow | undefined, rate: LaneRate, nowMs: number): number {
+export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   const { latest, widthMs, counts } = moved(window, rate, nowMs);
   for (let later = 0; later <= stretches; later++) {
     const left = sum(counts.slice(0, stretches + 1 - later));
@@ -22,7 +22,7 @@ export function freeAgainAt(window: PaceWindow | undefined, rate: LaneRate, nowM
 }
 
 /** The window once `count` calls have begun now. */
-export function begunIn(window: PaceWindow | undefined, rate: LaneRate, nowMs: number, count: number): PaceWindow {
+export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number, count: number): PaceWindow {
   const present = moved(window, rate, nowMs);
   const [first = 0, ...others] = present.counts;
   return { ...present, counts: [first + count, ...others] };
@@ -37,7 +37,7 @@ export function endOf({ latest, widthMs }: PaceWindow): number {
  * The window as it stands now, its newest stretch being the present one: any `perMs` lie within that and the 20 before it. One that was
  * counted for another time means nothing; a clock that runs behind does not open what is counted already.
  */
-function moved(window: PaceWindow | undefined, { perMs }: LaneRate, nowMs: number): PaceWindow {
+function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);
   const present = Math.floor(nowMs / widthMs);
   if (window === undefined || window.widthMs !== widthMs) return { widthMs, latest: present, counts: [0] };
@@ -56,7 +56,7 @@ function sum(counts: readonly number[]): number {
 export type PaceRules = {
   /** Calls under way at once, over all nodes; 0 for any number. */
   readonly concurrency: number;
-  readonly rate: LaneRate | undefined;
+  readonly rate: RateRule | undefined;
   /** No call begins. */
   readonly isPaused: boolean;
 };

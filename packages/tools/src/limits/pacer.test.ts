@@ -6,9 +6,9 @@ import { createTestDatabase } from "@svc/testing/database";
 import { until, untilMoved } from "@svc/testing/until";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { addProject } from "../call/test-node.ts";
-import type { PacedKey } from "./lanes.ts";
+import type { RuledKey } from "./limiters.ts";
 import { leaseMs, type PaceRules } from "./pace.ts";
-import { type Entering, Pacer } from "./pacer.ts";
+import { type EntryOutcome, Pacer } from "./pacer.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const pacerOf = (database: Database = db) => new Pacer({ db: database, clock, nodeId: createId("node", clock.now()) });
-const keyOf = (rules: Partial<PaceRules>, key = "k", limitName = "l"): PacedKey => ({
+const keyOf = (rules: Partial<PaceRules>, key = "k", limitName = "l"): RuledKey => ({
   projectId,
   limitName,
   key,
@@ -30,14 +30,14 @@ const keyOf = (rules: Partial<PaceRules>, key = "k", limitName = "l"): PacedKey 
 const atOnce = { waitMs: 0, jobId: undefined };
 const patient = { waitMs: 2_000, jobId: undefined };
 
-type Entered = Extract<Entering, { kind: "entered" }>;
+type Entered = Extract<EntryOutcome, { kind: "entered" }>;
 
-function entered(entering: Entering): Entered {
+function entered(entering: EntryOutcome): Entered {
   if (entering.kind !== "entered") throw new Error(`${entering.by.limitName} is full`);
   return entering;
 }
 
-async function full(asked: Promise<Entering>) {
+async function full(asked: Promise<EntryOutcome>) {
   const entering = await asked;
   if (entering.kind !== "full") throw new Error("it was let go");
   return entering;
@@ -59,7 +59,7 @@ test("nodes together let as many calls go at once as the limit says, and one mor
   const going = answers.flatMap((answer) => (answer.kind === "entered" ? [answer] : []));
   expect(going).toHaveLength(3);
   const waiting = b.enter([key], patient);
-  entered(going[0] as Entering).leave();
+  entered(going[0] as EntryOutcome).leave();
   let isIn = false;
   void waiting.then(({ kind }) => {
     isIn = kind === "entered";
@@ -75,7 +75,7 @@ test("a call that finds no room for as long as it waits is refused, and told whe
   const key = keyOf({ concurrency: 1 });
   const first = entered(await pacer.enter([key], patient));
   const startedMs = clock.now();
-  let refused: Entering | undefined;
+  let refused: EntryOutcome | undefined;
   void pacer.enter([key], patient).then((entering) => {
     refused = entering;
   });

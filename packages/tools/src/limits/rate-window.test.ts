@@ -1,7 +1,7 @@
 import type { PaceWindow } from "@svc/db/documents/calls";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { begunIn, endOf, freeAgainAt, freeIn, type LaneRate } from "./pace.ts";
+import { begunIn, endOf, freeAgainAt, freeIn, type RateRule } from "./pace.ts";
 
 const rates = fc.record({ max: fc.integer({ min: 1, max: 50 }), perMs: fc.integer({ min: 1_000, max: 90_000 }) });
 /** Waits between two looks, and how many calls want to begin at each. */
@@ -12,7 +12,7 @@ const looks = (perMs: number) =>
   });
 
 /** When the calls begin that a rate lets go. */
-function begin(rate: LaneRate, startMs: number, list: readonly { waitMs: number; wanted: number }[]): number[] {
+function begin(rate: RateRule, startMs: number, list: readonly { waitMs: number; wanted: number }[]): number[] {
   let window: PaceWindow | undefined;
   let nowMs = startMs;
   const begun: number[] = [];

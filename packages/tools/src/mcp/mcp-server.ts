@@ -1,11 +1,11 @@
 import { isObject } from "@svc/core";
 import { readAddress } from "./address.ts";
-import { olderEra } from "./era-2025-11-25.ts";
-import { metaKeys, newerEra } from "./era-2026-07-28.ts";
 import { type McpMessage, type McpMessages, type NoMessages, readMessages } from "./messages.ts";
 import type { McpOffer } from "./offer.ts";
 import type { McpAnswer, McpHeaders, McpRequest } from "./request.ts";
-import { type Era, joinOffers, type Served } from "./served.ts";
+import { olderRevision } from "./revision-2025-11-25.ts";
+import { metaKeys, newerRevision } from "./revision-2026-07-28.ts";
+import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.ts";
 import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
@@ -43,16 +43,16 @@ type McpServerOptions = {
 
 /** Makes a server of what is offered, which answers each client in the revision that it speaks. */
 export function createMcpServer({ version, offers }: McpServerOptions): McpServer {
-  const servedBy = (era: Era) => ({ era, served: joinOffers(version, offers, era) });
-  const [newer, older] = [servedBy(newerEra), servedBy(olderEra)];
+  const servedBy = (carrier: RevisionCarrier) => ({ carrier, served: joinOffers(version, offers, carrier) });
+  const [newer, older] = [servedBy(newerRevision), servedBy(olderRevision)];
   return {
     async serve({ body, query, onLabel, ...request }) {
       const read = readMessages(body);
-      const { era, served } = isNewer(read, request.headers) ? newer : older;
+      const { carrier, served } = isNewer(read, request.headers) ? newer : older;
       onLabel(labelOf(read, served));
-      if ("error" in read) return era.faultOf(read.error, read.id);
+      if ("error" in read) return carrier.faultOf(read.error, read.id);
       const address = readAddress(query);
-      return within(request.signal, () => era.answer(read, { ...request, served, address }));
+      return within(request.signal, () => carrier.answer(read, { ...request, served, address }));
     },
   };
 }
@@ -71,7 +71,7 @@ async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
 }
 
 /** What is asked for, from a closed set, for logs and metrics. */
-function labelOf(read: McpMessages | NoMessages, { methods }: Served): string {
+function labelOf(read: McpMessages | NoMessages, { methods }: ServedProtocol): string {
   if ("error" in read) return "other";
   if (read.isBatch) return "batch";
   const [message] = read.messages;

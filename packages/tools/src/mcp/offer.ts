@@ -1,6 +1,6 @@
 import type { Fault, ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "./address.ts";
-import type { EnterDeed, McpError } from "./request.ts";
+import type { EnterAction, McpError } from "./request.ts";
 
 /** Revisions of the protocol that are spoken, each in a folder of its name; the older one is spoken to clients of earlier ones too. */
 export type Revision = "2025-11-25" | "2026-07-28";
@@ -47,7 +47,7 @@ export type McpContext = {
   /** Whether nothing else is answered with it: then HTTP has a better answer for a store that is away. */
   readonly isAlone: boolean;
   /** Does what stands in the audit log. */
-  readonly enter: EnterDeed;
+  readonly enter: EnterAction;
   /** By what name its client wants to hear how far it is; undefined where it did not ask for that. */
   readonly progressToken: unknown;
   /** Sends a notification before the answer. Lost where the client reads no stream, or reads too slowly. */

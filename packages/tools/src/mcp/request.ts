@@ -1,10 +1,10 @@
 import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 
 /** Something that stands in the audit log, in the words of the call of the API that does the same: `JobsService.CancelJob`. */
-type McpDeed = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
+type McpAction = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
 
 /** Enters a deed of the caller in the audit log, does it, and enters how it ended. Nothing is done where it cannot be entered. */
-export type EnterDeed = <Result>(deed: McpDeed, act: () => Promise<Result>) => Promise<Result>;
+export type EnterAction = <Result>(deed: McpAction, act: () => Promise<Result>) => Promise<Result>;
 
 /** One POST of a caller that is known. */
 export type McpRequest = {
@@ -18,7 +18,7 @@ export type McpRequest = {
   /** Turns whatever was thrown into what its caller may read, and hears of it. */
   readonly mapError: (error: unknown) => Fault;
   /** Does what stands in the audit log. */
-  readonly enter: EnterDeed;
+  readonly enter: EnterAction;
   /** Hears what is asked for, from a closed set: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. */
   readonly onLabel: (label: string) => void;
   /** Hears of the trace that the client's request belongs to, as W3C writes it. */

@@ -13,10 +13,10 @@ import {
 import { codes, type McpAnswer, type McpError, type McpRequest, methodNotFound } from "./request.ts";
 
 /** How a revision carries what is offered. Each is a folder of the same files. */
-export type Era = {
+export type RevisionCarrier = {
   readonly revision: Revision;
   /** The methods that the revision itself has. */
-  ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>>;
+  ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>>;
   /** Answers a POST. */
   answer(messages: McpMessages, exchange: McpExchange): Promise<McpAnswer>;
   /** Answers a POST that holds no message which could be answered; `id` is that of the request it may have meant. */
@@ -24,7 +24,7 @@ export type Era = {
 };
 
 /** All that a server has to say in one revision: its offers, joined. */
-export type Served = {
+export type ServedProtocol = {
   /** Its version, as clients are told. */
   readonly version: string;
   readonly capabilities: Params;
@@ -34,20 +34,20 @@ export type Served = {
 
 /** One POST on its way to its answer. What is wrong with the address is answered to each of its requests. */
 export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
-  readonly served: Served;
+  readonly served: ServedProtocol;
   readonly address: McpAddress | { readonly error: McpError };
 };
 
 /** Joins what is offered in a revision. A later offer wins over an earlier one that has a method of the same name. */
-export function joinOffers(version: string, offers: readonly McpOffer[], era: Era): Served {
-  const own = offers.filter(({ revisions }) => revisions?.includes(era.revision) ?? true);
+export function joinOffers(version: string, offers: readonly McpOffer[], carrier: RevisionCarrier): ServedProtocol {
+  const own = offers.filter(({ revisions }) => revisions?.includes(carrier.revision) ?? true);
   const parts = {
     version,
     capabilities: joined(own.map(({ capabilities }) => capabilities)),
     instructions: (address: McpAddress) =>
       own.flatMap(({ instructions }) => instructions?.(address) ?? []).join("\n\n"),
   };
-  const methods = [...own.map((offer) => offer.methods), era.ownMethods(parts)];
+  const methods = [...own.map((offer) => offer.methods), carrier.ownMethods(parts)];
   return { ...parts, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
 }
 
@@ -60,12 +60,12 @@ function joined(capabilities: readonly Params[]): Params {
 }
 
 /** What clients are told that the server is. */
-export function serverInfo({ version }: Pick<Served, "version">): Params {
+export function serverInfo({ version }: Pick<ServedProtocol, "version">): Params {
   return { name: "svc", title: "svc tools", version };
 }
 
 /** A request that a revision has read, and what it knows of its client. */
-type Asked = Pick<McpContext, "revision" | "client" | "isAlone"> & {
+type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
   readonly name: string;
   readonly method: McpMethod | undefined;
   readonly params: Params;
@@ -75,7 +75,10 @@ type Asked = Pick<McpContext, "revision" | "client" | "isAlone"> & {
  * Answers a request by its method. What the method throws is an error of the protocol; rejects with it where HTTP has a better answer: the
  * store is away, and nothing else is answered with it.
  */
-export async function dispatch(exchange: McpExchange, { name, method, params, ...asked }: Asked): Promise<McpOutcome> {
+export async function dispatch(
+  exchange: McpExchange,
+  { name, method, params, ...asked }: RevisionRequest,
+): Promise<McpOutcome> {
   const { principal, address, signal, mapError, enter, notify } = exchange;
   if (method === undefined) return refused(methodNotFound(name));
   if ("error" in address) return refused(address.error);
@@ -83,7 +86,7 @@ export async function dispatch(exchange: McpExchange, { name, method, params, ..
     ...asked,
     ...{ principal, address, signal, mapError, enter },
     progressToken: isObject(params["_meta"]) ? params["_meta"]["progressToken"] : undefined,
-    notify: (told, about) => notify?.(JSON.stringify({ jsonrpc: "2.0", method: told, params: about })),
+    notify: (notification, about) => notify?.(JSON.stringify({ jsonrpc: "2.0", method: notification, params: about })),
   };
   try {
     return await method.answer(params, context);

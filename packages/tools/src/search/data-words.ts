@@ -3,7 +3,7 @@ import { isTelling, wordsOf } from "./words.ts";
 
 /** A text with what a tool is called with taken out of it: ids, numbers, times, quoted and dictated text. */
 export type SplitQuery = {
-  readonly told: string;
+  readonly request: string;
   readonly data: string;
   /** True if some of the data is quoted or dictated text. */
   readonly hasText: boolean;
@@ -16,7 +16,7 @@ const quoted =
 const idLike = /\S*\p{N}\S*/gu;
 /** A name of a tool, such as `create_task_v1`, begins with a verb, and no part of it is digits alone. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
-const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
+const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 /** What follows is the text or the name that a tool is to write; `called off` names nothing. */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
@@ -27,7 +27,7 @@ const apps: ReadonlySet<string> = new Set(vocabulary.apps);
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
 /** Telling words that stand before a dictated text at the least: else it is what says what is wanted. */
-const toldMin = 2;
+const tellingWordsMin = 2;
 /** Words that name an app at most. */
 const addressMax = 4;
 
@@ -46,20 +46,20 @@ export function partText(text: string, isAddressed: boolean): SplitQuery {
   const plain = unquoted.replaceAll(idLike, (part) =>
     verbs.has(nameLike.exec(part)?.[1] ?? "") ? part : takeOut(part),
   );
-  const { told, dictated } = partDictated(plain, isAddressed ? 1 : toldMin);
-  if (!wordsOf(told).some(isTelling)) return { told: text, data: "", hasText: false };
-  return { told, data: [...data, dictated].join(" "), hasText: isQuoting || dictated !== "" };
+  const { request, dictated } = partDictated(plain, isAddressed ? 1 : tellingWordsMin);
+  if (!wordsOf(request).some(isTelling)) return { request: text, data: "", hasText: false };
+  return { request, data: [...data, dictated].join(" "), hasText: isQuoting || dictated !== "" };
 }
 
-function partDictated(text: string, least: number): { readonly told: string; readonly dictated: string } {
+function partDictated(text: string, least: number): { readonly request: string; readonly dictated: string } {
   const found = dictating.exec(text);
-  const told = found === null ? "" : text.slice(0, found.index);
-  const before = wordsOf(told);
+  const request = found === null ? "" : text.slice(0, found.index);
+  const before = wordsOf(request);
   const isAddress = found?.[0].startsWith(":") && before.length <= addressMax && apps.has(before.at(-1) ?? "");
-  if (found === null || isAddress || before.filter(isTelling).length < least) return { told: text, dictated: "" };
+  if (found === null || isAddress || before.filter(isTelling).length < least) return { request: text, dictated: "" };
   const rest = text.slice(found.index + found[0].length);
   const [name] = (naming.test(found[0]) ? dictatedName.exec(rest) : null) ?? [rest];
-  return { told: `${told} ${rest.slice(name.length)}`, dictated: name };
+  return { request: `${request} ${rest.slice(name.length)}`, dictated: name };
 }
 
 /** True if a word says when, or how much money. */

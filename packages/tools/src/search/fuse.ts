@@ -1,5 +1,5 @@
-import { type Deeds, fitsOf } from "./deeds.ts";
 import type { ScoredTool } from "./score-tools.ts";
+import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
 /** How near the tools of a view are to a query in what they mean, beside its words. */
@@ -28,14 +28,14 @@ export function fuse(
   ranked: readonly ScoredTool[],
   wanted: {
     readonly nearness: Nearness;
-    readonly demand: Deeds;
+    readonly demand: VerbClasses;
     readonly count: number;
     shareOf(found: IndexedTool): number;
   },
 ): readonly ScoredTool[] {
   const { nearness, count } = wanted;
   const fits = fitsOf(wanted.demand);
-  const shareOf = (found: IndexedTool) => wanted.shareOf(found) * (fits[found.deeds] ?? 1);
+  const shareOf = (found: IndexedTool) => wanted.shareOf(found) * (fits[found.verbClasses] ?? 1);
   const near: Near[] = [];
   let best = Number.NEGATIVE_INFINITY;
   for (const found of view.tools) {

@@ -1,9 +1,9 @@
-import { type Deeds, fitsOf } from "./deeds.ts";
 import type { Nearness } from "./fuse.ts";
 import type { Meaning } from "./meanings.ts";
 import { phrasePreference } from "./prefer.ts";
 import { matchedWords, type ScoredTool } from "./score-tools.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
+import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
@@ -157,10 +157,10 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
 /** Returns tools that do what is wanted to something else, for a toolkit of which no tool holds a word of the query. */
 export function plausibleTools(
   view: ViewIndex,
-  { demand, shareOf }: { readonly demand: Deeds; shareOf(found: IndexedTool): number },
+  { demand, shareOf }: { readonly demand: VerbClasses; shareOf(found: IndexedTool): number },
 ): ScoredTool[] {
   const fits = fitsOf(demand);
   const fitting = view.tools.filter((found) => shareOf(found) > 0);
-  const best = fitting.toSorted((a, b) => (fits[b.deeds] ?? 1) - (fits[a.deeds] ?? 1)).slice(0, lowMax);
+  const best = fitting.toSorted((a, b) => (fits[b.verbClasses] ?? 1) - (fits[a.verbClasses] ?? 1)).slice(0, lowMax);
   return best.map((found) => ({ ...found, score: 0 }));
 }

@@ -22,7 +22,7 @@ const towards: ReadonlySet<string> = new Set(["in", "to", "on", "into", "at"]);
 /** Verbs that occur in sentences and not in names. */
 const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]);
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
-const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
+const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /** Returns the word as written in place of its idiom's meaning: `drop … into #launch` sends a message and does not add anything. */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
@@ -50,8 +50,8 @@ export function readSpoken(
   const [verb = "", next] = words.slice(at);
   const after = words.slice(at + 1);
   const rest = after.filter((word) => isTelling(word) && !telling.has(word));
-  const isTold = telling.has(verb) && after.includes("that") && after.some((word) => places.has(word));
-  const isAddressed = hasChannel || hasPerson || isTold;
+  const isReport = telling.has(verb) && after.includes("that") && after.some((word) => places.has(word));
+  const isAddressed = hasChannel || hasPerson || isReport;
   const isWritten = telling.has(verb) || writing.has(verb);
   const opens = !words.slice(0, at).some(isTelling);
   const isSaid = isWritten

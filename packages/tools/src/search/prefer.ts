@@ -6,9 +6,9 @@ import type { IndexedTool } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
 /** The terms of a tool's name, and those with its toolkit's. */
-type Named = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
+type NamedTool = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
 
-const named = new WeakMap<SearchedTool, Named>();
+const named = new WeakMap<SearchedTool, NamedTool>();
 
 /**
  * Puts the tools first whose name the query is, the toolkit's beside it or not: whoever writes `list events` or `list calendar events` knows
@@ -26,7 +26,7 @@ function isNamed({ tool }: ScoredTool, asked: ReadonlySet<string>): boolean {
   return name.length > 0 && name.every((term) => asked.has(term)) && [...asked].every((term) => known.has(term));
 }
 
-function namedBy(tool: SearchedTool): Named {
+function namedBy(tool: SearchedTool): NamedTool {
   const found = named.get(tool);
   if (found !== undefined) return found;
   const name = termsOf(tool.name);
@@ -58,7 +58,7 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
 }
 
 /** What a query wants; `best` is all 0 between phrases, and `filled` is what place of the phrase each meaning has. */
-type Wanted = {
+type QueryWorths = {
   readonly worths: Worths;
   readonly worthOfAll: number;
   readonly best: Float64Array;
@@ -69,7 +69,11 @@ type Wanted = {
  * From 0, nothing in common, to 1: the same words, as far as both tell something; 0 for no more than `least`. A phrase has fewer terms than
  * a query has synonyms.
  */
-function likenessOf({ places, size }: Phrase, { worths, worthOfAll, best, filled }: Wanted, least: number): number {
+function likenessOf(
+  { places, size }: Phrase,
+  { worths, worthOfAll, best, filled }: QueryWorths,
+  least: number,
+): number {
   let isLike = false;
   for (const [term, place] of places) {
     const found = worths.get(term);
@@ -140,5 +144,5 @@ function replacementOf({ tool, index }: ScoredTool): IndexedTool | undefined {
 function placed(index: ToolkitIndex, slug: string): IndexedTool | undefined {
   const place = index.tools.findIndex((tool) => tool.slug === slug);
   const tool = index.tools[place];
-  return tool === undefined ? undefined : { tool, deeds: index.deeds[place] ?? 0, index, place };
+  return tool === undefined ? undefined : { tool, verbClasses: index.verbClasses[place] ?? 0, index, place };
 }

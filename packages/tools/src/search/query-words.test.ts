@@ -8,7 +8,7 @@ const toldIn = (text: string) =>
 const dataIn = (text: string) =>
   readQuery(text, () => false).telling.flatMap(({ term, isData }) => (isData ? [term] : []));
 
-test("what follows the name of an app says what is wanted, what follows a colon after a deed is data", () => {
+test("what follows the name of an app says what is wanted, what follows a colon after a verb is data", () => {
   expect(toldIn("task app: add section Backlog")).toEqual(expect.arrayContaining(["task", "app", "add", "section"]));
   expect(toldIn("search server: find docs with timeout")).toEqual(expect.arrayContaining(["find", "document"]));
   expect(dataIn("create an issue: the login page is slow")).toEqual(expect.arrayContaining(["login", "slow"]));

@@ -53,7 +53,7 @@ const synonyms = collectSynonyms(vocabulary.synonyms);
 const idioms = collectIdioms(vocabulary.idioms, (idiom) =>
   idiom.split(" ").map((part) => (part === "*" ? part : termOf(part))),
 );
-const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.deeds).flat());
+const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
 /** What people open with before they say what they want. */
 const opening = new RegExp(
@@ -79,11 +79,11 @@ const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
  */
 export function readQuery(text: string, isHeld: (term: string) => boolean): SearchQuery {
   const { text: unmarked, ...marks } = readMarks(text);
-  const plain = toldBy(unmarked).replaceAll(retiming, "reschedule").replaceAll(comparing, " filter ");
-  const { told, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);
-  const names = namesIn(told);
+  const plain = requestPartOf(unmarked).replaceAll(retiming, "reschedule").replaceAll(comparing, " filter ");
+  const { request, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);
+  const names = namesIn(request);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
-  const { words: written, unknown, isTranslated } = translate(wordsOf(told.replaceAll(elision, "$1 ")));
+  const { words: written, unknown, isTranslated } = translate(wordsOf(request.replaceAll(elision, "$1 ")));
   const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
   const meant = readIdioms(corrected, idioms, (word) => [termOf(word)]);
   const isNamed = (word: string) => isHeld(formMark + word) || isHeld(formMark + termOf(word));
@@ -127,7 +127,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
 }
 
 /** What of a query tells what is wanted: nothing of a program, and of a sentence neither its opening nor addresses of mail and of pages. */
-export function toldBy(text: string): string {
+export function requestPartOf(text: string): string {
   return isProgram(text) ? "" : text.replace(opening, " ").replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
 }
 

@@ -1,6 +1,6 @@
-import { type Deeds, fitsOf } from "./deeds.ts";
 import type { KnownTerm, Meaning, Meanings } from "./meanings.ts";
 import { scoreByWords } from "./score-words.ts";
+import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
 /** A tool with its score. */
@@ -16,7 +16,7 @@ type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: numb
 export function scoreTools(
   view: ViewIndex,
   { known, worthOfAll }: Meanings,
-  wanted: { readonly demand: Deeds; readonly count: number; shareOf(found: IndexedTool): number },
+  wanted: { readonly demand: VerbClasses; readonly count: number; shareOf(found: IndexedTool): number },
 ): ScoredTools {
   const { scores, shown } = scoreByWords(view, known);
   const fits = fitsOf(wanted.demand);
@@ -25,7 +25,7 @@ export function scoreTools(
     const score = scores[at] ?? 0;
     const indexed = view.tools[at];
     if (score === 0 || indexed === undefined) continue;
-    const share = (fits[indexed.deeds] ?? 1) * wanted.shareOf(indexed);
+    const share = (fits[indexed.verbClasses] ?? 1) * wanted.shareOf(indexed);
     scores[at] = score * share;
     if (share > 0) most = Math.max(most, shown[at] ?? 0);
   }

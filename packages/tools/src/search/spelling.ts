@@ -3,7 +3,7 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 import { termOf, wordsOf } from "./words.ts";
 
 const telling = [
-  ...Object.values(vocabulary.deeds).flat(),
+  ...Object.values(vocabulary.verbClasses).flat(),
   ...vocabulary.synonyms.flat(),
   ...Object.entries(vocabulary.phrases).flatMap(([phrase, meaning]) => [...phrase.split(" "), meaning]),
   ...Object.entries(vocabulary.idioms).flatMap(([meaning, texts]) => [...wordsOf(texts), ...wordsOf(meaning)]),

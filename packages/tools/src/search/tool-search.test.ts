@@ -301,8 +301,12 @@ test("tools that nobody connected come behind those that fit about as well, and 
     c: { ring_bell: { description: "Rings a bell." } },
   });
   const reaches = { a: "unbound", b: "unconnected", c: "connected" } as const;
-  const reachOf = ({ toolkitSlug }: { toolkitSlug: string }) => reaches[toolkitSlug as keyof typeof reaches];
-  expect(slugsFor(twins, { query: "ring the bell", reachOf })).toEqual(["c.ring_bell", "b.ring_bell", "a.ring_bell"]);
+  const availabilityOf = ({ toolkitSlug }: { toolkitSlug: string }) => reaches[toolkitSlug as keyof typeof reaches];
+  expect(slugsFor(twins, { query: "ring the bell", availabilityOf })).toEqual([
+    "c.ring_bell",
+    "b.ring_bell",
+    "a.ring_bell",
+  ]);
 });
 
 test("words that people fill sentences with count less than the thing they ask for", () => {

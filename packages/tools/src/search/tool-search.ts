@@ -1,6 +1,5 @@
 import type { AccessClass, Catalog } from "@svc/catalog";
 import { type Binding, isToolGranted } from "@svc/core";
-import { demandOf } from "./deeds.ts";
 import { fuse, type Nearness } from "./fuse.ts";
 import { confidenceOf, type FoundTools, judge, noneFound, plausibleTools } from "./judge.ts";
 import { kindShareOf } from "./kinds.ts";
@@ -9,6 +8,7 @@ import { phrasePreference, preferNames, preferReplacements } from "./prefer.ts";
 import { readQuery } from "./query-words.ts";
 import { scoreTools, spreadOverToolkits } from "./score-tools.ts";
 import type { SearchedTool } from "./toolkit-index.ts";
+import { demandOf } from "./verb-classes.ts";
 import { type IndexedTool, indexView, namesToolkit, type ViewIndex } from "./view-index.ts";
 
 /** What is looked for. Empty or left out filters let every tool pass; `limit` is the most tools to return, default 8. */
@@ -19,7 +19,7 @@ export type ToolQuery = {
   readonly accessClass?: AccessClass | "" | undefined;
   readonly limit?: number | undefined;
   /** How the caller reaches a tool. Default: every one can be called. */
-  readonly reachOf?: ((tool: SearchedTool) => Reach) | undefined;
+  readonly availabilityOf?: ((tool: SearchedTool) => Availability) | undefined;
   /** Whoever is bound finds what it may use alone. */
   readonly binding?: Binding | undefined;
   /** How near tools are in meaning. Default: words alone count. */
@@ -27,7 +27,7 @@ export type ToolQuery = {
 };
 
 /** Whether a tool can be called now: its app is `connected`, nobody connected it yet, or the deployment does not say where it is. */
-export type Reach = "connected" | "unconnected" | "unbound";
+export type Availability = "connected" | "unconnected" | "unbound";
 
 /** Ranks the callable tools of one view by intent. */
 export type ToolSearch = {
@@ -36,7 +36,7 @@ export type ToolSearch = {
 };
 
 /** What is left of a score: one that can be called comes before one that fits a little better and cannot. */
-const reachShares: Readonly<Record<Reach, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
+const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
 /** Tools beyond `limit` that are looked at closely. */
 const candidatesMore = 40;
 /** The default of `limit`. */
@@ -57,7 +57,16 @@ export function searchOf(view: Catalog): ToolSearch {
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {
-    search({ query, toolkitSlug = "", kind, accessClass = "", limit = limitDefault, reachOf, binding, nearness }) {
+    search({
+      query,
+      toolkitSlug = "",
+      kind,
+      accessClass = "",
+      limit = limitDefault,
+      availabilityOf,
+      binding,
+      nearness,
+    }) {
       if (kind === "trigger") return noneFound;
       index ??= indexView(view);
       const { find } = index;
@@ -68,9 +77,11 @@ export function createToolSearch(view: Catalog): ToolSearch {
         (kind === undefined || tool.kind === kind) &&
         (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
         (accessClass === "" || tool.class === accessClass);
-      const reachShareOf = (tool: SearchedTool) => (reachOf === undefined ? 1 : reachShares[reachOf(tool)]);
+      const availabilityShareOf = (tool: SearchedTool) =>
+        availabilityOf === undefined ? 1 : availabilityShares[availabilityOf(tool)];
       const kindShare = kindShareOf(query, index.toolkits);
-      const shareOf = (found: IndexedTool) => (passes(found) ? reachShareOf(found.tool) * kindShare(found.index) : 0);
+      const shareOf = (found: IndexedTool) =>
+        passes(found) ? availabilityShareOf(found.tool) * kindShare(found.index) : 0;
       const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
       const { found, share } = scoreTools(index, meanings, wanted);
       const isToolkitNamed = toolkitSlug !== "" || namesToolkit(words, index);
@@ -81,7 +92,7 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const named = preferReplacements(preferNames(ranked, asked), (tool) => shareOf(tool) > 0);
       const spread = spreadOverToolkits(named, limit);
       const listed = spread.length > 0 || toolkitSlug === "" ? spread : plausibleTools(index, wanted);
-      const grounds = { share, view: index, shareOf: ({ tool }: IndexedTool) => reachShareOf(tool) };
+      const grounds = { share, view: index, shareOf: ({ tool }: IndexedTool) => availabilityShareOf(tool) };
       return judge(listed.slice(0, limit), { ...grounds, ...meanings, nearness, isToolkitNamed });
     },
   };

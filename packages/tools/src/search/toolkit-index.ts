@@ -1,8 +1,8 @@
 import type { Action, CodeTool, Toolkit } from "@svc/catalog";
 import SearchableMap from "minisearch/SearchableMap";
-import { type Deeds, deedsOf } from "./deeds.ts";
 import { type Phrase, phrasesOf } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
+import { type VerbClasses, verbClassesOf } from "./verb-classes.ts";
 
 /** The tools that hold a term: their places in `tools`, ascending, and how strongly each speaks of it. */
 export type Postings = { readonly places: Uint32Array; readonly strengths: Float64Array };
@@ -15,7 +15,7 @@ export type ToolkitIndex = {
   readonly toolkitSlug: string;
   /** Ordered by slug. */
   readonly tools: readonly SearchedTool[];
-  readonly deeds: readonly Deeds[];
+  readonly verbClasses: readonly VerbClasses[];
   /** How many of the tools have sayings. */
   readonly saidCount: number;
   readonly terms: ReadonlyMap<string, Postings>;
@@ -59,7 +59,7 @@ function buildIndex(toolkit: Toolkit): ToolkitIndex {
   return {
     toolkitSlug: toolkit.slug,
     tools,
-    deeds: tools.map(deedsOf),
+    verbClasses: tools.map(verbClassesOf),
     saidCount: tools.filter(({ name }) => toolkit.sayings?.has(name)).length,
     terms: new Map(
       [...terms].map(([term, { places, strengths }]) => [

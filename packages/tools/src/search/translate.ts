@@ -25,7 +25,7 @@ type Language = {
 };
 
 /** A query in English as far as it could be translated. */
-export type Translated = {
+export type TranslatedQuery = {
   readonly words: readonly string[];
   /** Words of another language that are not known. */
   readonly unknown: ReadonlySet<string>;
@@ -65,7 +65,7 @@ const spelledMin = 5;
 const spelledWordsMax = 6;
 
 /** Returns the words of a query in English where they are German, Spanish or French; what is not known stays as it is. */
-export function translate(words: readonly string[]): Translated {
+export function translate(words: readonly string[]): TranslatedQuery {
   const plain = words.map((word) => plainWords(word)[0] ?? word);
   const scores = known.map((language) => likenessTo(language, plain));
   const best = Math.max(...scores);
@@ -79,7 +79,7 @@ export function translate(words: readonly string[]): Translated {
   return isForeign ? translateFrom(language, plain) : { words, unknown: new Set(), isTranslated: false };
 }
 
-function translateFrom(language: Language, plain: readonly string[]): Translated {
+function translateFrom(language: Language, plain: readonly string[]): TranslatedQuery {
   const words = readIdioms(plain, language.idioms, (word) => formsOf(language, word));
   const verbs = partedVerbs(language, words);
   const unknown = new Set<string>();

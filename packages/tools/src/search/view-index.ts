@@ -1,12 +1,12 @@
 import type { Catalog } from "@svc/catalog";
-import type { Deeds } from "./deeds.ts";
 import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
+import type { VerbClasses } from "./verb-classes.ts";
 
 /** A tool of a view, with what the index of its toolkit knows of it. */
 export type IndexedTool = {
   readonly tool: SearchedTool;
-  readonly deeds: Deeds;
+  readonly verbClasses: VerbClasses;
   readonly index: ToolkitIndex;
   /** Its place in that index. */
   readonly place: number;
@@ -61,7 +61,7 @@ export function indexView(view: Catalog): ViewIndex {
 }
 
 function toIndexedTool(index: ToolkitIndex, tool: SearchedTool, place: number): IndexedTool {
-  return { tool, deeds: index.deeds[place] ?? 0, index, place };
+  return { tool, verbClasses: index.verbClasses[place] ?? 0, index, place };
 }
 
 function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount: number): Term | undefined {

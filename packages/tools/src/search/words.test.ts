@@ -33,11 +33,11 @@ test("stop words and single letters are left out, digits are not", () => {
 });
 
 test("the vocabulary holds plain words alone, and no phrase or synonym without a meaning", () => {
-  const { synonyms, phrases, deeds, stopWords, prepositions, irregularForms } = vocabulary;
+  const { synonyms, phrases, verbClasses, stopWords, prepositions, irregularForms } = vocabulary;
   for (const group of synonyms) expect(new Set(group.map(termOf)).size, group.join(" ")).toBeGreaterThan(1);
   const words = [
     ...synonyms.flat(),
-    ...Object.values(deeds).flat(),
+    ...Object.values(verbClasses).flat(),
     ...stopWords,
     ...prepositions,
     ...Object.values(phrases),

@@ -13,9 +13,9 @@ import {
   parseExactJson,
 } from "@svc/core";
 import type { CallToolRequest } from "@svc/gen/tools";
+import type { CallAnswer, CallReply } from "../call/call-reply.ts";
 import type { CallRequest } from "../call/call-request.ts";
 import type { ToolCaller } from "../call/call-tool.ts";
-import type { CallAnswer, Called } from "../call/called.ts";
 import type { ResultShape } from "../call/record/shape.ts";
 import { errorAnswerStart } from "../call/send/read-answer.ts";
 import { toolFaults } from "../errors.ts";
@@ -93,7 +93,7 @@ function readShape(fields: readonly string[], bytesMax: number): ResultShape {
 }
 
 /** The answer of a call that has one. Throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT and CALL_LIMIT_PAUSED for one that has none. */
-export function answerOf(called: Called): CallAnswer {
+export function answerOf(called: CallReply): CallAnswer {
   switch (called.outcome) {
     case "answered":
     case "held":

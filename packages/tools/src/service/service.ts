@@ -7,7 +7,7 @@ import type { ToolCaller } from "../call/call-tool.ts";
 import type { Ledger } from "../call/record/ledger.ts";
 import { toCallToolResponse } from "../convert.ts";
 import type { ToolFinder } from "../embeddings/find-tools.ts";
-import type { ReachFinder } from "../search/reach.ts";
+import type { AvailabilityFinder } from "../search/availability.ts";
 import { type CallLimitsContext, callLimitMethods } from "./call-limits.ts";
 import { answerOf, readCallRequest } from "./call-request.ts";
 import { type HooksContext, hookMethods } from "./hooks.ts";
@@ -20,7 +20,7 @@ export type ToolsServiceOptions = CallLimitsContext &
     readonly views: CatalogViews;
     readonly caller: ToolCaller;
     readonly ledger: Ledger;
-    readonly findReach: ReachFinder;
+    readonly findAvailability: AvailabilityFinder;
     readonly finder: ToolFinder;
     readonly db: Database;
     /** Seals page tokens. */
@@ -29,15 +29,15 @@ export type ToolsServiceOptions = CallLimitsContext &
 
 /** The tools as a project sees them: found, described, called, and the ledger of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
-  const { views, caller, findReach, finder } = options;
+  const { views, caller, findAvailability, finder } = options;
   return {
     async searchTools(request, ctx) {
       const search = readSearchRequest(request);
       const principal = requireProject(ctx);
       const view = await views.forProject(principal.projectId);
-      const reachOf = await findReach(view, principal);
+      const availabilityOf = await findAvailability(view, principal);
       const { binding, projectId } = principal;
-      const found = await finder.find(projectId, view, { ...search, binding, reachOf });
+      const found = await finder.find(projectId, view, { ...search, binding, availabilityOf });
       const results = found.results.map(({ tool, matchedTerms, ...fit }) => {
         const message = view.messages.tools.get(tool.slug)?.tool;
         return { ...(message && { tool: message }), ...fit, matchedTerms: [...matchedTerms] };

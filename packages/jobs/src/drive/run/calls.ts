@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { classToConfirm } from "@svc/catalog";
 import { assertExhaustive } from "@svc/core";
 import type { JsonValue } from "@svc/program";
-import type { Called, CallRequest, ToolCaller } from "@svc/tools";
+import type { CallReply, CallRequest, ToolCaller } from "@svc/tools";
 import type { JobState } from "../../state/job.ts";
 import { shownOf } from "../../state/shown.ts";
 import type { AttemptResult, CallPlace, CallTurn, Invocation } from "../../steps/effects.ts";
@@ -157,7 +157,7 @@ const notSent: Omit<Extract<AttemptResult, { kind: "answered" }>, "message"> = {
 };
 
 async function attemptedOf(
-  called: Called,
+  called: CallReply,
   { stepId, isEarlier }: { readonly stepId: string; readonly isEarlier: boolean },
   onFaultPoint: OnFaultPoint | undefined,
 ): Promise<AttemptResult> {

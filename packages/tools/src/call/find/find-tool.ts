@@ -1,7 +1,7 @@
 import { type CatalogViews, nearest } from "@svc/catalog";
 import type { CodeContext } from "../call-code.ts";
+import type { CallReply } from "../call-reply.ts";
 import type { CallRequest } from "../call-request.ts";
-import type { Called } from "../called.ts";
 import type { CallPlan } from "../prepare/prepared-call.ts";
 import { type BoundRefusal, refusalOfTool } from "./bind.ts";
 
@@ -12,7 +12,7 @@ export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: Cata
 export async function findTool(
   { views, findCode }: FindContext,
   { caller, toolSlug, pinned }: CallRequest,
-): Promise<Pick<CallPlan, "tool" | "toolkit"> | BoundRefusal | (Called & { outcome: "no_such_tool" })> {
+): Promise<Pick<CallPlan, "tool" | "toolkit"> | BoundRefusal | (CallReply & { outcome: "no_such_tool" })> {
   const { binding } = caller;
   if (pinned !== undefined) {
     return refusalOfTool(binding, pinned.action) ?? { tool: pinned.action, toolkit: pinned.toolkit };

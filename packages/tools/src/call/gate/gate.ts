@@ -1,6 +1,6 @@
 import type { CodeTool } from "@svc/catalog";
+import { type CallReply, replyOfEarlier } from "../call-reply.ts";
 import type { CallRequest } from "../call-request.ts";
-import { type Called, calledEarlier } from "../called.ts";
 import { bindCall } from "../find/bind.ts";
 import { type FindContext, findTool } from "../find/find-tool.ts";
 import { planCall } from "../find/plan-call.ts";
@@ -19,7 +19,7 @@ export type GateContext = FindContext & PrepareContext & KeyContext & HookContex
  * lost that it was sent. `gate`: hooks, limits and its sending are left.
  */
 export type TakenCall =
-  | { readonly at: "end"; readonly called: Called }
+  | { readonly at: "end"; readonly called: CallReply }
   | { readonly at: "code"; readonly entry: LedgerEntry; readonly tool: CodeTool }
   | {
       readonly at: "doubt";
@@ -40,7 +40,7 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   if (!isDryRun && job?.isFirst !== true) {
     // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
     const earlier = await findEarlier(context, entry);
-    if (earlier !== undefined) return { at: "end", called: calledEarlier(context, earlier) };
+    if (earlier !== undefined) return { at: "end", called: replyOfEarlier(context, earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };
   const prepared = await prepareCall(context, plan);

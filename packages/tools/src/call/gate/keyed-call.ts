@@ -54,7 +54,7 @@ export type KeyContext = {
 export type KeyRefusal = { readonly outcome: "in_progress" | "key_reused"; readonly idempotencyKey: string };
 
 /** What the call that holds an idempotency key was answered, or why a call cannot be made under the key. */
-export type Earlier =
+export type EarlierOutcome =
   | { readonly outcome: "ended"; readonly callId: Id<"call">; readonly result: CallResult }
   | KeyRefusal;
 
@@ -66,7 +66,7 @@ const runningMaxDefaultMs = 120_000;
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
 /** What is known of the call that holds the entry's idempotency key; undefined when none does. */
-export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<Earlier | undefined> {
+export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   for (;;) {
@@ -93,7 +93,7 @@ export async function beginKeyed(
   context: KeyContext,
   entry: LedgerEntry,
   accountId: AccountId | undefined,
-): Promise<Earlier | undefined> {
+): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   const row = { ...context.ledger.begun(entry, accountId, context.isSandbox), idempotencyKey };
@@ -110,7 +110,7 @@ async function answerEarlier(
   entry: LedgerEntry,
   key: string,
   holder: ToolCallKeyHolder,
-): Promise<Earlier | undefined> {
+): Promise<EarlierOutcome | undefined> {
   const { db, clock, runningMaxMs = runningMaxDefaultMs } = context;
   const { projectId, job } = entry.caller;
   const ageMs = clock.now() - holder.createdAt;

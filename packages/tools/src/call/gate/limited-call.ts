@@ -1,6 +1,6 @@
 import type { CallLimits } from "../../limits/call-limits.ts";
-import type { Entering } from "../../limits/pacer.ts";
-import { type Called, called, calledEarlier, type LimitRefusal } from "../called.ts";
+import type { EntryOutcome } from "../../limits/pacer.ts";
+import { type CallReply, type LimitRefusal, replyOf, replyOfEarlier } from "../call-reply.ts";
 import type { MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
 import { type ExecuteContext, executeCall } from "../send/execute.ts";
 import { type HookContext, reviewOf } from "./hooked-call.ts";
@@ -20,7 +20,7 @@ const nobody = { id: "", entityId: "" };
 export function enter(
   { limits }: LimitContext,
   { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,
-): Promise<Entering> | undefined {
+): Promise<EntryOutcome> | undefined {
   const { projectId, job } = entry.caller;
   const account = own ?? nobody;
   const call = { projectId, toolkit, toolSlug: action.slug, accessClass: action.class, account, jobId: job?.id };
@@ -28,12 +28,12 @@ export function enter(
 }
 
 /** What a call is told whose turn does not come in time. */
-export function limited({ by, isPaused, retryAfterMs }: Extract<Entering, { kind: "full" }>): LimitRefusal {
+export function limited({ by, isPaused, retryAfterMs }: Extract<EntryOutcome, { kind: "full" }>): LimitRefusal {
   return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
 }
 
 /** Sends a call once its limits let it go. Until then nothing of it is recorded: it can be made again as if it had never been. */
-export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<Called> {
+export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<CallReply> {
   const entering = enter(context, made);
   if (entering === undefined) return send(context, made);
   const entered = await entering;
@@ -50,14 +50,14 @@ async function send(
   context: SendContext,
   made: MadeCall<PreparedCall>,
   mayRepeat?: () => Promise<boolean>,
-): Promise<Called> {
+): Promise<CallReply> {
   const { ledger } = context;
   const { entry, prepared, plan } = made;
   const { isSandbox } = prepared.way;
   const accountId = prepared.account?.id;
   if (entry.idempotencyKey !== undefined) {
     const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
-    if (earlier !== undefined) return calledEarlier(context, earlier);
+    if (earlier !== undefined) return replyOfEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
     // A read that is lost with its node leaves nothing in doubt: its row is written once, at its end.
     await ledger.begin(entry, accountId, isSandbox);
@@ -68,5 +68,5 @@ async function send(
     mayRepeat,
     review: reviewOf(context, made),
   });
-  return called({ callId: entry.id, result, isSandbox, isReplay: false });
+  return replyOf({ callId: entry.id, result, isSandbox, isReplay: false });
 }

@@ -3,8 +3,8 @@ import { type Action, classToConfirm } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import { type AccountId, confirmingRule, type Fault, type Id, isoTime, mayElicit } from "@svc/core";
 import { type CallResult, resultOf } from "../../outcome.ts";
+import { type CallAnswer, type CallReply, replyOf } from "../call-reply.ts";
 import type { Caller } from "../call-request.ts";
-import { type CallAnswer, type Called, called } from "../called.ts";
 import type { BoundRefusal } from "../find/bind.ts";
 import type { CallPlan, EndedCall, PreparedCall } from "../prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
@@ -34,7 +34,7 @@ export type PersonContext = {
 };
 
 /** What asking came to. */
-type Asked = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
+type AskOutcome = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
 
 /** Asks a person about a call that is held for one. The account that was found for it is the one that it is made with. */
 async function askPersonAbout(
@@ -42,7 +42,7 @@ async function askPersonAbout(
   { caller, idempotencyKey }: LedgerEntry,
   plan: CallPlan,
   { result, account, forPerson }: EndedCall,
-): Promise<Asked> {
+): Promise<AskOutcome> {
   if (forPerson === undefined || account === undefined || askPerson === undefined) return { result, jobId: undefined };
   const { action, name } = forPerson;
   const { entityId } = account;
@@ -86,7 +86,7 @@ export async function endUnsent(
   entry: LedgerEntry,
   plan: CallPlan,
   prepared: EndedCall,
-): Promise<Called> {
+): Promise<CallReply> {
   const { isSandbox } = context;
   const isAsked = mayAskClient(plan, prepared);
   // What a job tells its contacts by is confirmed by nobody: it is held for good.
@@ -99,7 +99,7 @@ export async function endUnsent(
   const askFor = isAsked ? prepared.forPerson?.name : undefined;
   const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: false });
-  return called({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
+  return replyOf({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
 }
 
 /** True if the caller's client can put the question to its own user, and every rule that covers the call lets it. */
@@ -118,13 +118,13 @@ export async function endDoubted(
   entry: LedgerEntry,
   prepared: PreparedCall,
   restoredFrom: number,
-): Promise<Called> {
+): Promise<CallReply> {
   const message = `the store was restored from a backup of ${isoTime(restoredFrom)}; the call may have been made since then, and was not sent`;
   const result = resultOf({ outcome: "outcome_unknown", message });
   const { isSandbox } = prepared.way;
   const end = { result, accountId: prepared.account?.id, isSandbox, providerMs: 0 };
   await context.ledger.end(entry, end, { bindsKey: true });
-  return called({ callId: entry.id, result, isSandbox, isReplay: false });
+  return replyOf({ callId: entry.id, result, isSandbox, isReplay: false });
 }
 
 function personal(prepared: PreparedCall | EndedCall): Pick<CallAnswer, "isForPerson"> {

@@ -134,8 +134,8 @@ function unbuildable(
   shown: AppRequest | RequestFault | undefined,
   account: CallableAccount,
 ): EndedCall {
-  const isTold = shown !== undefined && "outcome" in shown;
-  const message = isTold ? shown.message : "a sensitive argument has a value that the request cannot carry";
+  const hasMessage = shown !== undefined && "outcome" in shown;
+  const message = hasMessage ? shown.message : "a sensitive argument has a value that the request cannot carry";
   const faults = fault.outcome === "invalid_arguments" ? [{ pointer: "", message, givenJson: "" }] : [];
   return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
 }

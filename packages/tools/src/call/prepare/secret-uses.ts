@@ -7,14 +7,16 @@ export type SecretUse = { readonly name: string; readonly prefix: string; readon
 type Params = Readonly<Record<string, unknown>>;
 
 /** Arguments with their secrets filled in, and the values that no text may repeat; or the secret that is not there. */
-export type FilledIn = { readonly args: Params; readonly values: readonly string[] } | { readonly missing: string };
+export type FilledArguments =
+  | { readonly args: Params; readonly values: readonly string[] }
+  | { readonly missing: string };
 
 /** Fills secrets in, each with its present value. Rejects when the store is away, or a value does not open. */
 export async function fillSecrets(
   vault: SecretVault,
   projectId: ProjectId,
   { args, uses }: { readonly args: Params; readonly uses: readonly SecretUse[] },
-): Promise<FilledIn> {
+): Promise<FilledArguments> {
   if (uses.length === 0) return { args, values: [] };
   const values = await vault.open(
     projectId,

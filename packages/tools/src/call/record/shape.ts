@@ -1,6 +1,6 @@
 import { isRawJson } from "@svc/core";
 import type { CallResult } from "../../outcome.ts";
-import { warnOfUnmetFields } from "./unmet-fields.ts";
+import { warnOfMissingFields } from "./missing-fields.ts";
 
 /** How a caller wants its result. `bytesMax` 0: as it is. */
 export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
@@ -16,7 +16,7 @@ export function showResult(
   if (result.outcome !== "ok" || callId === undefined) return { json: "", warnings: result.warnings };
   const bytes = bytesMax === 0 ? Number.POSITIVE_INFINITY : bytesMax;
   const { json, warning } = fitBytes(selectFields(result.value, fields), bytes);
-  const unmet = warnOfUnmetFields(result.value, fields);
+  const unmet = warnOfMissingFields(result.value, fields);
   return { json, warnings: [...result.warnings, ...unmet, ...(warning === undefined ? [] : [warning])] };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { warnOfUnmetFields } from "./unmet-fields.ts";
+import { warnOfMissingFields } from "./missing-fields.ts";
 
 const result = {
   items: [
@@ -12,24 +12,24 @@ const result = {
 
 test("fields that meet something, if only in one item, are not warned of", () => {
   const met = ["items", "items.id", "items.due", "items.owner.name", "next", "next.page", "none.id"];
-  expect(warnOfUnmetFields(result, met)).toEqual([]);
+  expect(warnOfMissingFields(result, met)).toEqual([]);
 });
 
 test("a field that meets nothing is warned of with the name that is near, or those that are there", () => {
-  expect(warnOfUnmetFields(result, ["items.titel"])).toEqual([
+  expect(warnOfMissingFields(result, ["items.titel"])).toEqual([
     'fields: "items.titel" meets nothing in this result: "title" is near',
   ]);
-  expect(warnOfUnmetFields(result, ["rows.id"])).toEqual([
+  expect(warnOfMissingFields(result, ["rows.id"])).toEqual([
     'fields: "rows.id" meets nothing in this result: the result has "items", "next", "none"',
   ]);
-  expect(warnOfUnmetFields(result, ["items.id.x"])).toEqual([
+  expect(warnOfMissingFields(result, ["items.id.x"])).toEqual([
     'fields: "items.id.x" meets nothing in this result: "items.id" has no fields',
   ]);
 });
 
 test("names of Object.prototype meet nothing, and of many wrong fields a few are told", () => {
-  expect(warnOfUnmetFields({ a: 1 }, ["constructor"])).toHaveLength(1);
+  expect(warnOfMissingFields({ a: 1 }, ["constructor"])).toHaveLength(1);
   const wrong = Array.from({ length: 100 }, (_, index) => `wrong${index}`);
-  expect(warnOfUnmetFields({ a: 1 }, wrong)).toHaveLength(5);
-  expect(warnOfUnmetFields({ ["a".repeat(9_000)]: 1 }, ["b".repeat(9_000)])[0]?.length).toBeLessThan(400);
+  expect(warnOfMissingFields({ a: 1 }, wrong)).toHaveLength(5);
+  expect(warnOfMissingFields({ ["a".repeat(9_000)]: 1 }, ["b".repeat(9_000)])[0]?.length).toBeLessThan(400);
 });

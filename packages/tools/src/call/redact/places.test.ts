@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { placesOf } from "./places.ts";
+import { positionsOf } from "./secret-forms.ts";
 
 test("a long part is found where the engine's own search finds it", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 0, maxLength: 40 });
@@ -10,8 +10,8 @@ test("a long part is found where the engine's own search finds it", () => {
       const text = between.join(part);
       const places: number[] = [];
       for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at);
-      expect(placesOf(text, part)).toEqual(places);
+      expect(positionsOf(text, part)).toEqual(places);
     }),
   );
-  expect(placesOf("abcabcabc", "abc")).toEqual([0, 3, 6]);
+  expect(positionsOf("abcabcabc", "abc")).toEqual([0, 3, 6]);
 });

@@ -1,6 +1,6 @@
 import { isRawJson } from "@svc/core";
-import { secretMin } from "./places.ts";
 import type { Redactor } from "./redact.ts";
+import { secretMin } from "./secret-forms.ts";
 
 /**
  * A copy of a result in which every text and name is redacted; the same value when nothing had to be. An app that repeats the
@@ -18,7 +18,7 @@ export function redactTexts(value: unknown, redact: Redactor): unknown {
 /** Values and characters that are gone through at once: it takes less than a millisecond. */
 const small = { values: 1_000, characters: 65_536 };
 /** How long others wait at most, about, while a large result is gone through. Milliseconds. */
-const sliceMs = 4;
+const timeSliceMs = 4;
 
 /** The same of a result of any size: of a large one it waits for `turn` again and again, so that others get theirs. */
 export async function redactTextsInTurns(
@@ -34,7 +34,7 @@ export async function redactTextsInTurns(
     do {
       const { done, value: shown } = parts.next();
       if (done === true) return shown;
-    } while (performance.now() - startedMs < sliceMs);
+    } while (performance.now() - startedMs < timeSliceMs);
   }
 }
 

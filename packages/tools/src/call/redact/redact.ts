@@ -1,7 +1,7 @@
 import type { AppRequest } from "@svc/connections";
 import { masked } from "./mask.ts";
-import { type Hidden, hiddenOf, placesOf, secretMin } from "./places.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
+import { positionsOf, type SecretForms, secretFormsOf, secretMin } from "./secret-forms.ts";
 
 /** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */
 export type Redactor = {
@@ -20,9 +20,9 @@ export type Redactor = {
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   // Made with the first text: a call without any is common, and forms are dear.
-  let made: readonly Hidden[] | undefined;
+  let made: readonly SecretForms[] | undefined;
   const all = () => {
-    made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(hiddenOf);
+    made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(secretFormsOf);
     return made;
   };
   const budget = { left: escapesMax };
@@ -44,7 +44,7 @@ function atOnce<T>(parts: Generator<undefined, T>): T {
   }
 }
 
-function mayHold(text: string, { cores }: Hidden): boolean {
+function mayHold(text: string, { cores }: SecretForms): boolean {
   return cores.some((core) => text.includes(core));
 }
 
@@ -53,7 +53,7 @@ const partMax = 16_384;
 /** What is read before a part, where it may begin in an escape. */
 const lead = 64;
 
-function* redacted(text: string, secrets: readonly Hidden[], budget: EscapeBudget): Generator<undefined, string> {
+function* redacted(text: string, secrets: readonly SecretForms[], budget: EscapeBudget): Generator<undefined, string> {
   const reach = secrets.reduce((most, secret) => Math.max(most, secret.reach), 0);
   const shown: string[] = [];
   let end = 0;
@@ -79,10 +79,10 @@ function* redacted(text: string, secrets: readonly Hidden[], budget: EscapeBudge
 /** Where secrets stand in a part of a text; undefined where it has too many escapes. */
 function* rangesIn(
   text: string,
-  secrets: readonly Hidden[],
+  secrets: readonly SecretForms[],
   budget: EscapeBudget,
 ): Generator<undefined, readonly Range[] | undefined> {
-  const held: Hidden[] = [];
+  const held: SecretForms[] = [];
   for (const secret of secrets) {
     if (mayHold(text, secret)) held.push(secret);
     yield;
@@ -100,10 +100,10 @@ function* rangesIn(
   return found;
 }
 
-function rangesOf({ text, rangeOf }: Reading, secret: Hidden): Range[] {
-  const plain = placesOf(text, secret.text).map((at) => rangeOf([at, at + secret.text.length]));
+function rangesOf({ text, rangeOf }: Reading, secret: SecretForms): Range[] {
+  const plain = positionsOf(text, secret.text).map((at) => rangeOf([at, at + secret.text.length]));
   const encoded = secret.encoded.flatMap((form) => {
-    return placesOf(text, form).map((at) => rangeOf(withEdges(text, [at, at + form.length])));
+    return positionsOf(text, form).map((at) => rangeOf(withEdges(text, [at, at + form.length])));
   });
   return [...plain, ...encoded];
 }

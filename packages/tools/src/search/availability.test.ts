@@ -6,7 +6,7 @@ import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
 import { addProject } from "../call/test-node.ts";
 import { deskToolkit } from "../call/test-toolkits.ts";
-import { createReachFinder } from "./reach.ts";
+import { createAvailabilityFinder } from "./availability.ts";
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -16,12 +16,16 @@ const unbound = {
   toolkit: { ...deskToolkit.toolkit, baseUrl: "{{deployment.provider_base_url}}" },
 };
 
-async function reachOf(catalog: Catalog, principal: Partial<ProjectPrincipal>, isSandbox = false): Promise<string> {
-  const find = createReachFinder({ db, clock: systemClock, isSandbox });
-  const reach = await find(catalog, principal as ProjectPrincipal);
+async function availabilityOf(
+  catalog: Catalog,
+  principal: Partial<ProjectPrincipal>,
+  isSandbox = false,
+): Promise<string> {
+  const find = createAvailabilityFinder({ db, clock: systemClock, isSandbox });
+  const availability = await find(catalog, principal as ProjectPrincipal);
   const [tool] = [...catalog.tools.values()].filter(({ kind }) => kind === "action");
   if (tool?.kind !== "action") throw new Error("the desk has no action");
-  return reach(tool);
+  return availability(tool);
 }
 
 async function connect(projectId: ProjectId, state: "active" | "expired") {
@@ -50,21 +54,21 @@ async function connect(projectId: ProjectId, state: "active" | "expired") {
 test("an app that the deployment does not say where it is, is unbound, but not in the sandbox", async () => {
   const projectId = await addProject(db);
   const catalog = catalogOf({ toolkits: [unbound] });
-  expect(await reachOf(catalog, { projectId })).toBe("unbound");
-  expect(await reachOf(catalog, { projectId }, true)).toBe("connected");
+  expect(await availabilityOf(catalog, { projectId })).toBe("unbound");
+  expect(await availabilityOf(catalog, { projectId }, true)).toBe("connected");
 });
 
 test("who is bound to an entity reaches what that entity has an active account of, in that project and the sandbox's own alone", async () => {
   const catalog = catalogOf({ toolkits: [deskToolkit] });
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const binding = { entityId: "ann", accessClasses: [], toolkitSlugs: [] };
-  expect(await reachOf(catalog, { projectId })).toBe("connected");
-  expect(await reachOf(catalog, { projectId, binding })).toBe("unconnected");
+  expect(await availabilityOf(catalog, { projectId })).toBe("connected");
+  expect(await availabilityOf(catalog, { projectId, binding })).toBe("unconnected");
   await connect(projectId, "expired");
-  expect(await reachOf(catalog, { projectId, binding })).toBe("unconnected");
+  expect(await availabilityOf(catalog, { projectId, binding })).toBe("unconnected");
   await connect(projectId, "active");
-  expect(await reachOf(catalog, { projectId, binding })).toBe("connected");
-  expect(await reachOf(catalog, { projectId, binding: { ...binding, entityId: "bob" } })).toBe("unconnected");
-  expect(await reachOf(catalog, { projectId: other, binding })).toBe("unconnected");
-  expect(await reachOf(catalog, { projectId, binding }, true)).toBe("unconnected");
+  expect(await availabilityOf(catalog, { projectId, binding })).toBe("connected");
+  expect(await availabilityOf(catalog, { projectId, binding: { ...binding, entityId: "bob" } })).toBe("unconnected");
+  expect(await availabilityOf(catalog, { projectId: other, binding })).toBe("unconnected");
+  expect(await availabilityOf(catalog, { projectId, binding }, true)).toBe("unconnected");
 });

@@ -1,7 +1,7 @@
 import type { Id } from "@svc/core";
 import type { CallResult } from "../outcome.ts";
 import type { BoundRefusal } from "./find/bind.ts";
-import type { Earlier, KeyRefusal } from "./gate/keyed-call.ts";
+import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
 
 /** What a call meets that may not go for a call limit of the project, or its toolkit's own rate. Nothing was sent, or recorded. */
 export type LimitRefusal = {
@@ -34,7 +34,7 @@ export type CallAnswer = {
  * else. `limited`: a call limit is full, or paused. `refused`: its caller is bound, and it reaches beyond that. `no_such_tool`: the project sees none of that slug; `meant` is the nearest that it
  * does see.
  */
-export type Called =
+export type CallReply =
   | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }
   | KeyRefusal
   | LimitRefusal
@@ -42,13 +42,13 @@ export type Called =
   | { readonly outcome: "no_such_tool"; readonly toolSlug: string; readonly meant: string | undefined };
 
 /** A call as it was answered. */
-export function called(answer: CallAnswer): Called {
+export function replyOf(answer: CallAnswer): CallReply {
   return { outcome: answer.result.outcome === "held" ? "held" : "answered", answer };
 }
 
 /** What a call is told that meets one made before under its idempotency key. */
-export function calledEarlier({ isSandbox }: { readonly isSandbox: boolean }, earlier: Earlier): Called {
+export function replyOfEarlier({ isSandbox }: { readonly isSandbox: boolean }, earlier: EarlierOutcome): CallReply {
   if (earlier.outcome !== "ended") return earlier;
   const { callId, result } = earlier;
-  return called({ callId, result, isSandbox, isReplay: true });
+  return replyOf({ callId, result, isSandbox, isReplay: true });
 }

@@ -4,8 +4,8 @@ import { LeastRecentlyUsed } from "@svc/core";
 const engineMax = 256;
 
 /** Where a part stands in a text, from its beginning on, without those that overlap the one before. Takes no more than a few steps a character. */
-export function placesOf(text: string, part: string): number[] {
-  if (part.length > engineMax) return longPlacesOf(text, part);
+export function positionsOf(text: string, part: string): number[] {
+  if (part.length > engineMax) return longPositionsOf(text, part);
   const places: number[] = [];
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at);
   return places;
@@ -15,7 +15,7 @@ export function placesOf(text: string, part: string): number[] {
 const beginMax = 32;
 
 /** By Knuth, Morris and Pratt: no character of the text is looked at more than twice. */
-function longPlacesOf(text: string, part: string): number[] {
+function longPositionsOf(text: string, part: string): number[] {
   if (!text.includes(part.slice(0, beginMax))) return [];
   const borders = bordersOf(part);
   const places: number[] = [];
@@ -57,7 +57,7 @@ const coreMax = 32;
  * A secret in the forms in which it is looked for. `encoded`: in hex and base64, what of it is alike whatever stands before and behind
  * it. `cores`: a text that holds none of them does not hold it in any form. `reach`: how far a form of it may go on in a text.
  */
-export type Hidden = {
+export type SecretForms = {
   readonly text: string;
   readonly encoded: readonly string[];
   readonly cores: readonly string[];
@@ -65,11 +65,11 @@ export type Hidden = {
 };
 
 /** Secrets whose forms stay made, and how long one is at most: together they take some megabytes. */
-const made = new LeastRecentlyUsed<string, Hidden>(200);
+const made = new LeastRecentlyUsed<string, SecretForms>(200);
 const madeLengthMax = 4_096;
 
 /** The forms of a secret. They are dear, and those of a credential are the same for each call with it. */
-export function hiddenOf(text: string): Hidden {
+export function secretFormsOf(text: string): SecretForms {
   if (text.length > madeLengthMax) return makeHidden(text);
   const known = made.get(text);
   if (known !== undefined) return known;
@@ -83,7 +83,7 @@ const escapedMax = 24;
 const escapedCodeMax = 3;
 const reachMax = 65_536;
 
-function makeHidden(text: string): Hidden {
+function makeHidden(text: string): SecretForms {
   const bytes = Buffer.from(text, "utf8");
   const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
   // What is encoded may stand in a URL, which escapes all but letters and digits of it.

@@ -2,7 +2,7 @@ import { assertExhaustive } from "@svc/core";
 import type { McpMessage, McpMessages, MessageId } from "./messages.ts";
 import { complete, type McpMethod, type McpOutcome } from "./offer.ts";
 import { codes, type McpAnswer, type McpError, type McpHeaders } from "./request.ts";
-import { dispatch, type Era, type McpExchange, type Served, serverInfo } from "./served.ts";
+import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { olderVersions, unsupportedVersion } from "./versions.ts";
 
 /** Judges what comes beside a message: the version that was agreed on, which clients of the first revisions do not send. */
@@ -60,7 +60,7 @@ async function answerRequest(
 const [latest] = olderVersions;
 
 /** The methods of this revision itself. Nothing is kept of a handshake: every POST stands for itself. */
-function ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>> {
+function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     initialize: {
       async answer({ protocolVersion }, { address }) {
@@ -79,4 +79,4 @@ function ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, Mc
 }
 
 /** The revision that begins with a handshake, and those before it. */
-export const olderEra: Era = { revision: "2025-11-25", ownMethods, answer, faultOf };
+export const olderRevision: RevisionCarrier = { revision: "2025-11-25", ownMethods, answer, faultOf };

@@ -75,17 +75,17 @@ export class Bookings {
 }
 
 /** What this node knows of calls that are counted together, and what it has of them. */
-export type LimitLane = {
+export type Limiter = {
   readonly key: LimiterKey;
   rules: PaceRules;
   /** As the store had it when this node last read or wrote it; undefined while that is not known. Without revision there was no row. */
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
   /** Calls of this node that hold a place. */
   held: number;
-  /** Calls that wait here, whether or not this lane keeps them. */
+  /** Calls that wait here, whether or not this limiter keeps them. */
   waiting: number;
   /** What the store was last told of calls that wait, and when. */
-  told: { readonly wanted: number; readonly atMs: number };
+  reported: { readonly wanted: number; readonly atMs: number };
   /** Nothing begins before; looked at no sooner. */
   fullUntilMs: number;
   /** How long a call holds its place, on average. */
@@ -94,28 +94,28 @@ export type LimitLane = {
   readonly bookings: Bookings;
 };
 
-/** A lane that nothing is known of. */
-function newLane(key: LimiterKey, rules: PaceRules): LimitLane {
+/** A limiter that nothing is known of. */
+function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   return {
     key,
     rules,
     known: undefined,
     held: 0,
     waiting: 0,
-    told: { wanted: 0, atMs: 0 },
+    reported: { wanted: 0, atMs: 0 },
     fullUntilMs: 0,
     heldMs: 100,
     bookings: new Bookings(),
   };
 }
 
-/** Whether a lane can be forgotten: what it knows stands in the store. */
-function isIdle({ held, waiting, told, bookings }: LimitLane, nowMs: number): boolean {
-  return held === 0 && waiting === 0 && told.wanted === 0 && bookings.count(nowMs) === 0;
+/** Whether a limiter can be forgotten: what it knows stands in the store. */
+function isIdle({ held, waiting, reported, bookings }: Limiter, nowMs: number): boolean {
+  return held === 0 && waiting === 0 && reported.wanted === 0 && bookings.count(nowMs) === 0;
 }
 
 /** The time that one call takes up: how often places become free, as far as is known. Milliseconds. */
-export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: LimitLane): number {
+export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limiter): number {
   if (isPaused) return 0;
   const ofRate = rate === undefined ? 0 : rate.perMs / rate.max;
   const ofPlaces = concurrency === 0 ? 0 : heldMs / concurrency;
@@ -123,8 +123,8 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limit
 }
 
 /** A place that was held for so long weighs one part in eight. */
-export function noteHeld(lane: LimitLane, ms: number): void {
-  lane.heldMs += (ms - lane.heldMs) / 8;
+export function noteHeld(limiter: Limiter, ms: number): void {
+  limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
 
 /** The same rules may come from several readings of a definition. */
@@ -137,48 +137,48 @@ function isSame(one: PaceRules, other: PaceRules): boolean {
   );
 }
 
-/** Whether the store counts the places of a lane. */
-export function countsPlaces({ rules }: LimitLane): boolean {
+/** Whether the store counts the places of a limiter. */
+export function countsPlaces({ rules }: Limiter): boolean {
   return rules.concurrency > 0;
 }
 
 /** One of the limits that a call is held to: what it is counted with, and what they are held to together. */
-export type PacedKey = LimiterKey & { readonly rules: PaceRules };
+export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 
-/** Lanes from which on idle ones are looked for. */
-const lanesMin = 1_000;
+/** Limiters from which on idle ones are looked for. */
+const limitersMin = 1_000;
 
-/** The lanes that this node knows of. Those that are idle are forgotten when there are many, unless `isKept` says otherwise. */
-export class LimitLanes {
-  readonly #lanes = new Map<string, LimitLane>();
-  readonly #isKept: (lane: LimitLane) => boolean;
-  #prunesAt = lanesMin;
+/** The limiters that this node knows of. Those that are idle are forgotten when there are many, unless `isKept` says otherwise. */
+export class Limiters {
+  readonly #limiters = new Map<string, Limiter>();
+  readonly #isKept: (limiter: Limiter) => boolean;
+  #prunesAt = limitersMin;
 
-  constructor(isKept: (lane: LimitLane) => boolean) {
+  constructor(isKept: (limiter: Limiter) => boolean) {
     this.#isKept = isKept;
   }
 
-  /** The lane of a key, held to its rules from now on. */
-  of({ rules, ...key }: PacedKey, nowMs: number): LimitLane {
+  /** The limiter of a key, held to its rules from now on. */
+  of({ rules, ...key }: RuledKey, nowMs: number): Limiter {
     const id = JSON.stringify([key.projectId, key.limitName, key.key]);
-    let lane = this.#lanes.get(id);
-    if (lane === undefined) {
+    let limiter = this.#limiters.get(id);
+    if (limiter === undefined) {
       this.#prune(nowMs);
-      lane = newLane(key, rules);
-      this.#lanes.set(id, lane);
-    } else if (!isSame(lane.rules, rules)) {
+      limiter = newLimiter(key, rules);
+      this.#limiters.set(id, limiter);
+    } else if (!isSame(limiter.rules, rules)) {
       // A limit that was changed is asked anew.
-      lane.rules = rules;
-      lane.fullUntilMs = 0;
+      limiter.rules = rules;
+      limiter.fullUntilMs = 0;
     }
-    return lane;
+    return limiter;
   }
 
   #prune(nowMs: number): void {
-    if (this.#lanes.size < this.#prunesAt) return;
-    for (const [id, lane] of this.#lanes) {
-      if (isIdle(lane, nowMs) && !this.#isKept(lane)) this.#lanes.delete(id);
+    if (this.#limiters.size < this.#prunesAt) return;
+    for (const [id, limiter] of this.#limiters) {
+      if (isIdle(limiter, nowMs) && !this.#isKept(limiter)) this.#limiters.delete(id);
     }
-    this.#prunesAt = Math.max(lanesMin, 2 * this.#lanes.size);
+    this.#prunesAt = Math.max(limitersMin, 2 * this.#limiters.size);
   }
 }

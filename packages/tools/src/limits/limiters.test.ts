@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Bookings } from "./lanes.ts";
+import { Bookings } from "./limiters.ts";
 
 test("a lone job comes back as soon as there may be room, however often it asks", () => {
   const bookings = new Bookings();

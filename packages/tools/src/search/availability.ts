@@ -2,32 +2,35 @@ import type { Catalog, Toolkit } from "@svc/catalog";
 import type { Clock, ProjectPrincipal } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
-import type { Reach, ToolQuery } from "./tool-search.ts";
+import type { Availability, ToolQuery } from "./tool-search.ts";
 
 /** What tells which tools can be called. */
-export type ReachParts = { readonly db: Database; readonly clock: Clock; readonly isSandbox: boolean };
+export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly isSandbox: boolean };
 
 /**
  * How a caller reaches the tools of a view: `unbound` where the deployment does not say where the app is, `unconnected` where the entity
  * that it is bound to has no active account of it. Of a caller who is bound to nobody, every bound tool counts as connected.
  */
-export type ReachFinder = (view: Catalog, principal: ProjectPrincipal) => Promise<NonNullable<ToolQuery["reachOf"]>>;
+export type AvailabilityFinder = (
+  view: Catalog,
+  principal: ProjectPrincipal,
+) => Promise<NonNullable<ToolQuery["availabilityOf"]>>;
 
 /** Accounts of an entity that are looked at, newest first: more than there are apps for one person. */
 const accountsMax = 200;
 
 /** Makes the finder. It reads the store for callers bound to an entity alone: one row for each active account of theirs. */
-export function createReachFinder({ db, clock, isSandbox }: ReachParts): ReachFinder {
+export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityParts): AvailabilityFinder {
   return async (view, { projectId, binding }) => {
     const connected =
       binding === undefined || binding.entityId === "" ? undefined : await slugsOf(projectId, binding.entityId);
     return ({ toolkitSlug }) => {
       const toolkit = view.toolkits.get(toolkitSlug);
-      return toolkit === undefined ? "connected" : reachOf(toolkit, connected);
+      return toolkit === undefined ? "connected" : availabilityOf(toolkit, connected);
     };
   };
 
-  function reachOf(toolkit: Toolkit, connected: ReadonlySet<string> | undefined): Reach {
+  function availabilityOf(toolkit: Toolkit, connected: ReadonlySet<string> | undefined): Availability {
     if (!isSandbox && toolkit.baseUrl.includes("{provider_base_url}")) return "unbound";
     const needsAccount = toolkit.auth.some(({ type }) => type !== "none" && type !== "client_credentials");
     return !needsAccount || connected === undefined || connected.has(keyOf(toolkit.slug, toolkit.ownerProjectId !== ""))

@@ -2,7 +2,7 @@ import { assertExhaustive, isObject, readForeignText } from "@svc/core";
 import type { McpMessages, MessageId } from "./messages.ts";
 import { complete, type McpMethod, type McpOutcome, type Params } from "./offer.ts";
 import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, type McpHeaders } from "./request.ts";
-import { dispatch, type Era, type McpExchange, type Served, serverInfo } from "./served.ts";
+import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
 
 /** What a header holds that repeats a name: as it is, or in Base64 where it has other than plain characters. Undefined when it is neither. */
@@ -81,7 +81,7 @@ const keptMs = 300_000;
 function responseOf(
   id: MessageId,
   outcome: McpOutcome,
-  { served, isCacheable }: { readonly served: Served; readonly isCacheable: boolean },
+  { served, isCacheable }: { readonly served: ServedProtocol; readonly isCacheable: boolean },
 ): McpAnswer {
   switch (outcome.type) {
     case "complete": {
@@ -98,7 +98,7 @@ function responseOf(
   }
 }
 
-function resultOf(id: MessageId, result: Params, served: Served): McpAnswer {
+function resultOf(id: MessageId, result: Params, served: ServedProtocol): McpAnswer {
   const meta = isObject(result["_meta"]) ? result["_meta"] : {};
   const whole = { ...result, _meta: { ...meta, [metaKeys.server]: serverInfo(served) } };
   return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id, result: whole }) };
@@ -138,7 +138,7 @@ async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange)
 }
 
 /** The methods of this revision itself. */
-function ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, McpMethod>> {
+function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     "server/discover": {
       isCacheable: true,
@@ -155,7 +155,7 @@ function ownMethods(served: Omit<Served, "methods">): Readonly<Record<string, Mc
 }
 
 /** The revision in which every request stands for itself. */
-export const newerEra: Era = {
+export const newerRevision: RevisionCarrier = {
   revision: "2026-07-28",
   ownMethods,
   answer,

@@ -1,6 +1,6 @@
 import { Fault, type ProjectPrincipal } from "@svc/core";
-import type { EnterDeed } from "@svc/node";
-import type { AuditLog, Deed } from "./log.ts";
+import type { EnterAction } from "@svc/node";
+import type { AuditedAction, AuditLog } from "./log.ts";
 
 /** How the audit log calls the end of what rejected: the code of its fault, or `internal`. */
 export function outcomeOf(error: unknown): string {
@@ -11,9 +11,9 @@ export function outcomeOf(error: unknown): string {
  * Does what a person does on a page of the service, with no call of the contract, entered in the audit log as a call is: before it is done,
  * with its outcome after it. `outcome` tells of what was done and came to nothing all the same; by default it is `ok`.
  */
-export async function asDeed<Result>(
+export async function auditAction<Result>(
   audit: AuditLog,
-  deed: Deed,
+  deed: AuditedAction,
   work: () => Promise<Result>,
   outcome: (result: Result) => string = () => "ok",
 ): Promise<Result> {
@@ -29,7 +29,7 @@ export async function asDeed<Result>(
 }
 
 /** Makes what enters the deeds of a caller who is no call of the API, as `enterCalls` does those that are. */
-export function enterDeeds(log: AuditLog, actor: ProjectPrincipal): EnterDeed {
+export function actionAuditor(log: AuditLog, actor: ProjectPrincipal): EnterAction {
   return ({ action, subject, entityId = "" }, act) =>
-    asDeed(log, { actor, action, projectId: actor.projectId, subject, entityId }, act);
+    auditAction(log, { actor, action, projectId: actor.projectId, subject, entityId }, act);
 }

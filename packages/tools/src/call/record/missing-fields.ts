@@ -13,7 +13,7 @@ const warningsMax = 5;
  * A warning for each dotted path that meets nothing in a result, with the name that was likely meant: a path that is misspelled keeps
  * nothing, without another word. A path that ends in an empty list or in null is none: what would stand there is not known.
  */
-export function warnOfUnmetFields(value: unknown, fields: readonly string[]): string[] {
+export function warnOfMissingFields(value: unknown, fields: readonly string[]): string[] {
   const unmet = fields.flatMap((field) => {
     const lacking = lackingAt([value], field.split("."));
     return lacking === undefined ? [] : [warningOf(field, lacking)];
@@ -22,13 +22,13 @@ export function warnOfUnmetFields(value: unknown, fields: readonly string[]): st
 }
 
 /** Where a path ends: the step that nothing has, and the names that stand there instead. */
-type Lacking = { readonly before: readonly string[]; readonly step: string; readonly names: readonly string[] };
+type MissingStep = { readonly before: readonly string[]; readonly step: string; readonly names: readonly string[] };
 
 function lackingAt(
   values: readonly unknown[],
   path: readonly string[],
   before: readonly string[] = [],
-): Lacking | undefined {
+): MissingStep | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return undefined;
   const objects = values.flatMap(itemsOf).filter((value) => value !== null);
@@ -48,7 +48,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !isRawJson(value);
 }
 
-function warningOf(field: string, { before, step, names }: Lacking): string {
+function warningOf(field: string, { before, step, names }: MissingStep): string {
   const place = before.length === 0 ? "the result" : quote(before.join("."));
   const meant = nearest(step, names);
   const listed = names.slice(0, namesMax).map(quote).join(", ");

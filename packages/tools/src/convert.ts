@@ -19,7 +19,7 @@ import {
 import type { CallAnswer } from "./call/call-reply.ts";
 import { type ResultShape, showResult } from "./call/record/shape.ts";
 
-/** The answer of CallTool, with the result cut to what the caller asked for. */
+/** Returns the response of CallTool, with the result in the requested form. */
 export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): CallToolResponse {
   const { callId = "", result, isSandbox, isReplay, jobId = "" } = answer;
   const { json, warnings } = showResult(answer, shape);
@@ -52,10 +52,10 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
   });
 }
 
-/** What was sealed of a call; lists leave its arguments and result out. */
+/** Decrypted parts of a call. Lists omit its arguments and result. */
 export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
 
-/** A call of the ledger. */
+/** Returns a call of the ledger as a message. */
 export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   return create(ToolCallSchema, {
     id: row.id,
@@ -79,14 +79,14 @@ export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
   });
 }
 
-/** What hooks said of a call. */
+/** Returns the hooks' answers to a call as messages. */
 export function toHookAnswers(rows: readonly HookAnswerRow[]): HookAnswer[] {
   return rows.map(({ hookId, decision, durationMs, askedAt }) =>
     create(HookAnswerSchema, { hookId, decision, durationMs, askedAt: timestampFromMs(askedAt) }),
   );
 }
 
-/** A hook of a project, without its secret. */
+/** Returns a hook of a project as a message, without its secret. */
 export function toHook(row: CallHookRow): Hook {
   const { id, phase, endpointUrl, toolkitSlugs, accessClasses, position, isActive, createdAt } = row;
   return create(HookSchema, {
@@ -96,7 +96,7 @@ export function toHook(row: CallHookRow): Hook {
   });
 }
 
-/** A call limit of a project. */
+/** Returns a call limit of a project as a message. */
 export function toCallLimit(row: CallLimitRow): CallLimit {
   const { name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused, createdAt, updatedAt } = row;
   return create(CallLimitSchema, {

@@ -1,8 +1,8 @@
 import { call, defineFaults, type FaultText, field, formatValue, text, wait } from "@svc/core";
 
-/** Refusals of tool calls, their limits, hooks and searches. */
+/** Faults of tool calls, call limits, hooks and searches. */
 export const toolFaults = defineFaults({
-  /** The project sees no tool of that slug. `meant`: the nearest of those that it does see. */
+  /** The project sees no tool with that slug. `meant`: the nearest one that it sees. */
   TOOL_NOT_FOUND: {
     code: "not_found",
     field: (path: string) => path,
@@ -129,7 +129,7 @@ export const toolFaults = defineFaults({
     says: (id: string) => `id ${formatValue(id)} is not a hook of this project`,
     help: text`${call("ListHooks")} lists them.`,
   },
-  /** `outcome` of a list is none there is. */
+  /** `outcome` of a list is not a known outcome. */
   OUTCOME_INVALID: {
     code: "invalid_argument",
     field: "outcome",
@@ -160,14 +160,14 @@ export const toolFaults = defineFaults({
     says: (accessClass: string) => text`${field("accessClass")} ${formatValue(accessClass)} is not a class`,
     help: "Send read, write or destructive, or leave it empty.",
   },
-  /** The arguments of a meta-tool miss its input schema; `example` is a call that would be right. */
+  /** The arguments of a meta-tool do not match its input schema; `example` is a correct call. */
   META_ARGUMENTS_INVALID: {
     code: "invalid_argument",
     says: (_tool: string, faults: readonly string[]) => faults.join("; "),
     help: (tool: string, _faults: readonly string[], example: string) =>
       `Call it as ${example}. The input schema of ${tool} says what it takes.`,
   },
-  /** read_tool was asked for a tool that does more than to read. */
+  /** read_tool was called with a tool that does more than read. */
   TOOL_NOT_READ: {
     code: "invalid_argument",
     field: "slug",

@@ -2,18 +2,18 @@ import type { CallOutcome } from "@svc/db/schema/words";
 
 export { type CallOutcome, callOutcomes } from "@svc/db/schema/words";
 
-/** One way in which arguments miss the tool's input schema. */
+/** A fault of arguments against the tool's input schema. */
 export type ArgumentFault = {
   /** JSON Pointer to the value; empty for the arguments as a whole. */
   readonly pointer: string;
   readonly message: string;
-  /** What was given there, as JSON text of at most 200 characters; empty when it is missing or sensitive. */
+  /** Given value as JSON text, at most 200 characters; empty if it is missing or sensitive. */
   readonly givenJson: string;
-  /** The property that is missing there; absent of any other fault. */
+  /** Name of the missing property; absent for other faults. */
   readonly missing?: string;
 };
 
-/** A request as people may see it: credential and sensitive values are masked. */
+/** A request as people may see it: the credential and sensitive values are masked. */
 export type RequestPreview = {
   readonly method: string;
   readonly url: string;
@@ -21,13 +21,13 @@ export type RequestPreview = {
   readonly body: string;
 };
 
-/** What came of a call, before `fields` and `maxBytes` shape it for its caller. */
+/** Result of a call, before `fields` and `maxBytes` are applied. */
 export type CallResult = {
   readonly outcome: CallOutcome;
-  /** The trimmed answer; undefined unless the outcome is `ok`. */
+  /** Trimmed answer; undefined unless the outcome is `ok`. */
   readonly value: unknown;
   readonly message: string;
-  /** Whether the same call may be sent again and may then succeed. */
+  /** True if the same call may be sent again and may then succeed. */
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   /** 0 when the app did not answer. */
@@ -37,7 +37,7 @@ export type CallResult = {
   readonly preview: RequestPreview | undefined;
 };
 
-/** A result with what most outcomes leave empty. */
+/** Returns a result with defaults for the fields that most outcomes leave empty. */
 export function resultOf(part: Partial<CallResult> & Pick<CallResult, "outcome">): CallResult {
   return {
     value: undefined,

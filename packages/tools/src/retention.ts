@@ -7,21 +7,21 @@ import { sweepHookAnswers } from "@svc/db/hooks/answers";
 import { sweepToolVectors } from "@svc/db/tool-vectors/repo";
 import { keyLifeMs, nodeLost } from "./call/gate/keyed-call.ts";
 
-/** What the sweep of calls is made of; times in milliseconds. */
+/** Options of the sweep of calls; times in milliseconds. */
 export type CallSweepOptions = {
   db: Executor;
-  /** How long calls are kept (SVC_CALL_RETENTION); a day at least, since idempotency keys bind for one. */
+  /** Retention of calls (SVC_CALL_RETENTION); at least a day, because idempotency keys last one. */
   callRetentionMs: number;
-  /** Rows of one batch. Default 500. */
+  /** Rows per batch. Default 500. */
   batchMax?: number;
 };
 
-/** Far beyond a call's deadline of 30 s: its node is gone. */
+/** Far beyond a call's deadline of 30 s: its node is gone. Milliseconds. */
 const runningMaxMs = 600_000;
-/** Calls that one statement looks at: some 2 ms. */
+/** Calls scanned per statement: about 2 ms. */
 const lookMax = 5_000;
 
-/** Every minute, calls past their retention; before that it ends those whose node is gone. */
+/** Every minute, ends calls whose node is gone, then deletes calls past their retention. */
 export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOptions): Sweep {
   return {
     what: "calls",
@@ -36,10 +36,10 @@ export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOpti
   };
 }
 
-/** Rows of one batch. */
+/** Rows per batch. */
 const rowsMax = 500;
 
-/** Every minute, what the store has of limits under whose keys nobody has called for so long that it means nothing. */
+/** Every minute, deletes the state of limiter keys that have been unused until it expired. */
 export function callPaceSweep({ db }: { readonly db: Executor }): Sweep {
   return {
     what: "call paces",
@@ -49,10 +49,10 @@ export function callPaceSweep({ db }: { readonly db: Executor }): Sweep {
 }
 
 const dayMs = 86_400_000;
-/** How long a vector is kept that no node reads: of a tool whose text was changed, or of a model that is no longer used. */
+/** How long an unread vector is kept, milliseconds: its tool's text has changed, or its model is no longer used. */
 const unusedMs = 30 * dayMs;
 
-/** Removes the vectors of tools that nobody uses any more. */
+/** Deletes the vectors of tools that are no longer used. */
 export function vectorSweep({ db }: { db: Database }): Sweep {
   return {
     what: "vectors of tools",

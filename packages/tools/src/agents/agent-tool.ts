@@ -5,18 +5,21 @@ import type { ToolAnswer } from "./answer.ts";
 import { isDirect } from "./direct-tools.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
-/** A tool of svc itself that agents are given beside the meta-tools: whoever was given its group, or whose address names it. */
+/**
+ * A tool of svc itself, offered to agents in addition to the meta-tools. A client gets it if its grant includes the tool's group or its
+ * address names the tool.
+ */
 export type AgentTool = {
   readonly group: AgentToolGroup;
   readonly listed: ListedTool;
-  /** Answers a call whose arguments fit the schema. What it throws is answered as the service's errors are. */
+  /** Answers a call whose arguments match the schema. Errors that it throws are answered like other errors of the service. */
   answer(args: Params, context: McpContext): Promise<ToolAnswer | TaskAnswer>;
 };
 
-/** A call that goes on as a task of the protocol's extension, of which the client asks by its id. */
+/** A call that continues as a task of the protocol's tasks extension. The client asks for it by its id. */
 export type TaskAnswer = { readonly task: Params };
 
-/** Of some tools those that a client may use by its address: at an address that names tools those that it names, else those it was given. */
+/** Returns the tools that a client may use at its address: those that the address names, or all granted tools if it names none. */
 export function usableAgentTools(
   tools: readonly AgentTool[],
   { address, principal }: { readonly address: McpAddress; readonly principal: ProjectPrincipal },

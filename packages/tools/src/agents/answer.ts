@@ -3,26 +3,26 @@ import type { Database } from "@svc/db/connect";
 import { findConsoleLink, makeConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import type { McpContext, McpOutcome, Params } from "../mcp/offer.ts";
 
-/** What confirmations by a client's user are kept with. */
+/** Dependencies of the confirmations by a client's user. */
 export type ConfirmationStore = { readonly db: Database; readonly clock: Clock };
 
-/** What an agent's client is asked about a call that its user is to confirm. */
+/** The question for the user of an agent's client: whether a call may be made. */
 type AskedUser = {
-  /** Of the call, its arguments and account: what an answer is good for, and nothing else. */
+  /** Name of the call, its arguments and its account. An answer is valid for this name only. */
   readonly name: string;
   readonly text: string;
 };
 
 const key = "confirm";
 
-/** Whether a client can put a form to its user: it says so of forms, or of nothing in particular. */
+/** True if a client can show a form to its user: it declares forms, or declares elicitation without details. */
 export function canAskUser({ client }: Pick<McpContext, "client">): boolean {
   const elicitation = client?.["elicitation"];
   if (!isObject(elicitation)) return false;
   return Object.keys(elicitation).length === 0 || isObject(elicitation["form"]);
 }
 
-/** Has the client ask its user. The state that travels is good for one call of the same key, once, for ten minutes. */
+/** Asks the client to ask its user. The state that the client carries is valid for one call of the same key, once, for ten minutes. */
 export async function askUser(
   { db, clock }: ConfirmationStore,
   { projectId, keyId }: ProjectPrincipal,
@@ -40,10 +40,10 @@ export async function askUser(
   return { type: "input_required", result: { inputRequests: { [key]: request }, requestState: token } };
 }
 
-/** What a user said. `confirmed`: yes to the call of that name. `declined`: no. `none`: nothing that counts. */
+/** A user's answer. `confirmed`: yes to the call of that name. `declined`: no. `none`: no valid answer. */
 type UserAnswer = { readonly kind: "none" | "declined" } | { readonly kind: "confirmed"; readonly name: string };
 
-/** Reads what a client's user said, and spends it: of any number of requests that bring it, it counts for one. */
+/** Reads the answer of a client's user and consumes it: if several requests carry the same answer, it counts for one of them. */
 export async function readUserAnswer(
   { db, clock }: ConfirmationStore,
   { projectId, keyId }: ProjectPrincipal,
@@ -62,21 +62,21 @@ export async function readUserAnswer(
   return isYes && name !== undefined ? { kind: "confirmed", name } : { kind: "declined" };
 }
 
-/** What a tool answers: text for a model, the same as data for a program. */
+/** A tool's answer: text for a model, and the same as data for a program. */
 export type ToolAnswer = {
   readonly texts: readonly string[];
   readonly structured: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
-  /** What the client's user is to be asked first. */
+  /** The question that the client's user must answer first. */
   readonly askUser?: AskedUser | undefined;
 };
 
-/** An answer as the protocol has it. */
+/** Returns an answer in the form of the protocol. */
 export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly<Record<string, unknown>> {
   return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
 }
 
-/** An answer that is no error. */
+/** Returns an answer that is not an error. */
 export function answered<Data extends Readonly<Record<string, unknown>>>(
   structured: Data,
   ...texts: readonly string[]
@@ -84,14 +84,14 @@ export function answered<Data extends Readonly<Record<string, unknown>>>(
   return { texts, structured, isError: false };
 }
 
-/** The first sentence of a description on one line, at most `lengthMax` characters. */
+/** Returns the first sentence of a description on one line, at most `lengthMax` characters. */
 export function firstSentence(description: string, lengthMax: number): string {
   const line = description.replace(/\s+/g, " ").trim();
   const [sentence = line] = /^.*?[.!?](?= [A-Z]|$)/.exec(line) ?? [];
   return cutText(sentence, lengthMax);
 }
 
-/** A text of at most `lengthMax` characters; three dots mark a cut. */
+/** Returns a text of at most `lengthMax` characters. Three dots mark a cut. */
 export function cutText(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 3).toWellFormed()}...` : text;
 }

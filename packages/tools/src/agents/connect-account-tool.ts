@@ -4,7 +4,7 @@ import type { AgentTool } from "./agent-tool.ts";
 import { answered } from "./answer.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
-/** Makes a link by which a person connects an account. Rejects as CreateConnectLink does. */
+/** Creates a link through which a person connects an account. Rejects with the errors of CreateConnectLink. */
 export type ConnectLinkMaker = (
   principal: ProjectPrincipal,
   asked: ConnectLinkTarget,
@@ -34,7 +34,7 @@ const listed: ListedTool = {
 
 type ConnectArguments = { readonly toolkit: string; readonly entity_id?: string; readonly scheme?: string };
 
-/** Gives agents links to connections. */
+/** Returns the tool that gives agents links for connecting accounts. */
 export function createConnectAccountTool(makeLink: ConnectLinkMaker): AgentTool {
   return {
     group: "connect",

@@ -4,22 +4,22 @@ import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { ToolAnswer } from "./answer.ts";
 
-/** Accounts of an app that an agent may use, by their entities: the newest few. */
+/** Entities with accounts of an app that an agent may use: the newest few. */
 type ConnectedApp = { readonly toolkit: string; readonly entityIds: readonly string[]; readonly hasMore: boolean };
 
-/** Who asks, and what of. */
+/** The caller, and the tools whose apps are checked. */
 export type ConnectedQuery = {
   readonly view: CatalogView;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
   readonly slugs: readonly string[];
 };
 
-/** Apps that are looked for at once, and entities of each that are named. */
+/** Maximum number of apps checked at once, and of entities named for each. */
 const toolkitsMax = 5;
 const entitiesMax = 5;
 const accountsMax = 20;
 
-/** An answer with what is connected of the apps of some tools: a key or grant is told of what it may use alone. */
+/** Adds to an answer the connected accounts of the apps of some tools. A scoped key or grant sees only the accounts that it may use. */
 export async function withConnected(
   store: { readonly db: Database; readonly clock: Clock },
   { view, principal, slugs }: ConnectedQuery,

@@ -10,19 +10,19 @@ import { cutText } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
 import { spoken } from "./words.ts";
 
-// Calls and tools as the meta-tools answer them: as data for a program, and as text for a model.
+// Converts calls and tools to the meta-tools' answers: data for a program and text for a model.
 
-/** How an answer advises to call again, in the words of the tool that was called. */
+/** Advice about the next call in an answer, in terms of the called tool. */
 export type CallHints = {
-  /** To send what was held. */
+  /** How to send a call that needs confirmation. */
   readonly confirm: string;
-  /** To learn why no request can be built of what was held. */
+  /** How to find out why no request can be built for a call that needs confirmation. */
   readonly unbuilt: string;
-  /** To get what was cut off. */
+  /** How to get the part of a result that was cut off. */
   readonly rest: string;
 };
 
-/** The answer of a call as data; fields at their default are left out but those a program always asks for. */
+/** Returns the answer of a call as data. Fields with default values are omitted, except those that a program always checks. */
 export function callData(answer: CallAnswer, { json, warnings }: ShownResult): Record<string, unknown> {
   const { callId = "", result, isSandbox, isReplay, jobId } = answer;
   const { outcome, retryable, retryAfterMs, providerStatus, preview, faults } = result;
@@ -41,19 +41,19 @@ export function callData(answer: CallAnswer, { json, warnings }: ShownResult): R
       replayed: isReplay,
       jobId,
     }),
-    // Parsed exactly: ids of some apps are integers beyond what a double holds.
+    // Parsed exactly because some apps use integer ids that a double cannot hold.
     ...(json !== "" && { result: parseExactJson(json) }),
   };
 }
 
-/** Leaves out what the JSON form of a message leaves out: what is empty, 0, false or absent. */
+/** Removes fields that the JSON form of a message also omits: empty, 0, false or absent. */
 function withoutDefaults(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const isSet = (value: unknown) =>
     typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => isSet(value)));
 }
 
-/** What svc says itself is said in the words of agents; what an app says, as it says it. */
+/** Returns the message of a result. The service's own text uses the agents' tool names; an app's text is unchanged. */
 function messageOf({ outcome, message }: CallResult): string {
   return ownOutcomes.has(outcome) ? spoken(message) : message;
 }
@@ -66,7 +66,7 @@ const ownOutcomes: ReadonlySet<string> = new Set([
   "not_callable",
 ]);
 
-/** The answer of a call of the tool `slug`, as texts for a model. */
+/** Returns the answer of a call of the tool `slug` as texts for a model. */
 export function callTexts(
   slug: string,
   { answer, shown, hints }: { readonly answer: CallAnswer; readonly shown: ShownResult; readonly hints: CallHints },
@@ -117,7 +117,7 @@ function adviceOf(outcome: string): string {
   return "Sent again unchanged, it would fail again.";
 }
 
-/** Enough of a request to judge it by; the whole stands in the structured content. */
+/** Maximum characters of a request body in the text: enough to judge the request. The structured content has all of it. */
 const bodyTextMax = 2_000;
 
 function requestText({ method, url, headers, body }: RequestPreview): string {
@@ -125,7 +125,7 @@ function requestText({ method, url, headers, body }: RequestPreview): string {
   return [`${method} ${url}`, ...lines, ...(body === "" ? [] : [cutText(body, bodyTextMax)])].join("\n");
 }
 
-/** A tool as GetTool answers it, its schemas as objects. */
+/** Returns a tool as GetTool does, with its schemas as objects. */
 export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
   const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...facts } = message;
@@ -141,7 +141,7 @@ export function toolData(tool: Tool): Record<string, unknown> {
   };
 }
 
-/** A tool as text for a model. */
+/** Returns a tool as text for a model. */
 export function toolText({
   slug,
   kind,

@@ -5,15 +5,15 @@ import type { McpAddress } from "../mcp/address.ts";
 import { invalidParams, type McpError } from "../mcp/request.ts";
 import { type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 
-// Tools that the address names are listed as they are: a client with few of them needs no search, and its user sees what each does.
+// Tools that the address names are listed directly. A client with few tools then needs no search, and its user sees what each tool does.
 
-/** Tools that are listed at most: what a model is shown, and more than most of their vendors take. */
+/** Maximum number of directly listed tools: about as many as a model should see, and more than most model vendors accept. */
 const directMax = 200;
 
-/** Who asks for what: whoever is bound is listed what it may use alone. */
+/** The address and the caller of a request. A scoped key sees only the tools that it may use. */
 type DirectRequest = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
-/** Whether the address names tools to be listed; else the meta-tools are. */
+/** True if the address names tools to list directly. Otherwise the meta-tools are listed. */
 export function isDirect({ toolkits, tools }: McpAddress): boolean {
   return toolkits.length + tools.length > 0;
 }
@@ -21,8 +21,8 @@ export function isDirect({ toolkits, tools }: McpAddress): boolean {
 const nameMax = 64;
 
 /**
- * The name of a tool as a model is given it: few of their vendors take a dot, or more than 64 characters. No slug has two underscores, and
- * what is cut is told apart by a digest.
+ * Returns the name of a tool for models. Few model vendors accept a dot or more than 64 characters. No slug has two underscores, and a
+ * digest keeps shortened names distinct.
  */
 export function directName(slug: string): string {
   const name = slug.replace(".", "__");
@@ -31,12 +31,12 @@ export function directName(slug: string): string {
   return `${name.slice(0, nameMax - 9)}_${digest}`;
 }
 
-/** The meta-tools that the address lists. */
+/** Returns the meta-tools that the address lists. */
 export function listedMetaTools(address: McpAddress): readonly ListedTool<MetaToolName>[] {
   return isDirect(address) ? metaTools.filter(({ name }) => address.tools.includes(name)) : metaTools;
 }
 
-/** The tool that a name stands for, where the address lists it. */
+/** Returns the tool with that name if the address lists it. */
 export function findDirect(view: CatalogView, asking: DirectRequest, name: string): Tool | undefined {
   for (const tool of view.tools.values())
     if (isDirectlyListed(tool, asking) && directName(tool.slug) === name) return tool;
@@ -44,8 +44,8 @@ export function findDirect(view: CatalogView, asking: DirectRequest, name: strin
 }
 
 /**
- * What the address lists, each tool with its own schema, in the order of slugs; or what is wrong with the address. `given`: tools of svc
- * itself that the address names beside the meta-tools.
+ * Returns the tools that the address lists, each with its own schema, ordered by slug, or the fault of the address. `given`: tools of svc
+ * itself that the address names in addition to the meta-tools.
  */
 export function listDirect(
   view: CatalogView,

@@ -5,7 +5,8 @@ import type { Params } from "../mcp/offer.ts";
 import { meantSlugs } from "./meant-names.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
-// Clients and models write arguments their own way. What can be meant in one way alone is read so; all else is left to the schema.
+// Clients and models write arguments in different ways. An argument with one possible meaning is converted; the schema judges everything
+// else.
 
 type Schema = { readonly properties: Params; readonly isClosed: boolean };
 
@@ -13,7 +14,7 @@ function schemaOf({ properties, additionalProperties }: Params): Schema {
   return { properties: isObject(properties) ? properties : {}, isClosed: additionalProperties === false };
 }
 
-/** Other names of arguments, in no case where the tool that is called has an argument of that name. */
+/** Alternative names of arguments. An alternative does not apply if the called tool has an argument of that name. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   slug: ["tool", "tool_slug", "tool_name", "tool_id"],
   query: ["q", "use_case", "intent", "search", "text"],
@@ -24,13 +25,13 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   program: ["program_json"],
 };
 
-/** What some clients put a whole call into. */
+/** Fields into which some clients put a whole call. */
 const envelopes = ["arguments", "args", "params", "parameters", "input", "tool_input"];
 
-/** An object, written as JSON text or not; undefined for any other value. */
+/** Returns an object, also if it is given as JSON text; undefined for any other value. */
 export function objectOf(value: unknown): Params | undefined {
   if (isObject(value)) return value;
-  // What PHP writes for an object without fields, and what has nothing in it.
+  // PHP writes an object without fields as an empty list. An empty text has no content either.
   if ((Array.isArray(value) && value.length === 0) || value === "") return {};
   if (typeof value !== "string") return undefined;
   const text = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(value)?.[1] ?? value;
@@ -44,7 +45,7 @@ export function objectOf(value: unknown): Params | undefined {
   }
 }
 
-/** The arguments of a tool of svc as they are meant. `view`: for those of a tool that is called by its slug. */
+/** Returns the arguments of a tool of svc as the client meant them. `view`: for the arguments of a tool that is called by its slug. */
 export function meantArguments(
   { inputSchema }: Pick<ListedTool, "inputSchema">,
   given: Params,
@@ -65,7 +66,7 @@ export function meantArguments(
   return withoutOptionalNulls(inputSchema, withSlug) as Params;
 }
 
-/** A call that stands in one field of another object, as some clients send it, without that. */
+/** Unwraps a call that some clients put into one field of another object. */
 function withoutEnvelope(given: Params, { properties }: Schema): Params {
   const names = Object.keys(given);
   const [name = ""] = names;
@@ -75,7 +76,7 @@ function withoutEnvelope(given: Params, { properties }: Schema): Params {
   return isWhole || !Object.hasOwn(properties, name) ? inner : given;
 }
 
-/** The argument that a name of a client's is: itself, in snake case, or by another name of it. */
+/** Returns the argument that a client's name means: the name itself, its snake case, or an alternative name. */
 function nameIn(name: string, properties: Params): string | undefined {
   const snake = name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -94,12 +95,12 @@ function renamed(given: Params, { properties }: Schema, called: Schema | undefin
     const known = nameIn(name, properties);
     return [known === undefined || Object.hasOwn(given, known) ? name : known, value] as const;
   });
-  // Two names for one argument: neither is it.
+  // If two names mean the same argument, neither is converted.
   const count = Map.groupBy(entries, ([name]) => name);
   return [...count.values()].some((same) => same.length > 1) ? given : Object.fromEntries(entries);
 }
 
-/** A text as the value that its argument is to be, if it is one. */
+/** Converts a text to the type of its argument if the text is such a value. */
 function typedAs(schema: unknown, value: unknown): unknown {
   const type = isObject(schema) ? schema["type"] : undefined;
   if (type === "object") return objectOf(value) ?? value;
@@ -137,7 +138,7 @@ function slugIn({ slug }: Params, view: CatalogView): Params {
   return found.length === 1 ? { slug: found[0] } : {};
 }
 
-/** Each argument where it belongs: those of the tool that is called inside `arguments`, those of the call beside it. */
+/** Moves each argument to its level: arguments of the called tool into `arguments`, arguments of the call itself to the top level. */
 function placed(given: Params, own: Schema, called: Schema): Params {
   const inner = insideOf(given["arguments"], called);
   if (inner === undefined) return given;
@@ -153,7 +154,7 @@ function placed(given: Params, own: Schema, called: Schema): Params {
   );
   const moved = new Set([...movesIn, ...movesOut].map(([name]) => name));
   const stays = (entries: readonly (readonly [string, unknown])[]) => entries.filter(([name]) => !moved.has(name));
-  // To confirm what needs no confirmation changes nothing.
+  // Confirming a call that needs no confirmation changes nothing.
   const isIdle = ([name, value]: readonly [string, unknown]) =>
     name === "confirm" && !isOfTool(name) && called.isClosed && typeof typedAs(confirmSchema, value) === "boolean";
   const args = [...stays(Object.entries(inner)), ...movesIn].filter((entry) => !isIdle(entry));
@@ -170,7 +171,10 @@ function placed(given: Params, own: Schema, called: Schema): Params {
 
 const confirmSchema = { type: "boolean" };
 
-/** The arguments of the called tool; out of another object, if that is all there is and no argument of the tool. */
+/**
+ * Returns the arguments of the called tool. They are unwrapped from another object if that is the only content and not an argument of the
+ * tool.
+ */
 function insideOf(value: unknown, { properties, isClosed }: Schema): Params | undefined {
   const inner = value === undefined || value === null ? {} : objectOf(value);
   const names = Object.keys(inner ?? {});
@@ -179,12 +183,12 @@ function insideOf(value: unknown, { properties, isClosed }: Schema): Params | un
   return (isWrapped ? objectOf(inner?.[name]) : undefined) ?? inner;
 }
 
-/** The arguments of a tool that is listed itself, out of an object that they alone stand in. */
+/** Returns the arguments of a directly listed tool, unwrapped from an object that holds nothing else. */
 export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema: Params }): Params {
   return insideOf(given, schemaOf(inputSchema)) ?? given;
 }
 
-/** A call as it is to be written: what a client gave, each name where it belongs. Values of the tool's arguments are not repeated. */
+/** Returns the correct form of a client's call, with each name at its level. Values of the tool's arguments are not repeated. */
 function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   const { properties } = schemaOf(inputSchema);
   const { required } = inputSchema;
@@ -204,7 +208,7 @@ function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   return `${name} {${shown.join(", ")}}`.slice(0, 500);
 }
 
-/** The arguments of a meta-tool miss its input schema. */
+/** Returns the fault for arguments of a meta-tool that do not match its input schema. */
 export function metaArgumentsMissed(
   tool: ListedTool,
   faults: readonly { readonly pointer: string; readonly message: string }[],

@@ -6,14 +6,14 @@ import { meantArguments, unwrapped } from "./meant-arguments.ts";
 import { meantName, meantSlugs } from "./meant-names.ts";
 import { callerOf, type ListedTool } from "./meta-tools.ts";
 
-/** A call of a client's: the name of a tool and its arguments. */
+/** A client's call: the name of a tool and its arguments. */
 export type AskedTool = { readonly name: string; readonly args: Params };
 
 type Asking = Pick<McpContext, "address" | "principal">;
 
 /**
- * What a client asks for, as it is meant: the name of a tool that it is given, and arguments in that tool's form. The slug of an app's
- * tool in place of a name is a call of it. Undefined if no tool is meant for sure.
+ * Returns the call that a client means: the name of a listed tool, and arguments in that tool's form. The slug of an app's tool in place of
+ * a name means a call of it. Undefined if the tool is not certain.
  */
 export function meantCall(
   { name, args }: AskedTool,
@@ -46,7 +46,7 @@ function meantTools(name: string, view: CatalogView, { principal }: Asking): rea
   });
 }
 
-/** The arguments of a meta-tool of what was given to the tool itself: its own, or those of the whole call. */
+/** Returns arguments for a meta-tool, made from those given to the app's tool: its own arguments, or those of the whole call. */
 function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): Params {
   const taken = caller.inputSchema["properties"] as object;
   const own = (inputSchema["properties"] ?? {}) as object;
@@ -56,7 +56,7 @@ function callOf({ slug, inputSchema }: Tool, args: Params, caller: ListedTool): 
     : { slug, arguments: args };
 }
 
-/** What there is in place of a tool that a client is not given, with the call to make. */
+/** Returns the alternative to a tool that a client does not have, with the call to make. */
 export function insteadOf(
   name: string,
   {

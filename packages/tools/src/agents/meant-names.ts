@@ -2,9 +2,9 @@ import type { CatalogView } from "@svc/catalog";
 import { directName } from "./direct-tools.ts";
 import { metaTools } from "./meta-tools.ts";
 
-// Clients write names their own way: with a prefix for the server, with other separators, in another case.
+// Clients write names in their own way: with a server prefix, other separators or another case.
 
-/** A name without its case and separators: `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` are one. */
+/** Returns a name without case and separators: `salesCrm.listDeals`, `SALES_CRM__LIST_DEALS` and `sales-crm/list-deals` are equal. */
 function plainOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
@@ -14,8 +14,8 @@ const nameMax = 200;
 const metaNames: ReadonlySet<string> = new Set(metaTools.map(({ name }) => plainOf(name)));
 
 /**
- * What a name may be without the names of servers before it, the whole first. The name of a meta-tool is none of a server: who allows
- * `read_tool` allows no call of what stands behind it.
+ * Returns the possible names without server prefixes, the whole name first. The name of a meta-tool does not count as a prefix: permission
+ * for `read_tool` must not permit a call of the name after it.
  */
 function formsOf(name: string): string[] {
   const forms = [name];
@@ -29,7 +29,7 @@ function formsOf(name: string): string[] {
   return forms.map(plainOf).filter((form) => form !== "");
 }
 
-/** The one of some names that a text means; undefined if it means none, or several. */
+/** Returns the one name that a text means; undefined if it matches none or several. */
 export function meantName<Name extends string>(text: string, names: Iterable<Name>): Name | undefined {
   const known = [...names];
   const exact = known.find((name) => name === text);
@@ -45,7 +45,7 @@ type SlugIndex = ReadonlyMap<string, ReadonlySet<string>>;
 
 const indexes = new WeakMap<CatalogView["tools"], SlugIndex>();
 
-/** Slugs by their plain forms: whole, as a client lists them, and by the name of the tool alone. */
+/** Indexes slugs by their plain forms: the whole slug, as a client lists it, and the tool's name alone. */
 function indexOf({ tools }: CatalogView): SlugIndex {
   const known = indexes.get(tools);
   if (known !== undefined) return known;
@@ -64,7 +64,7 @@ function indexOf({ tools }: CatalogView): SlugIndex {
   return index;
 }
 
-/** The slugs that a text may mean: itself if there is such a tool, none if it is like no slug. */
+/** Returns the slugs that a text may mean: the text itself if such a tool exists, none if it resembles no slug. */
 export function meantSlugs(text: string, view: CatalogView): readonly string[] {
   if (view.tools.has(text)) return [text];
   const index = indexOf(view);

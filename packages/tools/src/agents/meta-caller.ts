@@ -16,7 +16,7 @@ import { metaArgumentsMissed } from "./meant-arguments.ts";
 import { type MetaToolName, metaTools, resultBytesDefault } from "./meta-tools.ts";
 import { answerSearch, type SearchArguments } from "./search-tools.ts";
 
-/** Arguments of call_tool, as its schema lets them through. */
+/** Arguments of call_tool after its schema accepted them. */
 type CallArguments = {
   readonly slug: string;
   readonly arguments?: Readonly<Record<string, unknown>>;
@@ -28,19 +28,19 @@ type CallArguments = {
   readonly max_bytes?: number;
 };
 
-/** What a call of an agent's needs beside its arguments. */
+/** Context of an agent's call, in addition to its arguments. */
 type AgentCall = {
   readonly caller: ToolCaller;
   readonly principal: ProjectPrincipal;
-  /** How its answer advises to call again. */
+  /** Advice about the next call in its answer. */
   readonly hints: CallHints;
-  /** Where the client can ask its user: the call that the user has said yes to. */
+  /** The call that the user confirmed, if the client can ask its user. */
   readonly person?: CallRequest["person"];
-  /** The definition to call by. Default: the one that the project sees. */
+  /** Definition to call. Default: the one that the project sees. */
   readonly pinned?: CallRequest["pinned"];
 };
 
-/** Calls a tool and answers its result; what was only held is no error. Rejects as CallTool does. */
+/** Calls a tool and returns its result. A call that only needs confirmation is not an error. Rejects with the errors of CallTool. */
 export async function answerCall(
   args: CallArguments,
   { caller, principal, hints, pinned, person }: AgentCall,
@@ -69,23 +69,23 @@ export async function answerCall(
   };
 }
 
-/** Arguments of read_tool, as its schema lets them through. */
+/** Arguments of read_tool after its schema accepted them. */
 type ReadArguments = Omit<CallArguments, "idempotency_key" | "dry_run">;
 
-/** Calls a tool that reads and answers its result. Throws TOOL_NOT_FOUND and TOOL_NOT_READ, else rejects as CallTool does. */
+/** Calls a reading tool and returns its result. Throws TOOL_NOT_FOUND and TOOL_NOT_READ; otherwise rejects with the errors of CallTool. */
 async function answerRead(view: CatalogView, args: ReadArguments, call: AgentCall): Promise<ToolAnswer> {
   const tool = view.tools.get(args.slug);
   const toolkit = tool && view.toolkits.get(tool.toolkitSlug);
   if (tool === undefined || toolkit === undefined)
     throw toolFaults.TOOL_NOT_FOUND("slug", args.slug, nearest(args.slug, view.tools.keys()));
-  // Of what a key may not call it is told that alone.
+  // For a tool that a key may not call, the key learns only that fact.
   if (tool.class !== "read" && isToolGranted(call.principal.binding, tool))
     throw toolFaults.TOOL_NOT_READ(tool.slug, tool.class);
-  // Called by the definition that was judged: a toolkit may be published anew meanwhile.
+  // Uses the definition that was checked, because the toolkit may be published again in between.
   return answerCall(args, { ...call, ...(tool.kind === "action" && { pinned: { toolkit, action: tool } }) });
 }
 
-/** Answers describe_tool: what GetTool says of the tool, its schemas as objects. Throws TOOL_NOT_FOUND. */
+/** Answers describe_tool with the same data as GetTool, schemas as objects. Throws TOOL_NOT_FOUND. */
 function answerDescribe(
   view: CatalogView,
   { slug }: { readonly slug: string },
@@ -95,7 +95,7 @@ function answerDescribe(
   return answered(toolData(tool), toolText(tool));
 }
 
-/** What tools of agents work with. */
+/** Dependencies of the agents' tools. */
 export type AgentToolsOptions = ConfirmationStore & {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
@@ -104,7 +104,7 @@ export type AgentToolsOptions = ConfirmationStore & {
 };
 
 /**
- * Calls a meta-tool for a project. Rejects with the refusals of SearchTools, DescribeTool and CallTool, TOOL_NOT_READ and
+ * Calls a meta-tool for a project. Rejects with the errors of SearchTools, DescribeTool and CallTool, TOOL_NOT_READ and
  * META_ARGUMENTS_INVALID.
  */
 export type MetaCaller = (
@@ -114,7 +114,7 @@ export type MetaCaller = (
   person?: CallRequest["person"],
 ) => Promise<ToolAnswer>;
 
-/** Makes the caller of meta-tools over the engine that serves ToolsService. */
+/** Creates the caller of meta-tools on the same engine as ToolsService. */
 export function createMetaCaller({
   views,
   caller,

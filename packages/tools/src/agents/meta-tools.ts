@@ -1,9 +1,9 @@
 import type { JsonSchema } from "@svc/catalog";
 
-/** Names of the tools that agents are given. */
+/** Names of the tools offered to agents. */
 export type MetaToolName = "search_tools" | "describe_tool" | "read_tool" | "call_tool";
 
-/** A tool as agents are shown it. */
+/** A tool as listed to agents. */
 export type ListedTool<Name extends string = string> = {
   readonly name: Name;
   readonly title: string;
@@ -18,10 +18,10 @@ export type ListedTool<Name extends string = string> = {
 
 type MetaTool = ListedTool<MetaToolName>;
 
-/** Longest result of a call where its caller sets none, bytes: about 5,000 tokens of JSON. */
+/** Default maximum size of a call's result, bytes: about 5,000 tokens of JSON. */
 export const resultBytesDefault = 20_000;
 
-/** What an agent is told that is given the meta-tools. */
+/** Instructions for an agent that has the meta-tools. */
 export const instructions = `Tools of many apps (calendars, mail, issues, payments and more), reached through four tools:
 1. search_tools: say in plain words what you want to do; it returns slugs of fitting tools, which tool calls each, and a confidence. \
 high: take the first. medium: describe two and compare. low: tell the user what is missing before you call, and call nothing but a read.
@@ -148,10 +148,10 @@ const callTool: MetaTool = {
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-/** The tools that agents are given. Their texts are written for a model, and cost each of its prompts about 1,060 tokens. */
+/** The tools offered to agents. Their texts are written for a model and cost about 1,060 tokens of each prompt. */
 export const metaTools: readonly MetaTool[] = [searchTools, describeTool, readTool, callTool];
 
-/** The meta-tool to call a tool of a class with. */
+/** Returns the meta-tool that calls tools of a class. */
 export function callerOf(accessClass: string): MetaToolName {
   return accessClass === "read" ? "read_tool" : "call_tool";
 }

@@ -14,7 +14,7 @@ import { type AgentToolsOptions, answerCall, createMetaCaller, type MetaCaller }
 import { instructions, type ListedTool, type MetaToolName, metaTools } from "./meta-tools.ts";
 import { answerRefusal } from "./words.ts";
 
-/** What agents are offered over MCP: the meta-tools and what they were given beside them, or those tools that the address of the client names. */
+/** Creates the offer to agents over MCP: the meta-tools and the granted agent tools, or the tools that the client's address names. */
 export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   const { agentTools = [] } = options;
   const validators = new Map(agentTools.map(({ listed }) => [listed.name, createValidator(listed.inputSchema)]));
@@ -31,15 +31,15 @@ export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
   };
 }
 
-/** What the offer is made of. */
+/** Dependencies of the offer. */
 export type ToolsOfferOptions = AgentToolsOptions & {
-  /** Tools of svc itself beside the meta-tools. Default: none. */
+  /** Tools of svc itself, offered in addition to the meta-tools. Default: none. */
   readonly agentTools?: readonly AgentTool[] | undefined;
 };
 
 type AgentTools = AgentToolsOptions & {
   readonly agentTools: readonly AgentTool[];
-  /** Of the arguments of agent tools, by name. */
+  /** Validators of the arguments of agent tools, by name. */
   readonly validators: ReadonlyMap<string, SchemaValidator>;
   readonly callMeta: MetaCaller;
 };
@@ -56,7 +56,7 @@ async function list({ views, agentTools }: AgentTools, context: McpContext): Pro
   return "error" in listed ? refused(listed.error) : complete({ tools: listed.tools });
 }
 
-/** What a key can use of the meta-tools: two of them call nothing for one that is bound to other classes. */
+/** Returns the meta-tools that a key can use. Two of them cannot call anything if the key is scoped to other classes. */
 function usableMetaTools(binding: Binding | undefined): readonly ListedTool[] {
   const classes = binding?.accessClasses ?? [];
   if (classes.length === 0) return metaTools;
@@ -87,7 +87,7 @@ async function call(tools: AgentTools, params: Params, context: McpContext): Pro
   }
 }
 
-/** The tools of svc that a client is given, and those of apps that it may call by them. */
+/** Returns the tools of svc that a client has, and the tools of apps that it may call through them. */
 async function knownTools({ views, agentTools }: AgentTools, asking: McpContext) {
   const given = [
     ...usableAgentTools(agentTools, asking).map(({ listed }) => listed),
@@ -96,7 +96,10 @@ async function knownTools({ views, agentTools }: AgentTools, asking: McpContext)
   return { given, view: await views.forProject(asking.principal.projectId), asking };
 }
 
-/** Says of a tool that svc has, and that was not given here, how it would be; of any other what there is in its place. */
+/**
+ * Returns the message for an unknown tool. For a tool of svc that was not granted, it says how to get it; for any other name, it suggests
+ * an alternative.
+ */
 function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters<typeof insteadOf>[1]): string {
   const text = `Unknown tool: ${name.slice(0, 80)}`;
   if (!isMetaTool(name) && !agentTools.some(({ listed }) => listed.name === name))
@@ -104,13 +107,13 @@ function unknownTool({ agentTools }: AgentTools, name: string, known: Parameters
   return `${text}. svc has it, and it was not given here: name it in the address, /mcp?tools=…,${name}, or have the key or grant given it`;
 }
 
-/** What the client's user has said, where the client can ask. A user who said no is not asked again by the same request. */
+/** Returns the user's answer if the client can ask its user. The same request does not ask again after a no. */
 async function personOf(tools: AgentTools, params: Params, { principal }: McpContext) {
   const said = await readUserAnswer(tools, principal, params);
   return { confirmed: said.kind === "confirmed" ? said.name : undefined, isDeclined: said.kind === "declined" };
 }
 
-/** What the tool of that name answers; undefined where the client is given none. */
+/** Returns the answer of the tool with that name; undefined if the client does not have it. */
 async function answerTool(
   { views, caller, callMeta, agentTools, validators, db, clock }: AgentTools,
   { name, args, person }: { readonly name: string; readonly args: Params; readonly person: CallRequest["person"] },

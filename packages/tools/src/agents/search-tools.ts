@@ -7,7 +7,7 @@ import { readSearchRequest } from "../service/search-request.ts";
 import { answered, firstSentence, type ToolAnswer } from "./answer.ts";
 import { callerOf } from "./meta-tools.ts";
 
-/** Arguments of search_tools, as its schema lets them through. */
+/** Arguments of search_tools after its schema accepted them. */
 export type SearchArguments = {
   readonly query: string;
   readonly toolkit?: string;
@@ -15,16 +15,16 @@ export type SearchArguments = {
   readonly limit?: number;
 };
 
-/** Who searches, and by what. */
+/** The caller of a search and the tools it searches with. */
 export type SearchContext = Pick<ToolQuery, "availabilityOf"> & {
   readonly finder: ToolFinder;
   readonly principal: Pick<ProjectPrincipal, "projectId" | "binding">;
 };
 
-/** Long enough for what tells two tools apart, short enough for fifty of them. */
+/** Maximum length of a line: long enough to tell tools apart, short enough for fifty of them. */
 const lineMax = 140;
 
-/** Answers search_tools: a line for each tool that fits, best first, and how far to trust them. Throws the refusals of SearchTools. */
+/** Answers search_tools: a line for each matching tool, best first, and the confidence. Throws the errors of SearchTools. */
 export async function answerSearch(
   view: CatalogView,
   args: SearchArguments,
@@ -44,7 +44,7 @@ export async function answerSearch(
   );
 }
 
-/** What an agent does with what was found. */
+/** Advice to an agent for each confidence. */
 const adviceFor: Readonly<Record<Confidence, string>> = {
   high: "high. Take the first.",
   medium: "medium. Describe two of them and compare before you call one.",
@@ -59,7 +59,7 @@ type ToolLine = {
   readonly description: string;
   readonly accessClass: string;
   readonly requiredArguments: readonly string[];
-  /** The meta-tool that calls it. */
+  /** Meta-tool that calls it. */
   readonly callWith: string;
 };
 

@@ -1,7 +1,7 @@
 import { Fault, type PartedText, partedOf, renderAdvice, renderText, retryAfterText } from "@svc/core";
 import type { ToolAnswer } from "./answer.ts";
 
-/** How the API's names read to an agent: those of its own tools, or of what a person does where it has none. */
+/** The API's names in the agents' terms: names of their own tools, or of a person's task if no tool exists. */
 const words: Readonly<Record<string, string>> = {
   toolSlug: "slug",
   toolkitSlug: "toolkit",
@@ -28,7 +28,7 @@ const words: Readonly<Record<string, string>> = {
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",
-  // What a skill that cannot be begun is refused with: its program is for people to mend.
+  // A skill that cannot start has a program that a person must correct.
   ListSkills: "search_tools",
   GetSkill: "describe_tool",
   PromoteJob: "the console",
@@ -46,30 +46,33 @@ const words: Readonly<Record<string, string>> = {
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 
-/** A call or a field of the API as an agent knows it; other names stay. */
+/** Returns a call or a field of the API in the agents' terms. Other names stay. */
 function spokenName(named: string): string {
   const [name = "", ...how] = named.split(" ");
   return Object.hasOwn(words, name) ? [words[name], ...how].join(" ") : named;
 }
 
-/** A text in parts with the names that an agent knows. */
+/** Returns a text in parts with the names that an agent knows. */
 export function spokenText(said: PartedText): string {
   return renderText(said, (_kind, name) => spokenName(name));
 }
 
-/** A text of the service in the words of an agent's tools. */
+/** Returns a text of the service in the terms of the agents' tools. */
 export function spoken(text: string): string {
   return text.replace(pattern, (name) => words[name] ?? name);
 }
 
-/** A refusal that HTTP answers, with its advice in the names of these tools, and how long to wait: agents' clients show no headers. */
+/**
+ * Returns a fault for an HTTP answer, with its advice in the terms of these tools. It includes the time to wait because agents' clients
+ * show no headers.
+ */
 export function spokenFault(refusal: Fault): Fault {
   const { code, message, retryAfterMs } = refusal;
   const details = refusal.details.map((detail, index) => ({ ...detail, help: spokenHelp(refusal, index) }));
   return new Fault(code, message, details, retryAfterMs);
 }
 
-/** A refusal as a model reads it: what was wrong, what would be right and when, in the names of these tools. */
+/** Returns a fault for a model: the problem, the correct form and the time to wait, in the terms of these tools. */
 export function answerRefusal(refusal: Fault): ToolAnswer {
   const { reason = "INTERNAL", field = "" } = refusal.details[0] ?? {};
   const message = renderText(refusal.says, (kind, name) =>
@@ -83,7 +86,7 @@ export function answerRefusal(refusal: Fault): ToolAnswer {
   };
 }
 
-/** The help of a detail in the names of these tools, and the wait in it. */
+/** Returns the help of a detail in the terms of these tools, including the time to wait. */
 function spokenHelp(refusal: Fault, index: number): string {
   const help = refusal.advice[index] ?? partedOf("");
   return renderAdvice([help], retryAfterText(refusal), (_kind, name) => spokenName(name));

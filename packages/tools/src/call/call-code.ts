@@ -7,33 +7,33 @@ import { beginKeyed, type KeyContext } from "./gate/keyed-call.ts";
 import { checkArguments, describeFaults } from "./prepare/check-arguments.ts";
 import type { LedgerEntry } from "./record/ledger.ts";
 
-/** A confirmed call of code whose arguments fit, `confirm` taken out. */
+/** A confirmed call of code with valid arguments, `confirm` removed. */
 export type CodeCall = {
   readonly caller: Caller;
   readonly tool: CodeTool;
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-/** What code answered, or why it was not run at all. */
+/** Answer of code, or why it did not run. */
 export type CodeAnswer =
   | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>> }
   | { readonly outcome: "not_callable" | "no_account"; readonly message: string };
 
-/** Runs code of the service. Rejects when the store is away. */
+/** Runs code of the service. Rejects if the database is unavailable. */
 export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
 
-/** Finds code that a project has and its view does not list, such as an older version of a skill. */
+/** Finds code that a project has but its view does not list, such as an older version of a skill. */
 export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<CodeTool | undefined>;
 
-/** What calling code works with. Without `callCode` no code can be called on this node. */
+/** Dependencies of calls of code. Without `callCode`, this node cannot call code. */
 export type CodeContext = KeyContext & {
   readonly callCode?: CodeCaller | undefined;
   readonly findCode?: CodeFinder | undefined;
 };
 
 /**
- * Checks a call of code as that of an action is, runs it and records it. A dry run says only whether it would be run. Answers with
- * what holds its idempotency key where another call took that meanwhile.
+ * Checks a call of code as a call of an action is checked, then runs and records it. A dry run only reports if it would run. If another
+ * call took the idempotency key in between, returns that call's outcome.
  */
 export async function callCodeTool(
   context: CodeContext,
@@ -64,7 +64,7 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
     const { faults } = checked;
     return { result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }) };
   }
-  // Where a person confirms, the job that it begins asks for it, and the caller's word counts for nothing.
+  // If a person must confirm, the job that the call starts asks for it, and the caller's `confirm` is ignored.
   if (checked.isConfirmed || confirmingRule(caller.confirm, tool.class) !== undefined)
     return { run: () => callCode({ caller, tool, args: checked.params }) };
   const message = `${tool.slug} is destructive and was not begun; call it again with "confirm": true among its arguments to begin it`;

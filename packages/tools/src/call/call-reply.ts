@@ -3,36 +3,36 @@ import type { CallResult } from "../outcome.ts";
 import type { BoundRefusal } from "./find/bind.ts";
 import type { EarlierOutcome, KeyRefusal } from "./gate/keyed-call.ts";
 
-/** What a call meets that may not go for a call limit of the project, or its toolkit's own rate. Nothing was sent, or recorded. */
+/** The reply to a call stopped by a call limit of the project or by the toolkit's own rate. Nothing was sent or recorded. */
 export type LimitRefusal = {
   readonly outcome: "limited";
-  /** The limit's name; of a toolkit's own rate `@` and its slug. */
+  /** Name of the limit; for a toolkit's own rate, `@` and its slug. */
   readonly limit: string;
   readonly isPaused: boolean;
-  /** When to ask again; a job's turns are given out one after the other. */
+  /** When to try again, milliseconds from now. Jobs get successive times. */
   readonly retryAfterMs: number;
 };
 
-/** What came of it. `callId` is undefined for dry runs, which leave no trace. */
+/** Answer of a call. `callId` is undefined for dry runs, which are not recorded. */
 export type CallAnswer = {
   readonly callId: Id<"call"> | undefined;
   readonly result: CallResult;
   readonly isSandbox: boolean;
-  /** Whether this is what an earlier call with the same idempotency key was answered. */
+  /** True if this is the answer of an earlier call with the same idempotency key. */
   readonly isReplay: boolean;
-  /** Whether a held call is confirmed by a person, whatever its arguments say. */
+  /** True if only a person can confirm the call, regardless of its arguments. */
   readonly isForPerson?: boolean | undefined;
-  /** What the person's yes is good for, where the caller asks the person itself. */
+  /** Name of the call to confirm, if the caller asks the person itself. */
   readonly askFor?: string | undefined;
-  /** The job that asks the person. */
+  /** Job that asks the person. */
   readonly jobId?: Id<"job"> | undefined;
 };
 
 /**
- * What is to be expected of a call. `answered`: its result says what came of it. `held`: nothing was sent, since it is destructive
- * and not confirmed, or a person is asked first. `in_progress`: the first call of the idempotency key still runs. `key_reused`: the key was used for something
- * else. `limited`: a call limit is full, or paused. `refused`: its caller is bound, and it reaches beyond that. `no_such_tool`: the project sees none of that slug; `meant` is the nearest that it
- * does see.
+ * Every expected outcome of a call. `answered`: see its result. `held`: nothing was sent because the call needs confirmation.
+ * `in_progress`: the first call with the idempotency key is still running. `key_reused`: the key was used for another call. `limited`: a
+ * call limit is full or paused. `refused`: the call is outside the caller's scope. `no_such_tool`: the project sees no tool with that slug;
+ * `meant` is the nearest one that it sees.
  */
 export type CallReply =
   | { readonly outcome: "answered" | "held"; readonly answer: CallAnswer }
@@ -41,12 +41,12 @@ export type CallReply =
   | BoundRefusal
   | { readonly outcome: "no_such_tool"; readonly toolSlug: string; readonly meant: string | undefined };
 
-/** A call as it was answered. */
+/** Returns the reply for an answer. */
 export function replyOf(answer: CallAnswer): CallReply {
   return { outcome: answer.result.outcome === "held" ? "held" : "answered", answer };
 }
 
-/** What a call is told that meets one made before under its idempotency key. */
+/** Returns the reply to a call whose idempotency key an earlier call holds. */
 export function replyOfEarlier({ isSandbox }: { readonly isSandbox: boolean }, earlier: EarlierOutcome): CallReply {
   if (earlier.outcome !== "ended") return earlier;
   const { callId, result } = earlier;

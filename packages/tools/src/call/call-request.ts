@@ -3,72 +3,74 @@ import type { AccountId, Binding, ConfirmRule, Id, KeyId, ProjectId, Role } from
 import type { CallRecord } from "@svc/db/calls/repo";
 import type { SecretUse } from "./prepare/secret-uses.ts";
 
-/** Who makes a call, and in which job. */
+/** The caller of a tool and its job, if any. */
 export type Caller = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId | undefined;
-  /** The key's role, where a key calls: a plan that needs approval is begun by an approver's. */
+  /** Role of the key, if a key calls. Only an approver's key starts a plan that needs approval. */
   readonly role?: Role | undefined;
-  /** What it is bound to, its jobs included; undefined for nothing. */
+  /** Scope of the caller, which its jobs inherit. Undefined: not scoped. */
   readonly binding?: Binding | undefined;
-  /** By which rules a person confirms its calls; undefined for none. Jobs have a person confirm their calls themselves. */
+  /** Rules by which a person confirms the caller's calls. Undefined: none. Jobs ask a person themselves. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
   readonly job?: { readonly id: Id<"job">; readonly stepId: string } | undefined;
 };
 
-/** Arguments that are made when a call is prepared, and what of them no text may repeat. */
+/** Arguments that are created when a call is prepared, and the values among them that no text may repeat. */
 export type LateArguments = { readonly args: Readonly<Record<string, unknown>>; readonly secrets: readonly string[] };
 
-/** What a job says of a call it makes, or makes again. */
+/** A job's information about a call that it makes, possibly again. */
 type CallOfJob = {
-  /** What an earlier version of svc called the idempotency key: a call that holds it holds the key. */
+  /** Idempotency key of an earlier svc version. A call that holds it also holds the current key. */
   readonly formerKey?: string | undefined;
   /**
-   * True if no call was made under the key before, as far as the job knows: then it is taken without being looked for. One that is
-   * held after all is answered from then on as ever.
+   * True if the job knows of no earlier call with the key; the key is then taken without a lookup. If a call holds it all the same, that
+   * call's outcome is returned as usual.
    */
   readonly isFirst?: boolean | undefined;
   /**
-   * The end of the backup that the store was restored from, if the store that it was taken of may have made the call since: a write to
-   * an app that takes no keys is not sent, and in doubt. Epoch milliseconds.
+   * End of the restored backup, epoch milliseconds, if the original database may have made the call since. A write to an app without
+   * idempotency keys is then not sent, and its outcome is unknown.
    */
   readonly restoredFrom?: number | undefined;
-  /** Takes the ledger's row of the call's end, to commit it with what follows from the call. Default: it is committed at once. */
+  /** Receives the ledger row at the end of the call, to commit it with the job's own changes. Default: the row is committed at once. */
   readonly takeRecord?: ((record: CallRecord) => void) | undefined;
 };
 
-/** A call as it is asked for. */
+/** A request to call a tool. */
 export type CallRequest = {
   readonly caller: Caller;
   readonly toolSlug: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
   readonly accountId: AccountId | undefined;
-  /** The caller's own; undefined when every call is to be executed. */
+  /** The caller's idempotency key. Undefined: every call is executed. */
   readonly idempotencyKey: string | undefined;
   readonly job?: CallOfJob | undefined;
-  /** Shows what would be sent, and sends nothing. */
+  /** True to show the request without sending it. */
   readonly isDryRun: boolean;
-  /** The app's idempotency key where the caller keeps one of its own over repeats, as jobs do. */
+  /** Idempotency key for the app, if the caller keeps its own over repeats, as jobs do. */
   readonly appKey?: string | undefined;
-  /** The definition to call by, in place of the one that the project sees now. */
+  /** Definition to call, instead of the one that the project sees now. */
   readonly pinned?: { readonly toolkit: Toolkit; readonly action: Action } | undefined;
-  /** Time for the call, 30 s at most, which is the default. */
+  /** Time for the call, milliseconds. At most 30 s, which is the default. */
   readonly timeoutMs?: number | undefined;
-  /** How long the call waits for its turn where a limit is full. Default 2 s. Who comes back by itself waits for none. */
+  /** Maximum wait for a full limit, milliseconds. Default 2 s. 0 for callers that try again later by themselves. */
   readonly limitWaitMs?: number | undefined;
-  /** Secrets of the project that are filled in among the arguments when it is sent, in place of what `args` has there. */
+  /** Secrets of the project that replace values in `args` when the call is sent. */
   readonly secretUses?: readonly SecretUse[] | undefined;
   /**
-   * Makes the arguments anew when the call is prepared, with what differs each time it is made, and so is no part of what makes two calls the
-   * same; and what of them no text may repeat.
+   * Creates the arguments when the call is prepared. Parts that differ each time do not count when two calls are compared. Also returns the
+   * values that no text may repeat.
    */
   readonly late?: (() => Promise<LateArguments>) | undefined;
   /**
-   * Where the caller can ask a person itself about a call that one confirms. If the rules of the call allow that (`elicitation`), it is told
-   * what to ask about, and no job is begun. `confirmed` is the name of the call that the person has said yes to.
+   * Set if the caller can ask a person itself. If the call's rules allow `elicitation`, the caller gets the question and no job starts.
+   * `confirmed`: name of the call that the person confirmed.
    */
   readonly person?: { readonly confirmed: string | undefined } | undefined;
-  /** What no message about the call may quote, beside its sensitive arguments: a job hands a tool what others keep secret. */
+  /**
+   * Values that no message about the call may quote, in addition to its sensitive arguments: a job passes values that others keep secret.
+   */
   readonly secrets?: readonly string[] | undefined;
 };

@@ -11,26 +11,26 @@ import type { MadeCall } from "./prepare/prepared-call.ts";
 import { type ReadyCall, type ReadyContext, readyCall } from "./ready-call.ts";
 import type { ExecuteContext } from "./send/execute.ts";
 
-/** Calls tools. Rejects only when the store is away before anything was sent. */
+/** Calls tools. Rejects only if the database is unavailable before anything is sent. */
 export type ToolCaller = {
   call(request: CallRequest): Promise<CallReply>;
   /**
-   * Readies a call whose beginning and end its caller commits together with what it writes itself. Undefined for one that is to be made
-   * by `call`: it ends before anything is sent, or its idempotency key is held. Nothing is recorded.
+   * Prepares a call whose start and end the caller commits together with its own changes. Undefined if `call` must make it: it ends before
+   * anything is sent, or its idempotency key is taken. Records nothing.
    */
   ready(request: CallRequest): Promise<ReadyCall | undefined>;
 };
 
-/** A caller of tools that knows which of its calls are under way. */
+/** A caller of tools that tracks its running calls. */
 export type DrainingToolCaller = ToolCaller & {
-  /** Resolves once no call is under way: each has answered, and its outcome is recorded where the store took it. */
+  /** Resolves when no call is running: each has an answer, and its outcome is recorded if the database accepted it. */
   drain(): Promise<void>;
 };
 
-/** What calling works with. */
+/** Dependencies of tool calls. */
 export type ToolCallContext = ReadyContext & ExecuteContext & CodeContext & PersonContext;
 
-/** Makes a caller of tools over the parts of a node. */
+/** Creates a caller of tools from the parts of a node. */
 export function createToolCaller(options: Omit<ToolCallContext, "keys">): DrainingToolCaller {
   const context: ToolCallContext = { ...options, keys: createKeyStore(options.db) };
   const underWay = new Set<Promise<unknown>>();

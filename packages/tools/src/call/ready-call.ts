@@ -8,40 +8,40 @@ import type { MadeCall, PreparedCall } from "./prepare/prepared-call.ts";
 import type { Ledger, LedgerEntry } from "./record/ledger.ts";
 import { type ExecuteContext, type ExecuteOptions, executeCall } from "./send/execute.ts";
 
-/** The end of a call that was executed, for its caller to commit. */
+/** The end of an executed call, for its caller to commit. */
 export type UnrecordedEnd = {
   /**
-   * Its row in the ledger as it is to be. No answer is kept for its idempotency key: with it is committed what the caller made of the
-   * answer, and nobody asks again.
+   * Complete ledger row. No answer is kept for the idempotency key, because the caller commits its own result with the row and the call is
+   * not repeated.
    */
   readonly record: CallRecord;
-  /** Whether its row is there from its beginning, and lacks its end alone. */
+  /** True if the row exists since the start of the call and only its end is missing. */
   readonly wasBegun: boolean;
-  /**
-   * Commits it alone, with its idempotency key, for a caller that came to no commit. Never rejects: who hears of calls that are not
-   * recorded is told.
-   */
+  /** Commits the row alone, with its idempotency key, for a caller that could not commit. Never rejects: `onUnrecorded` receives errors. */
   write(): Promise<void>;
 };
 
-/** What came of a ready call. `end` is what its caller commits; undefined where there is nothing to commit any more. */
+/** Outcome of a ready call. `end`: the part for the caller to commit; undefined if there is nothing left to commit. */
 export type SentCall = { readonly called: CallReply; readonly end: UnrecordedEnd | undefined };
 
-/** A call that is ready to be sent. `send` or `cancel` is to be called, once. */
+/** A call that is ready to be sent. Call `send` or `cancel` exactly once. */
 export type ReadyCall = {
   /**
-   * What its caller commits before it is sent: else nobody knows after a crash that it may have been executed. One that finds the key
-   * held is not to be sent. Undefined for a read.
+   * The row that the caller commits before sending; without it, a crash hides that the call may have been executed. Do not send if the key
+   * is already taken. Undefined for a read.
    */
   readonly begun: CallRecord | undefined;
   send(): Promise<SentCall>;
   cancel(): void;
 };
 
-/** What readying calls works with. */
+/** Dependencies of ready calls. */
 export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
-/** Readies what `call` would send; undefined if it ends before, or is to be made by that, as one that hooks are asked about. Nothing is recorded. */
+/**
+ * Prepares the call that `call` would send. Undefined if it ends before sending or must go through `call`, for example because hooks review
+ * it. Records nothing.
+ */
 export async function readyCall(context: ReadyContext, request: CallRequest): Promise<ReadyCall | undefined> {
   const taken = await takeToTheGate(context, request);
   if (taken.at !== "gate" || taken.made.hooks !== undefined || request.isDryRun) return undefined;
@@ -57,7 +57,7 @@ export async function readyCall(context: ReadyContext, request: CallRequest): Pr
 
 type Entered = Exclude<Awaited<ReturnType<typeof enter>>, { kind: "full" }>;
 
-/** A call that has its turn, which ends with it. */
+/** Returns a call that its limits admitted. Its slots are released when it ends. */
 function readied(
   context: ReadyContext,
   { entry, prepared, plan }: MadeCall<PreparedCall>,
@@ -82,12 +82,12 @@ function readied(
   };
 }
 
-/** What executing a ready call works with. */
+/** Dependencies of executing a ready call. */
 type ExecuteReadyContext = Omit<ExecuteContext, "ledger"> & {
   readonly ledger: Pick<Ledger, "ended" | "bound" | "put">;
 };
 
-/** A call that may be sent, and its row as it was committed; undefined for a read, which is not begun. */
+/** A call to send and its committed row. The row is undefined for a read, which has no start row. */
 type ReadyExecution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
@@ -95,8 +95,8 @@ type ReadyExecution = ExecuteOptions & {
 };
 
 /**
- * Sends a call whose caller commits its end. The end of one that did not go well is committed here: what follows from that may be
- * another attempt, after a wait, and a crash in it must not leave the outcome in doubt.
+ * Sends a call whose caller commits its end. A failed call's end is committed here: the caller may wait and try again, and a crash in
+ * between must not leave the outcome in doubt.
  */
 async function executeReady(
   context: ExecuteReadyContext,

@@ -14,12 +14,12 @@ import type { CallObservation } from "./record/observer.ts";
 import { testCatalog } from "./test-toolkits.ts";
 import { createScriptedApp, type ScriptedApp } from "./test-transport.ts";
 
-/** The credential of every account of these tests. */
+/** Credential of every account in these tests. */
 export const credential = "planted-credential";
 
-/** Accounts of these tests: every entity has one, but for `nobody` and `expired`. */
+/** Accounts of these tests: every entity has one, except `nobody` and `expired`. */
 export type TestAccounts = AccountAccess & {
-  /** What `refused` answers next, and how often it was asked. */
+  /** The next answer of `refused`, and the number of its calls. */
   refusals: { renews: boolean; count: number };
   grantedScopes: readonly string[];
   /** Runs before a credential is read. */
@@ -64,7 +64,7 @@ function createTestAccounts(): TestAccounts {
   return made;
 }
 
-/** A node as far as calls go: its app is scripted, its accounts are at hand, and no engine is at work. */
+/** A node for calls: its app is scripted, its accounts are in memory, and no engine runs. */
 export type TestNode = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -74,21 +74,21 @@ export type TestNode = {
   readonly ledger: Ledger;
   readonly views: CatalogViews;
   readonly caller: DrainingToolCaller;
-  /** What the ledger told its observer. */
+  /** Calls reported to the ledger's observer. */
   readonly observed: CallObservation[];
-  /** What could not be recorded. */
+  /** Calls that could not be recorded. */
   readonly unrecorded: readonly string[];
-  /** Calls a tool of the desk for the project and entity `ann`. Rejects as CallTool does where there is no answer. */
+  /** Calls a tool of the desk for the project and entity `ann`. Rejects like CallTool if there is no answer. */
   call(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallAnswer>;
-  /** The same, with what else is to be expected of a call as it is. */
+  /** Does the same and returns every outcome unchanged. */
   ask(projectId: ProjectId, tool: string, changes?: Partial<CallRequest>): Promise<CallReply>;
-  /** A client of one of its services, with a key of the project. */
+  /** Returns a client of one of its services, with a key of the project. */
   readonly client: Node["client"];
-  /** The ledger's rows of a project, oldest first. */
+  /** Returns the ledger's rows of a project, oldest first. */
   rows(projectId: ProjectId): Promise<Record<string, unknown>[]>;
 };
 
-/** Makes a node over a database that others may share; the clock passes at once whenever it is waited for. */
+/** Creates a node on a database that others may share. Its clock advances at once when code waits for it. */
 export function createTestNode(
   db: Database,
   { app = createScriptedApp(), clock = createTestClock(), sealer = testSealer, catalog = testCatalog() } = {},

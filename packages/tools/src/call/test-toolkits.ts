@@ -37,7 +37,7 @@ const note = {
 };
 const noteBody = { text: "{{params.text}}", pin: "{{params.pin}}" };
 
-/** No two tools of a toolkit may have one description. */
+/** Gives each tool of a toolkit its own description, as the catalog requires. */
 function describedByName(tools: ToolkitSource["tools"]): ToolkitSource["tools"] {
   const entries = Object.entries(tools);
   return Object.fromEntries(
@@ -45,7 +45,7 @@ function describedByName(tools: ToolkitSource["tools"]): ToolkitSource["tools"] 
   );
 }
 
-/** A desk with a tool of each class, with and without idempotency keys, sensitive arguments and results. */
+/** A desk toolkit with a tool of each class, with and without idempotency keys, sensitive arguments and results. */
 export const deskToolkit: ToolkitSource = {
   toolkit: {
     slug: "desk",
@@ -119,13 +119,13 @@ export const deskToolkit: ToolkitSource = {
   }),
 };
 
-/** A toolkit that the deployment has to place. */
+/** A toolkit whose base URL the deployment must set. */
 export const unplacedToolkit: ToolkitSource = {
   toolkit: { ...deskToolkit.toolkit, slug: "unplaced", baseUrl: "{{deployment.provider_base_url}}/v1" },
   tools: { read_ticket: action({}) },
 };
 
-/** A toolkit whose host is made of an account variable. */
+/** A toolkit whose host contains an account variable. */
 export const hostedToolkit: ToolkitSource = {
   toolkit: {
     ...deskToolkit.toolkit,
@@ -136,12 +136,12 @@ export const hostedToolkit: ToolkitSource = {
   tools: { read_ticket: action({}) },
 };
 
-/** The catalog of these tests, with triggers beside. */
+/** Returns the catalog of these tests, including triggers. */
 export function testCatalog(): Catalog {
   return catalogOf({ toolkits: [deskToolkit, unplacedToolkit, hostedToolkit, sampleToolkits.codeHost] });
 }
 
-/** A tool of the desk, compiled; with changes to its definition. */
+/** Returns a compiled tool of the desk, with changes to its definition. */
 export function deskAction(name: string, changes: object = {}): Action {
   const tool = { ...deskToolkit.tools[name], ...changes } as ToolSource;
   const found = catalogOf({ toolkits: [{ ...deskToolkit, tools: { [name]: tool } }] }).tools.get(`desk.${name}`);

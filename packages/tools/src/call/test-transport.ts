@@ -1,19 +1,19 @@
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "@svc/connections";
 
-/** What a scripted app does with a request. */
+/** A scripted app's reaction to a request. */
 export type Move = AppAnswer | ((request: AppRequest) => AppAnswer | Promise<AppAnswer>);
 
-/** An app that answers from a script, then with 200 and a ticket; it keeps what it was sent. */
+/** An app that answers from a script, then with 200 and a ticket. It keeps the requests. */
 export type ScriptedApp = {
   readonly transport: AppTransport;
   readonly requests: AppRequest[];
   readonly calls: AppCall[];
   readonly timeouts: number[];
-  /** Adds what is done with the next requests. */
+  /** Adds reactions to the next requests. */
   does(...moves: Move[]): void;
 };
 
-/** Makes a scripted app. */
+/** Creates a scripted app. */
 export function createScriptedApp(...script: Move[]): ScriptedApp {
   const moves = [...script];
   const requests: AppRequest[] = [];
@@ -31,13 +31,13 @@ export function createScriptedApp(...script: Move[]): ScriptedApp {
   return { transport, requests, calls, timeouts, does: (...more) => void moves.push(...more) };
 }
 
-/** An answer of JSON, or of a text as it is. */
+/** Returns an answer with JSON, or with a text unchanged. */
 export function answer(status: number, body: unknown = "", headers: Record<string, string> = {}): AppAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { kind: "answer", status, headers, body: Buffer.from(text) };
 }
 
-/** The ways in which no answer comes. */
+/** The ways in which no answer arrives. */
 export const cut: AppAnswer = { kind: "broken", sent: true, message: "the connection was closed" };
 export const cutBefore: AppAnswer = { kind: "broken", sent: false, message: "the connection was closed" };
 export const timedOut: AppAnswer = { kind: "timeout", sent: true, message: "no answer in time" };

@@ -12,44 +12,44 @@ import {
 import { type LinePace, slowDown, ToolkitLines } from "./toolkit-lines.ts";
 import { blocksOf, likenessesOf, type Vector, type VectorBlocks } from "./vectors.ts";
 
-/** Where the tools of a toolkit lie. */
+/** Vectors of a toolkit's tools. */
 export type ToolkitVectors = {
-  /** By the place of a tool in the toolkit's index; a skill has none. */
+  /** By the tool's position in the toolkit's index. Skills have no vector. */
   readonly vectors: VectorBlocks;
-  /** How near each of the texts without sense comes to one of the tools. */
+  /** For each meaningless text, its similarity to the nearest tool. */
   readonly senseless: readonly number[];
 };
 
-/** Vectors of toolkits in memory, had in the background. */
+/** Keeps the vectors of toolkits in memory and reads them in the background. */
 export type VectorKeeper = {
-  /** Undefined until they are there: then they are on their way. */
+  /** Undefined until they are loaded; the first call starts loading. */
   of(toolkit: Toolkit): ToolkitVectors | undefined;
   /** Ends the background work. */
   close(): Promise<void>;
 };
 
-/** Vectors are read anew after this time, so that the store knows that they are used. */
+/** Vectors are read again after this time, so that the database records their use. Milliseconds. */
 const freshMs = 86_400_000;
-/** Toolkits that may wait. What gives way to others is wanted again when it is searched. */
+/** Maximum number of waiting toolkits. A toolkit that is dropped is added again when it is searched. */
 const waitingMax = 2_000;
-/** Between two failures that are told. */
+/** Minimum time between two reported failures, milliseconds. */
 const reportIntervalMs = 5_000;
 
 type Kept = ToolkitVectors & { readonly readAt: number };
 
-/** What the keeper works with. `onFailed` hears of failures, once in 5 s at most: it goes on after a pause. */
+/** Dependencies of the keeper. `onFailed` receives failures, at most once in 5 s; the keeper continues after a pause. */
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 
 /**
- * Makes it. A toolkit is had by itself, in requests that hold texts of no other, and owners take turns: what an endpoint does not take of one
- * project's keeps nobody else waiting.
+ * Creates the keeper. Each request holds texts of one toolkit only, and owners take turns: texts that an endpoint refuses delay only their
+ * own project.
  */
 export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   const { clock, endpoint, onFailed } = options;
   const kept = new WeakMap<Toolkit, Kept>();
   const lines = new ToolkitLines(waitingMax);
   const closing = new AbortController();
-  /** Of the texts without sense, which come before any toolkit. */
+  /** Pace of the meaningless texts, which come before any toolkit. */
   const ownPace: LinePace = { failures: 0, notBeforeMs: 0 };
   let senseless: readonly Vector[] | undefined;
   let reportedAtMs = Number.NEGATIVE_INFINITY;
@@ -104,7 +104,7 @@ export function createVectorKeeper(options: VectorKeeperOptions): VectorKeeper {
   };
   const want = (toolkit: Toolkit) => {
     if (closing.signal.aborted) return;
-    // Whoever is new does not wait until others may have another turn.
+    // A new toolkit does not wait until others may have another turn.
     if (lines.add(toolkit)) nap.abort();
     working ??= work().finally(() => {
       working = undefined;
@@ -136,7 +136,7 @@ async function placed(
   for (const text of apart) {
     const likenesses = likenessesOf(text, vectors).filter((likeness) => !Number.isNaN(likeness));
     senseless.push(likenesses.reduce((most, likeness) => Math.max(most, likeness), -1));
-    // All of them together would keep the event loop for 20 ms, of a large toolkit.
+    // All vectors of a large toolkit together would block the event loop for 20 ms.
     await setImmediate();
   }
   return { vectors, senseless };

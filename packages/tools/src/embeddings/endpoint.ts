@@ -3,22 +3,22 @@ import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { EmbeddingsCall, EndpointOutcome } from "./observer.ts";
 import { dimensionBounds, packVector, type Vector } from "./vectors.ts";
 
-/** Where texts are turned into vectors, as the deployment says. */
+/** The endpoint that turns texts into vectors, from the deployment's configuration. */
 export type EmbeddingsTarget = {
-  /** The whole address, such as https://host/v1/embeddings. */
+  /** Complete address, such as https://host/v1/embeddings. */
   readonly url: string;
   readonly model: string;
 };
 
-/** Asks the endpoint. */
+/** Client of the endpoint. */
 export type EmbeddingsEndpoint = EmbeddingsTarget & {
-  /** The vectors of texts, in order. Throws EmbeddingsError. */
+  /** Returns the vectors of texts, in order. Throws EmbeddingsError. */
   embed(texts: readonly string[]): Promise<Vector[]>;
-  /** Cuts what is under way. */
+  /** Aborts running requests. */
   close(): Promise<void>;
 };
 
-/** Why there are no vectors, as the end of a sentence about the endpoint; it holds nothing of what was asked or answered. */
+/** Why there are no vectors, as the end of a sentence about the endpoint. It contains nothing of the request or the answer. */
 export class EmbeddingsError extends Error {
   override readonly name = "EmbeddingsError";
   readonly kind: Exclude<EndpointOutcome, "ok">;
@@ -29,26 +29,29 @@ export class EmbeddingsError extends Error {
   }
 }
 
-/** What an endpoint is made of. */
+/** Dependencies and limits of an endpoint. */
 export type EndpointOptions = EmbeddingsTarget & {
   readonly guard: AddressGuard;
-  /** The bearer token at that time; empty or undefined for none. */
+  /** Returns the current bearer token; empty or undefined for none. */
   readonly key: () => Promise<string | undefined>;
-  /** For the whole answer, milliseconds. */
+  /** Timeout for the whole answer, milliseconds. */
   readonly timeoutMs: number;
-  /** Texts asked for at once, at most: with the size of vectors it bounds what is read of an answer. */
+  /** Maximum texts per request. Together with the vector size, it limits how much of an answer is read. */
   readonly textsMax: number;
   readonly connections: number;
   readonly clock: Clock;
-  /** Hears of each call that ended. */
+  /** Called when a request has ended. */
   readonly onCalled: (call: Omit<EmbeddingsCall, "what">) => void;
 };
 
-/** Room for each number of a vector as JSON writes it, and for what stands around them. */
+/** Bytes reserved for each number of a vector in JSON, including punctuation. */
 const numberBytes = 28;
 const aroundBytes = 16_384;
 
-/** Makes it: one POST for a few texts, as OpenAI's API has it. Its address is judged by the guard where it is dialled; no redirect is followed. */
+/**
+ * Creates the client: one POST for a few texts, in the form of OpenAI's API. The address guard checks the address when it is dialled;
+ * redirects are not followed.
+ */
 export function createEmbeddingsEndpoint(options: EndpointOptions): EmbeddingsEndpoint {
   const { url, model, guard, timeoutMs, textsMax, connections } = options;
   const agent = createGuardedAgent({

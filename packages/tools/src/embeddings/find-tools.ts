@@ -13,40 +13,40 @@ import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
 import { likenessesOf, type Vector } from "./vectors.ts";
 
-/** Finds the tools of a view, by their words and, where the deployment names an endpoint, by their meaning. */
+/** Finds the tools of a view by words and, if the deployment configures an endpoint, by meaning. */
 export type ToolFinder = {
   /**
-   * The tools of a project's view that fit, best first. It waits at most 300 ms for the endpoint, whose answer is charged to the project, and does
-   * without it then. Never rejects.
+   * Returns the matching tools of a project's view, best first. Waits at most 300 ms for the endpoint, charges its answer to the project,
+   * and otherwise uses words only. Never rejects.
    */
   find(projectId: ProjectId, view: Catalog, query: ToolQuery): Promise<FoundTools>;
-  /** Has the vectors of a view, in the background, before anybody searches it. Whether those of every toolkit are there. */
+  /** Starts loading the vectors of a view in the background, before the first search. True if the vectors of every toolkit are loaded. */
   prepare(view: Catalog): boolean;
   close(): Promise<void>;
 };
 
-/** Finds tools by words alone. */
+/** Finds tools by words only. */
 export const wordFinder: ToolFinder = {
   find: async (_projectId, view, query) => searchOf(view).search(query),
   prepare: () => true,
   close: async () => {},
 };
 
-/** What a finder by meaning works with. */
+/** Dependencies of a finder by meaning. */
 export type MeaningFinderOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly guard: AddressGuard;
   readonly place: EmbeddingsTarget;
-  /** The endpoint's bearer token at that time; empty or undefined for none. */
+  /** Returns the endpoint's current bearer token; empty or undefined for none. */
   readonly key: () => Promise<string | undefined>;
   readonly observer: EmbeddingsObserver;
 };
 
-/** How long the endpoint has for the text of a query once a search no longer waits for it, and for texts of tools, milliseconds. */
+/** Timeouts of the endpoint, milliseconds: for a query's text after the search stopped waiting, and for texts of tools. */
 const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 
-/** Finds tools by words and meaning. Queries and texts of tools are asked for apart: neither waits for the other. */
+/** Creates a finder by words and meaning. Queries and texts of tools use separate requests, so neither waits for the other. */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const { place, guard, key, clock, observer } = options;
   const endpointFor = (
@@ -57,7 +57,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
     });
-  // A connection for each question: none waits behind another project's.
+  // One connection per question, so none waits for another project's.
   const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });
   const texts = endpointFor("tools", { timeoutMs: timeouts.toolsMs, textsMax: batchMax, connections: 1 });
   const onFailed = (error: Error) => observer.failed("tools", error);
@@ -68,7 +68,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       const request = requestPartOf(query.query).trim();
       const asked = request === "" || query.kind === "trigger" ? undefined : request;
       const known = vectorsOf(view, keeper);
-      // Nothing is asked that nothing could be compared with.
+      // Without known vectors there is nothing to compare with, so the endpoint is not asked.
       const vector = asked === undefined || known.size === 0 ? undefined : await asker.of(projectId, asked);
       if (asked !== undefined && known.size === 0) observer.searched("unready");
       const nearness = vector && (await nearnessOf(known, vector));
@@ -81,7 +81,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   };
 }
 
-/** By the slug of their toolkits. */
+/** By the slug of the toolkit. */
 type KnownVectors = ReadonlyMap<string, ToolkitVectors>;
 
 function vectorsOf({ toolkits }: Catalog, keeper: VectorKeeper): KnownVectors {
@@ -93,11 +93,11 @@ function vectorsOf({ toolkits }: Catalog, keeper: VectorKeeper): KnownVectors {
   return known;
 }
 
-/** How near everything is to a query, measured against how near texts without sense come to the same tools. */
+/** Returns the similarity of every tool to a query, relative to the similarity of meaningless texts to the same tools. */
 async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness> {
   const likenesses = new Map<string, readonly number[]>();
   for (const [slug, { vectors }] of known) {
-    // A toolkit takes a fifth of a millisecond at most; a view of 10,000 tools would keep the event loop for 10.
+    // A toolkit takes at most a fifth of a millisecond; a view of 10,000 tools would block the event loop for 10.
     if (likenesses.size % toolkitsAtOnce === toolkitsAtOnce - 1) await setImmediate();
     likenesses.set(slug, likenessesOf(query, vectors));
   }
@@ -117,7 +117,7 @@ async function nearnessOf(known: KnownVectors, query: Vector): Promise<Nearness>
   };
 }
 
-/** Toolkits whose tools are compared before whatever else the event loop has to do is done: 200 tools in one are the most. */
+/** Number of toolkits compared before the event loop runs other work. A toolkit has at most 200 tools. */
 const toolkitsAtOnce = 16;
-/** What a floor stands above all that has no sense, at the least. */
+/** Minimum distance of the floor above the similarity of meaningless texts. */
 const spreadMin = 0.05;

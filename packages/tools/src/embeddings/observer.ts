@@ -1,28 +1,28 @@
-/** What the embeddings endpoint is asked for: the words of a search, or texts of tools. */
+/** Purpose of a request to the embeddings endpoint: the words of a search, or texts of tools. */
 export type EmbeddingsPurpose = "search" | "tools";
 
-/** What came of a call to the endpoint. `refused`: it answered with another status than 200. `unkeyed`: its key could not be read. */
+/** Outcome of a request to the endpoint. `refused`: it answered with another status than 200. `unkeyed`: its key could not be read. */
 export type EndpointOutcome = "ok" | "refused" | "late" | "unreachable" | "malformed" | "unkeyed";
 
 /**
- * How a search by meaning came by the vector of its words. `asked`: of the endpoint. `kept`: it was in memory. The others went by words alone.
- * `unready`: no tool has a vector yet. `crowded`: the project, or the node, had as many questions under way as it may. `paused`: an earlier one of the
- * project failed a short time ago. `late`: there was no answer in time. `failed`: the answer was none.
+ * How a search by meaning got the vector of its words. `asked`: from the endpoint. `kept`: from memory. For the other outcomes the search
+ * used words only. `unready`: no tool has a vector yet. `crowded`: the project or the node had its maximum of running questions. `paused`:
+ * an earlier question of the project failed recently. `late`: no answer in time. `failed`: no valid answer.
  */
 export type SearchOutcome = "asked" | "kept" | "unready" | "crowded" | "paused" | "late" | "failed";
 
-/** A call to the endpoint that has ended. */
+/** A request to the endpoint that has ended. */
 export type EmbeddingsCall = {
   readonly what: EmbeddingsPurpose;
   readonly outcome: EndpointOutcome;
   readonly durationMs: number;
 };
 
-/** Who watches what an embeddings endpoint is asked. */
+/** Observes requests to an embeddings endpoint. */
 export type EmbeddingsObserver = {
   called(call: EmbeddingsCall): void;
-  /** A search whose words could be compared with tools by meaning. */
+  /** Called for a search that could be compared by meaning. */
   searched(outcome: SearchOutcome): void;
-  /** The endpoint is not asked for a while: searches of a project, or tools that have no vector yet, do without. Of searches: every 5 s at most. */
+  /** Called when the endpoint pauses: searches of a project, or tools without a vector, do without it. For searches, at most every 5 s. */
   failed(what: EmbeddingsPurpose, error: Error): void;
 };

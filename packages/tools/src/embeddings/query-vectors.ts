@@ -5,8 +5,8 @@ import { ProjectPauses, QuestionRoom } from "./question-room.ts";
 import type { Vector } from "./vectors.ts";
 
 /**
- * Vectors of what projects searched for, each project's own: how soon a search is answered tells nobody what others searched for. One more than
- * `countMax` takes the place of the least recently used one of the project that has most.
+ * Vectors of past queries, separate for each project, so that response times reveal nothing of others' searches. When `countMax` is
+ * exceeded, the least recently used vector of the project with the most is removed.
  */
 export class KeptVectors {
   readonly #countMax: number;
@@ -17,7 +17,7 @@ export class KeptVectors {
     this.#countMax = countMax;
   }
 
-  /** The vector, which counts as used by that. */
+  /** Returns the vector and marks it as used. */
   get(projectId: ProjectId, text: string): Vector | undefined {
     const own = this.#ofProjects.get(projectId);
     const vector = own?.get(text);
@@ -46,22 +46,22 @@ export class KeptVectors {
   }
 }
 
-/** Vectors of what is searched for. */
+/** Vectors of search queries. */
 type QueryVectors = {
-  /** The vector of a text within 300 ms, charged to the project; undefined where there is none by then. Never rejects. */
+  /** Returns the vector of a text within 300 ms, charged to the project; undefined if there is none by then. Never rejects. */
   of(projectId: ProjectId, text: string): Promise<Vector | undefined>;
 };
 
-/** How long a search waits in all, and for room to ask at most, milliseconds. */
+/** Maximum wait of a search, milliseconds: in total, and for a free slot to ask. */
 const waits = { allMs: 300, roomMs: 100 };
-/** Queries whose vectors are kept in memory: what a program asks again and again is asked of the endpoint once. */
+/** Maximum number of queries with vectors in memory. A repeated query asks the endpoint once. */
 const keptMax = 1_000;
-/** Questions under way at once, of all projects and of one. More are not asked: they would come late. */
+/** Maximum questions running at once, for all projects and for one. Others are not asked, because their answers would be late. */
 export const questionsMax = { all: 32, project: 8 };
-/** Between two failures of searches that are told. */
+/** Minimum time between two reported failures of searches, milliseconds. */
 const reportIntervalMs = 5_000;
 
-/** What it works with. */
+/** Dependencies of query vectors. */
 type QueryVectorsOptions = {
   readonly endpoint: EmbeddingsEndpoint;
   readonly clock: Clock;
@@ -70,7 +70,7 @@ type QueryVectorsOptions = {
 
 type Answer = { readonly outcome: SearchOutcome; readonly vector?: Vector };
 
-/** Makes it. An answer that came late is kept for the next search of the same words. */
+/** Creates the query vectors. A late answer is kept for the next search with the same words. */
 export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOptions): QueryVectors {
   const kept = new KeptVectors(keptMax);
   const room = new QuestionRoom(clock, questionsMax);
@@ -99,7 +99,7 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
         leave();
       });
     underWay.set(key, asking);
-    // It may fail when nobody waits any more.
+    // It may fail after the search stopped waiting.
     asking.catch(() => {});
     return asking;
   };
@@ -112,7 +112,7 @@ export function createQueryVectors({ endpoint, clock, observer }: QueryVectorsOp
         pauses.succeeded(projectId);
         return { outcome: "asked", vector };
       }
-      // It is the endpoint that was late only where it had all of the time.
+      // The endpoint counts as late only if it had the full time.
       if (leftMs < waits.allMs) pauses.withdrew(projectId);
       else fail(projectId, new EmbeddingsError("late", `did not answer within ${waits.allMs} ms`));
       return { outcome: "late" };

@@ -1,24 +1,24 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 
-/** How many questions may be under way at once: of all projects together, and of one. */
+/** Maximum questions running at once: for all projects together, and for one. */
 type RoomLimits = { readonly all: number; readonly project: number };
 
-/** Gives the place back, once. */
+/** Releases the slot, once. */
 export type ReleaseSlot = () => void;
 
 type Waiter = (leave: ReleaseSlot | undefined) => void;
 
-/** One project's questions: how many are under way, and those that wait for a place, in the order they came. */
+/** A project's questions: the number running, and those waiting for a slot, in order of arrival. */
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
 
 /**
- * Room for questions, shared fairly: no project has more than its share, and where all places are taken the next one that is free goes to the
- * project with the fewest under way; of equals, to the one whose turn was longest ago.
+ * Shares slots for questions fairly. A project has at most its share. If all slots are taken, the next free one goes to the project with
+ * the fewest running questions; among equals, to the one served longest ago.
  */
 export class QuestionRoom {
   readonly #clock: Clock;
   readonly #limits: RoomLimits;
-  /** In the order of their last turns. */
+  /** Ordered by the last time a project was served. */
   readonly #lines = new Map<ProjectId, Line>();
   #underWay = 0;
 
@@ -27,7 +27,7 @@ export class QuestionRoom {
     this.#limits = limits;
   }
 
-  /** A place: undefined at once where the project has its share, and after `waitMs` where no place came free. */
+  /** Returns a slot; undefined at once if the project has its share, and after `waitMs` if no slot became free. */
   async enter(projectId: ProjectId, waitMs: number): Promise<ReleaseSlot | undefined> {
     const line = this.#lines.get(projectId) ?? { underWay: 0, waiting: new Set() };
     if (line.underWay + line.waiting.size >= this.#limits.project) return undefined;
@@ -79,18 +79,23 @@ export class QuestionRoom {
   }
 }
 
-/** How long no search of a project asks once an answer was late or none: doubled each time in a row, up to the most. */
+/**
+ * Pause of a project's questions after a late or failed answer, milliseconds. It doubles with each consecutive failure, up to the maximum.
+ */
 const pause = { firstMs: 5_000, maxMs: 60_000 };
-/** Projects with failures that are remembered. */
+/** Maximum number of projects with remembered failures. */
 const projectsMax = 10_000;
 
 type Trouble = { failures: number; pausedUntilMs: number; isProbed: boolean };
 
-/** Which projects' searches do without the endpoint for a while. What one asks may be what fails, so each has pauses of its own. */
+/**
+ * Projects whose searches do without the endpoint for a while. A project's own texts may cause the failure, so each project has its own
+ * pauses.
+ */
 export class ProjectPauses {
   readonly #troubles = new LeastRecentlyUsed<ProjectId, Trouble>(projectsMax);
 
-  /** Whether a search may ask. After a pause one finds out, and the others go without until `succeeded`, `failed` or `withdrew`. */
+  /** True if a search may ask. After a pause one search tries; others do without until `succeeded`, `failed` or `withdrew`. */
   mayAsk(projectId: ProjectId, nowMs: number): boolean {
     const trouble = this.#troubles.get(projectId);
     if (trouble === undefined) return true;
@@ -103,7 +108,7 @@ export class ProjectPauses {
     this.#troubles.delete(projectId);
   }
 
-  /** The search that was let go neither failed nor not. */
+  /** The permitted search ended without a result about the endpoint. */
   withdrew(projectId: ProjectId): void {
     const trouble = this.#troubles.get(projectId);
     if (trouble !== undefined) trouble.isProbed = false;
@@ -111,7 +116,7 @@ export class ProjectPauses {
 
   failed(projectId: ProjectId, nowMs: number): void {
     const { failures, pausedUntilMs } = this.#troubles.get(projectId) ?? { failures: 0, pausedUntilMs: 0 };
-    // Many may fail together: that is one failure.
+    // Several simultaneous failures count as one.
     const next =
       nowMs < pausedUntilMs
         ? { failures, pausedUntilMs }

@@ -15,17 +15,17 @@ import type { EmbeddingsEndpoint, EmbeddingsTarget } from "./endpoint.ts";
 import senselessTexts from "./senseless.json" with { type: "json" };
 import { type Vector, vectorOf } from "./vectors.ts";
 
-/** A text that a vector is asked for. `place`: of its tool in the index of the toolkit. */
+/** A text that needs a vector. `place`: the tool's position in the toolkit's index. */
 export type ToolText = {
   readonly digest: string;
   readonly text: string;
   readonly place: number;
 };
 
-/** Characters that are sent of a tool at most: models read a few hundred words. */
+/** Maximum characters sent for a tool. Models read a few hundred words. */
 const charactersMax = 2_000;
 
-/** The texts of a toolkit's tools. Skills have none: what a person wrote there for somebody stays here. */
+/** Returns the texts of a toolkit's tools. Skills have none, because texts that people wrote for each other are not sent out. */
 function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   return indexOf(toolkit).tools.flatMap((tool, place) => {
     if (tool.kind !== "action") return [];
@@ -34,7 +34,7 @@ function toolTextsOf(toolkit: Toolkit, at: EmbeddingsTarget): ToolText[] {
   });
 }
 
-/** What a vector is kept by: another address or model has other vectors, and each project its own. */
+/** Returns the key of a stored vector. Another address or model has other vectors, and each project has its own. */
 function digestOf(text: string, { url, model }: EmbeddingsTarget, owner: ProjectId | ""): string {
   return createHash("sha256")
     .update(JSON.stringify([url, model, owner, text]))
@@ -48,47 +48,47 @@ function textOf(tool: ToolDefinition, toolkit: Toolkit): string {
   return text.slice(0, charactersMax).toWellFormed();
 }
 
-/** A saying with the first of each of its choices, as somebody would say it. */
+/** Returns an example phrase with the first of each of its choices, as a person would say it. */
 function firstChoices(saying: string): string {
   return saying.replaceAll(/\(([^()|]*)[^()]*\)/g, "$1");
 }
 
-/** Texts asked for at once: an answer of more numbers would take longer than 10 ms to read. */
+/** Texts per request. Reading an answer of more numbers would take longer than 10 ms. */
 export const batchMax = 8;
 
 const dayMs = 86_400_000;
-/** How long a node has for the texts that it claimed: longer than the endpoint has to answer. */
+/** How long a node holds its claim on texts, milliseconds: longer than the endpoint's timeout. */
 const claimMs = 60_000;
-/** Between two looks for what another node asks for. */
+/** Interval of checking for texts that another node is requesting, milliseconds. */
 export const othersMs = 1_000;
 
-/** Texts of one owner that are wanted together. */
+/** Texts of one owner that are read together. */
 type TextGroup = { readonly texts: readonly ToolText[]; readonly owner: Toolkit["ownerProjectId"] };
 
-/** What one look came to: all are there, another node asks for the rest, or there is more to ask for. */
+/** Outcome of one lookup: everything found, another node requests the rest, or more to request. */
 export type VectorLookup = { readonly found: ReadonlyMap<string, Vector>; readonly next: "done" | "others" | "more" };
 
-/** What the vectors are had by. */
+/** Dependencies of reading vectors. */
 export type VectorStoreOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly endpoint: EmbeddingsEndpoint;
 };
 
-/** The texts of a toolkit as they are wanted. */
+/** Returns the texts of a toolkit. */
 export function textsOfToolkit(toolkit: Toolkit, endpoint: EmbeddingsEndpoint): TextGroup {
   return { texts: toolTextsOf(toolkit, endpoint), owner: toolkit.ownerProjectId };
 }
 
-/** Texts that no tool fits: how near they come to tools tells what is not near. */
+/** Returns texts that match no tool. Their similarity to tools shows how much similarity means nothing. */
 export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
   const texts = senselessTexts.map((text, place) => ({ text, place, digest: digestOf(text, endpoint, "") }));
   return { texts, owner: "" };
 }
 
 /**
- * Reads the vectors of texts from the store, and asks the endpoint for the first of those that are not there, once between all nodes: what is asked
- * for is claimed before. Throws what the endpoint or the store failed with.
+ * Reads the vectors of texts from the database and requests the first missing ones from the endpoint. A claim ensures that only one node
+ * requests a text. Throws the errors of the endpoint and the database.
  */
 export async function lookUpVectors(
   { db, clock, endpoint }: VectorStoreOptions,
@@ -136,7 +136,7 @@ async function askFor(
   }
 }
 
-/** Vectors that are read are kept on. */
+/** Marks vectors as used, so that they are kept. */
 async function noteUse(db: Database, kept: readonly ToolVector[], nowMs: number): Promise<void> {
   const old = kept.filter(({ usedAt }) => usedAt < nowMs - dayMs).map(({ digest }) => digest);
   if (old.length > 0) await touchToolVectors(db, old, nowMs);

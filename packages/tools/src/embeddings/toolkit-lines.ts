@@ -1,35 +1,38 @@
 import type { Toolkit } from "@svc/catalog";
 
-/** Whose toolkits wait in one line: a project's own, or those that are shared. */
+/** Owner of the toolkits in one line: a project, or the shared catalog. */
 type Owner = Toolkit["ownerProjectId"];
 
-/** When who waits may have the next turn, and how many failed in a row. */
+/** Earliest time of the next turn, and number of consecutive failures. */
 export type LinePace = { failures: number; notBeforeMs: number };
 
 type Line = LinePace & { readonly toolkits: Set<Toolkit> };
 
-/** Of failures in a row: the first pause, which doubles up to the most, milliseconds. */
+/** Pause after failures, milliseconds: the first one, doubled with each consecutive failure up to the maximum. */
 const pause = { firstMs: 5_000, maxMs: 300_000 };
 
-/** Makes a pace wait after a failure: longer each time, until a turn goes well. */
+/** Delays a pace after a failure, longer each time until a success. */
 export function slowDown(pace: LinePace, nowMs: number): void {
   pace.notBeforeMs = nowMs + Math.min(pause.maxMs, pause.firstMs * 2 ** pace.failures++);
 }
 
 /**
- * Toolkits that wait for vectors, a line for each owner. Owners take turns, and what is refused of one makes that one wait: neither many toolkits nor
- * such that the endpoint does not take keep another's from theirs.
+ * Toolkits that wait for vectors, one line per owner. Owners take turns, and a failure delays only its owner. Many toolkits, or ones that
+ * the endpoint refuses, thus do not delay other owners.
  */
 export class ToolkitLines {
   readonly #countMax: number;
-  /** In the order of their last turns. */
+  /** Ordered by the last turn. */
   readonly #lines = new Map<Owner, Line>();
 
   constructor(countMax: number) {
     this.#countMax = countMax;
   }
 
-  /** Adds a toolkit; false for one that waits, which keeps its place. One too many takes the place of the first one in the longest line. */
+  /**
+   * Adds a toolkit. Returns false if it already waits; its position stays. If the maximum is exceeded, the first toolkit of the longest
+   * line is dropped.
+   */
   add(toolkit: Toolkit): boolean {
     const line = this.#lines.get(toolkit.ownerProjectId) ?? { toolkits: new Set(), failures: 0, notBeforeMs: 0 };
     if (line.toolkits.has(toolkit)) return false;
@@ -43,14 +46,14 @@ export class ToolkitLines {
     return true;
   }
 
-  /** Takes one out that has its vectors, or is wanted no more. */
+  /** Removes a toolkit that has its vectors or is no longer needed. */
   remove(toolkit: Toolkit): void {
     const line = this.#lines.get(toolkit.ownerProjectId);
     line?.toolkits.delete(toolkit);
     if (line?.toolkits.size === 0) this.#lines.delete(toolkit.ownerProjectId);
   }
 
-  /** The toolkit whose turn it is, which comes last from then on, and the pace of its owner. Undefined where nobody may have a turn now. */
+  /** Returns the next toolkit and the pace of its owner, and moves the owner to the end. Undefined if no owner may have a turn now. */
   next(nowMs: number): { readonly toolkit: Toolkit; readonly pace: LinePace } | undefined {
     for (const [owner, line] of this.#lines) {
       const [toolkit] = line.toolkits;
@@ -64,7 +67,7 @@ export class ToolkitLines {
     return undefined;
   }
 
-  /** When somebody may have a turn; undefined where nobody waits. */
+  /** Returns the time of the next possible turn; undefined if nothing waits. */
   nextAtMs(): number | undefined {
     const times = Array.from(this.#lines.values(), ({ notBeforeMs }) => notBeforeMs);
     return times.length === 0 ? undefined : Math.min(...times);

@@ -1,13 +1,13 @@
 /**
- * A direction that a text lies in: a signed byte for each number, the largest as 127, and the length of that. An eighth of what the numbers take,
- * which order tools as they do.
+ * Direction of a text in the vector space: a signed byte per number, the largest scaled to 127, and the length. It needs an eighth of the
+ * memory and orders tools in the same way.
  */
 export type Vector = { readonly parts: Int8Array; readonly length: number };
 
-/** Numbers of a vector at most, and at least: what has fewer is none. */
+/** Minimum and maximum numbers of a vector. Fewer are invalid. */
 export const dimensionBounds = { min: 2, max: 4_096 };
 
-/** Packs what an endpoint answered; undefined for what is no direction: no list of numbers, too long, or nothing but zeros. */
+/** Packs an endpoint's answer. Undefined if it is not a direction: not a list of numbers, too long, or all zeros. */
 export function packVector(numbers: unknown): Vector | undefined {
   if (!Array.isArray(numbers)) return undefined;
   if (numbers.length < dimensionBounds.min || numbers.length > dimensionBounds.max) return undefined;
@@ -20,24 +20,24 @@ export function packVector(numbers: unknown): Vector | undefined {
   return vectorOf(Int8Array.from(numbers, (number: number) => Math.round((number / most) * 127)));
 }
 
-/** A vector of its parts, as they are kept. */
+/** Returns a vector from its stored parts. */
 export function vectorOf(parts: Int8Array): Vector {
   return { parts, length: Math.sqrt(parts.reduce((sum, part) => sum + part * part, 0)) };
 }
 
-/** Vectors of the same size, one behind the other, so that one pass compares them all with another. */
+/** Vectors of the same size in one array, so that one pass compares all of them. */
 type Block = {
   readonly size: number;
   readonly rows: Int8Array;
-  /** By row: whose it is, and its length. */
+  /** For each row: the position of its tool, and its length. */
   readonly places: Int32Array;
   readonly lengths: Float64Array;
 };
 
-/** Vectors by places, some of which may have none. Sizes differ where models did. */
+/** Vectors by position; some positions may have none. Different models have different sizes. */
 export type VectorBlocks = { readonly count: number; readonly blocks: readonly Block[] };
 
-/** Lays vectors out. */
+/** Arranges vectors in blocks. */
 export function blocksOf(vectors: readonly (Vector | undefined)[]): VectorBlocks {
   const placed = vectors.flatMap((vector, place) => (vector === undefined ? [] : [{ vector, place }]));
   const bySize = Map.groupBy(placed, ({ vector }) => vector.parts.length);
@@ -54,14 +54,14 @@ function blockOf(size: number, placed: readonly { readonly vector: Vector; reado
 }
 
 /**
- * How near each is to a vector, by place: 1 the same direction, 0 nothing in common. NaN where there is none, or one of another size, which comes from
- * another model.
+ * Returns the similarity of each vector to a query, by position: 1 for the same direction, 0 for nothing in common. NaN if there is no
+ * vector or it has another size, which means another model.
  */
 export function likenessesOf(query: Vector, { count, blocks }: VectorBlocks): number[] {
   const likenesses = new Array<number>(count).fill(Number.NaN);
   for (const { size, rows, places, lengths } of blocks) {
     if (size !== query.parts.length) continue;
-    // No entries(): a pair for each of 10,000 rows keeps the collector busy.
+    // entries() would create a pair for each of 10,000 rows, which burdens the garbage collector.
     for (let row = 0; row < places.length; row++) {
       likenesses[places[row] ?? 0] = productOf(query.parts, rows, row * size) / (query.length * (lengths[row] ?? 1));
     }
@@ -69,7 +69,10 @@ export function likenessesOf(query: Vector, { count, blocks }: VectorBlocks): nu
   return likenesses;
 }
 
-/** The product of a query with the row that begins at `start`: a plain loop takes 0.3 ms for the shipped tools, and 5 ms for 10,000. */
+/**
+ * Returns the dot product of a query and the row that starts at `start`. A plain loop takes 0.3 ms for the shipped tools, and 5 ms for
+ * 10,000.
+ */
 function productOf(query: Int8Array, rows: Int8Array, start: number): number {
   let sum = 0;
   for (let at = 0; at < query.length; at++) sum += (query[at] ?? 0) * (rows[start + at] ?? 0);

@@ -8,33 +8,36 @@ import type { LedgerEntry } from "../call/record/ledger.ts";
 import type { HookAnswer } from "./ask-hook.ts";
 import type { Hook } from "./known-hooks.ts";
 
-/** What a hook said of a call, and when. */
+/** A hook's answer about a call, and its time. */
 export type GivenAnswer = {
   readonly hook: Pick<Hook, "id" | "phase">;
   readonly answer: HookAnswer;
   readonly askedAt: number;
   readonly durationMs: number;
-  /** Of a call that is made again: the first is answered for it. */
+  /** True for a repeated call, which gets the first answer. */
   readonly isRepeated?: boolean;
 };
 
-/** What a hook said of a call before, and of which. */
+/** A hook's earlier answer about a call, and the id of that call. */
 export type HookAnswerFacts = Pick<GivenAnswer, "answer" | "askedAt" | "durationMs"> & { readonly callId: Id<"call"> };
 
-/** What is kept of answers: all of them for the ledger, and what a call that is made again is bound by. */
+/** Stores hook answers: all of them for the ledger, and those that bind a repeated call. */
 export type AnswerStore = {
-  /** What hooks said of the call before, by hook: of one that its caller named alone, for as long as the name binds. */
+  /**
+   * Returns the hooks' earlier answers about the call, by hook. For a call named by its caller alone, as long as its idempotency key is
+   * valid.
+   */
   find(entry: LedgerEntry): Promise<ReadonlyMap<string, HookAnswerFacts>>;
-  /** False when the same call was answered first elsewhere: what it was told is to be found. */
+  /** False if another node stored answers for the same call first; `find` returns those. */
   put(entry: LedgerEntry, given: readonly GivenAnswer[]): Promise<boolean>;
-  /** Whether a person confirmed the job that makes the call, or the program that runs it as a skill. */
+  /** True if a person confirmed the job that makes the call, or the program that runs it as a skill. */
   isConfirmed(entry: LedgerEntry): Promise<boolean>;
 };
 
-/** What it works with. */
+/** Dependencies of the answer store. */
 export type AnswerStoreOptions = { readonly db: Database; readonly sealer: Sealer; readonly clock: Clock };
 
-/** Makes it. */
+/** Creates the answer store. */
 export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): AnswerStore {
   return {
     async find(entry) {
@@ -42,7 +45,7 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
       if (key === undefined) return new Map();
       const { projectId, job } = entry.caller;
       const rows = await findHookAnswersOfKey(db, projectId, key);
-      // As the key itself: a caller's binds for a day, and the same call under it is another one from then on.
+      // Like the key itself: a caller's key lasts a day, and the same call with it is a new call afterwards.
       const beforeMs = job === undefined ? clock.now() - keyLifeMs + 1 : 0;
       const binding = rows.filter(({ askedAt }) => askedAt >= beforeMs);
       if (binding.length < rows.length) await releaseHookAnswers(db, { projectId, callKey: key, beforeMs });
@@ -54,13 +57,16 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
         given.map((one) => rowOf(sealer, entry, one)),
       ),
     async isConfirmed({ caller: { job } }) {
-      // It runs, so nobody answered otherwise.
+      // The job runs, so nobody rejected it.
       return job !== undefined && wasJobConfirmed(db, job.id);
     },
   };
 }
 
-/** The same for the same call of the same key under the same idempotency key, and for no other call: hooks are told whose it is. */
+/**
+ * Returns a key that is equal for the same call of the same API key with the same idempotency key, and different for every other call:
+ * hooks learn who calls.
+ */
 function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string | undefined {
   if (idempotencyKey === undefined) return undefined;
   return createHash("sha256")
@@ -75,7 +81,7 @@ function rowOf(sealer: Sealer, entry: LedgerEntry, given: GivenAnswer): HookAnsw
   const { projectId } = caller;
   const isBinding =
     !isRepeated && hook.phase === "before" && (answer.decision === "allow" || answer.decision === "edit");
-  // What takes the place of a result is in the ledger already.
+  // The replacement of a result is already in the ledger.
   const edit = isBinding && answer.decision === "edit" ? JSON.stringify(answer.edit) : undefined;
   return {
     ...{ projectId, callId, hookId: hook.id, entityId, decision: answer.decision, askedAt, durationMs },

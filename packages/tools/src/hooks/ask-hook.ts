@@ -12,16 +12,16 @@ import {
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 import type { Hook } from "./known-hooks.ts";
 
-/** How long a hook has for its answer, milliseconds. Nothing within that time is no. */
+/** Timeout of a hook, milliseconds. No answer within this time is a no. */
 const hookTimeoutMs = 5_000;
-/** The largest answer that is read, and the largest question that is asked. */
+/** Maximum bytes of an answer that is read and of a question that is sent. */
 const bytesMax = 1_048_576;
 const valuesMax = 50_000;
 
-/** What a hook is told of a call: the call, and nothing beside it. */
+/** The question to a hook: the call, and no other data. */
 export type HookQuestion = Readonly<Record<string, unknown>>;
 
-/** What it said. `edit`: of the arguments a JSON merge patch (RFC 7396), of the result what takes its place. `failed`: nothing that counts. */
+/** A hook's answer. `edit`: for arguments, a JSON merge patch (RFC 7396); for a result, its replacement. `failed`: no valid answer. */
 export type HookAnswer =
   | { readonly decision: "allow" }
   | { readonly decision: "edit"; readonly edit: unknown }
@@ -31,21 +31,21 @@ export type HookAnswer =
 /** Asks hooks. */
 export type HookAsker = {
   ask(hook: Hook, question: HookQuestion): Promise<HookAnswer>;
-  /** Cuts what is under way. */
+  /** Aborts running requests. */
   close(): Promise<void>;
 };
 
 const tooLarge: HookAnswer = failed(`was not asked: the call has more than ${bytesMax} bytes`);
 
 /**
- * The answer to a question about a value that cannot fit into one; undefined where it may. Looks no further than it has to, before anything is
- * made of the value: each of its values takes two bytes at least.
+ * Returns the answer for a value that is certainly too large for a question; otherwise undefined. Counts only as far as necessary, before
+ * the value is serialized: each of its values takes at least two bytes.
  */
 export function answerIfTooLarge(value: unknown): HookAnswer | undefined {
   return holdsMoreThan(value, { values: bytesMax / 2, characters: bytesMax }) ? tooLarge : undefined;
 }
 
-/** Makes it; every address is judged by the guard where it is dialled. */
+/** Creates the asker. The guard checks every address when it is dialled. */
 export function createHookAsker({ guard, clock }: { guard: AddressGuard; clock: Clock }): HookAsker {
   const agent = createGuardedAgent({
     guard,
@@ -84,7 +84,7 @@ async function ask(
   }
 }
 
-/** The three headers of Standard Webhooks. */
+/** Returns the three headers of Standard Webhooks. */
 function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<string, string> {
   const id = createId("call", nowMs);
   const timestamp = String(Math.floor(nowMs / 1_000));
@@ -97,7 +97,7 @@ function signedHeaders({ key }: Hook, body: Buffer, nowMs: number): Record<strin
   };
 }
 
-/** The time is over, whichever clock is first to say so. */
+/** Error codes for an expired timeout, from any of the clocks involved. */
 const timeouts: ReadonlySet<string> = new Set([
   ...["TimeoutError", "AbortError", "HeadersTimeoutError", "BodyTimeoutError", "ConnectTimeoutError"],
 ]);

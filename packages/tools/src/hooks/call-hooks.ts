@@ -14,46 +14,46 @@ import { mergePatch } from "./merge-patch.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What asking hooks works with. */
+/** Dependencies of asking hooks. */
 export type CallHooksContext = {
   readonly hooks: KnownHooks;
   readonly asker: Pick<HookAsker, "ask">;
   readonly answers: AnswerStore;
   readonly clock: Clock;
-  /** Shares of the event loop: what is large is gone through in turns. */
+  /** Turns on the event loop: large values are processed in several turns. */
   readonly turns: Pick<Turns, "next">;
-  /** What hooks said of an executed call could not be kept. */
+  /** Called if hook answers about an executed call could not be stored. */
   readonly onUnrecorded: (callId: Id<"call">, error: unknown) => void;
 };
 
-/** A call as hooks are asked about it. */
+/** A call as hooks see it. */
 export type HookedCall = {
   readonly entry: LedgerEntry;
   readonly action: Action;
   readonly isDryRun: boolean;
-  /** Whether arguments may be changed: not where secrets of the project stand among them, whose places are known. */
+  /** True if hooks may change the arguments. False if the arguments contain secrets of the project, whose positions are fixed. */
   readonly isEditable: boolean;
-  /** What sensitive arguments hold, and what else no text about the call may have: hooks are not told it. */
+  /** Values of sensitive arguments, and other values that texts about the call must not contain. Hooks never get them. */
   readonly secrets: readonly string[];
 };
 
-/** What hooks left of a call: how they change its arguments, one after the other, or how it ends. */
+/** Outcome of a review before sending: successive changes of the arguments, or the end of the call. */
 export type ReviewOutcome = { readonly edits: readonly Values[] } | { readonly ended: CallResult };
 
-/** The hooks of a call, in the order in which they are asked. */
+/** Hooks of a call, in the order in which they are asked. */
 export type HooksOfCall = { readonly before: readonly Hook[]; readonly after: readonly Hook[] };
 
 /** Asks the hooks of projects about their calls. */
 export type CallHooks = {
-  /** Those that are asked about calls of a tool; undefined where there is none, which costs nothing. Rejects when the store is away. */
+  /** Returns the hooks of a tool's calls; undefined if there are none, without any cost. Rejects if the database is unavailable. */
   of(entry: LedgerEntry, action: Action): HooksOfCall | undefined | Promise<HooksOfCall | undefined>;
-  /** Asks before a call is sent; one after the other, each about what the one before left of it. */
+  /** Asks hooks before a call is sent, one after the other. Each sees the changes of the one before. */
   before(hooks: HooksOfCall, call: HookedCall): Promise<ReviewOutcome>;
-  /** Asks about what came of a call, before anybody is told. */
+  /** Asks hooks about the result of a call before the caller gets it. */
   after(hooks: HooksOfCall, call: HookedCall, result: CallResult): Promise<CallResult>;
 };
 
-/** Makes it. */
+/** Creates the hooks of calls. */
 export function createCallHooks(context: CallHooksContext): CallHooks {
   return {
     of({ caller }, action) {
@@ -76,7 +76,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
   if (hooks.length === 0) return { edits: [] };
   const { entry } = call;
   for (;;) {
-    // What was told before it was made the first time holds: else a call that is made again after a crash could be another one.
+    // Answers from the first attempt still apply. Otherwise a call repeated after a crash could be a different one.
     const earlier = await context.answers.find(entry);
     const given: GivenAnswer[] = [];
     const reviewed = await reviewBefore(context, hooks, { call, earlier, given });
@@ -88,7 +88,7 @@ async function askBefore(context: CallHooksContext, hooks: readonly Hook[], call
 type Review = {
   readonly call: HookedCall;
   readonly earlier: ReadonlyMap<string, HookAnswerFacts>;
-  /** Filled with what is asked now. */
+  /** Receives the new answers. */
   readonly given: GivenAnswer[];
 };
 
@@ -109,7 +109,7 @@ async function reviewBefore(
     if (answer.decision === "failed") return { ended: unanswered(hook, answer.why) };
     if (!call.isEditable)
       return { ended: notCarriedOut(hook, "changes arguments, which is not done to a call of this kind") };
-    // Whether a call is confirmed is its caller's to say.
+    // Only the caller decides if a call is confirmed.
     const { confirm: _word, ...patch } = isObject(answer.edit) ? answer.edit : {};
     edits.push(patch);
   }
@@ -117,7 +117,7 @@ async function reviewBefore(
   return isOther ? { ended: changedSinceConfirmed } : { edits };
 }
 
-/** What a person has said yes to is carried out as it was shown, or not at all. */
+/** A call confirmed by a person is executed exactly as shown, or not at all. */
 async function isOtherThanConfirmed(
   { answers }: CallHooksContext,
   { entry, action }: HookedCall,
@@ -132,12 +132,12 @@ const changedSinceConfirmed = resultOf({
   message: "hooks of the project change arguments that a person has confirmed; nothing was sent",
 });
 
-/** Arguments as hooks changed them. */
+/** Returns the arguments with the hooks' changes. */
 export function editedArguments(args: Values, edits: readonly Values[]): Values {
   return edits.reduce(mergePatch, args);
 }
 
-/** What a hook is asked, or the answer where that is too large. */
+/** A question to a hook, or the answer if the question is too large. */
 type Question = { readonly asked: HookQuestion } | { readonly answer: HookAnswer };
 type Asking = { readonly given: GivenAnswer[]; readonly question: Question };
 
@@ -149,13 +149,13 @@ async function askAbout(
   const askedAt = clock.now();
   const answer = "answer" in question ? question.answer : await asker.ask(hook, question.asked);
   const durationMs = Math.max(0, clock.now() - askedAt);
-  // The ledger tells them in this order, also where two are asked within a millisecond.
+  // The ledger shows them in this order, even if two are asked within a millisecond.
   const after = (given.at(-1)?.askedAt ?? 0) + 1;
   given.push({ hook, answer, askedAt: Math.max(askedAt, after), durationMs });
   return answer;
 }
 
-/** The call and nothing beside it: what a tool marks as sensitive stays inside, and so does what stands under names it does not know. */
+/** Returns the call without any other data. Sensitive values and values under unknown names are not included. */
 async function questionOf(context: CallHooksContext, call: HookedCall, args: Values): Promise<Question> {
   const { entry, action, isDryRun } = call;
   const { id: callId, caller, entityId, toolSlug, accessClass } = entry;
@@ -205,7 +205,7 @@ async function askAfter(
     left = afterAnswer(call.action, hook, { answer, result: left });
     if (answer.decision === "refuse" || answer.decision === "failed") break;
   }
-  // What was executed is told all the same: what hooks said of it is of less weight.
+  // The executed call is answered in any case; the hooks' answers matter less.
   await context.answers.put(call.entry, given).catch((error: unknown) => context.onUnrecorded(call.entry.id, error));
   return left;
 }
@@ -240,6 +240,6 @@ function afterAnswer(
       providerStatus: result.providerStatus,
     };
   }
-  // It was executed, and must not look as if it were to be made again.
+  // The call was executed and must not look as if it should be repeated.
   return { ...result, value: {}, warnings: [...result.warnings, `withheld: ${message}; the call was executed`] };
 }

@@ -24,27 +24,27 @@ export type Hook = {
   readonly accessClasses: readonly StoredAccessClass[];
 };
 
-/** What this node knows of the hooks of projects. */
+/** This node's cached hooks of projects. */
 export type KnownHooks = {
-  /** Those of a project that are active, in the order in which they are asked; a promise only where they are to be read. */
+  /** Returns the active hooks of a project in the order in which they are asked; a promise only if they must be read. */
   of(projectId: ProjectId): readonly Hook[] | Promise<readonly Hook[]>;
-  /** Forgets those of a project, so that a change shows at once; other nodes see it within 500 ms. */
+  /** Forgets the hooks of a project, so that a change applies at once. Other nodes see it within 500 ms. */
   forget(projectId: ProjectId): void;
 };
 
-/** How old what a node knows of a project may be, and from when on it is read anew beside the calls. Milliseconds. */
+/** Maximum age of cached hooks, and the age at which they are read again in the background. Milliseconds. */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
 
 type Known = { readonly hooks: readonly Hook[]; readonly readAtMs: number };
 
-/** Where the signing secret of a hook is sealed. */
+/** Returns the context in which a hook's signing secret is sealed. */
 export function hookSecretContext(projectId: ProjectId, id: HookId): string {
   return `${projectId}/call_hooks/${id}`;
 }
 
-/** Makes it; hooks that are asked for together are read by one statement. */
+/** Creates the cache. Hooks requested at the same time are read by one statement. */
 export function createKnownHooks(options: { db: Database; clock: Clock; sealer: Sealer }): KnownHooks {
   const { db, clock, sealer } = options;
   const known = new LeastRecentlyUsed<ProjectId, Known>(projectsMax);
@@ -62,7 +62,7 @@ export function createKnownHooks(options: { db: Database; clock: Clock; sealer: 
     const readAtMs = clock.now();
     const started = rows.add(projectId).then((found) => {
       const hooks = found.filter(({ isActive }) => isActive).map((row) => hookOf(sealer, row));
-      // Whoever forgot meanwhile reads again.
+      // If `forget` was called in between, the next request reads again.
       if (reading.get(projectId) === started) known.set(projectId, { hooks, readAtMs });
       return hooks;
     });
@@ -78,7 +78,7 @@ export function createKnownHooks(options: { db: Database; clock: Clock; sealer: 
       const current = known.get(projectId);
       const ageMs = current === undefined ? freshMs : clock.now() - current.readAtMs;
       if (current === undefined || ageMs >= freshMs) return read(projectId);
-      // Who waits for it later hears of a failure.
+      // The next caller that waits for it gets the error.
       if (ageMs >= renewMs) read(projectId).catch(() => {});
       return current.hooks;
     },
@@ -96,7 +96,7 @@ function hookOf(sealer: Sealer, row: CallHookRow): Hook {
   return { id, phase, url: new URL(endpointUrl), key, toolkitSlugs, accessClasses };
 }
 
-/** Whether a hook is asked about calls of a tool. */
+/** True if a hook is asked about calls of a tool. */
 export function isAskedAbout(
   hook: Hook,
   tool: { readonly toolkitSlug: string; readonly class: StoredAccessClass },

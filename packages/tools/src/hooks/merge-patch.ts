@@ -2,9 +2,9 @@ import { isObject, isRawJson } from "@svc/core";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** An object as a JSON merge patch changes it (RFC 7396): null takes a field away, an object is merged, all else takes the place of what was. */
+/** Applies a JSON merge patch (RFC 7396) to an object: null removes a field, an object is merged, any other value replaces the old one. */
 export function mergePatch(target: Values, patch: Values): Values {
-  // Without a prototype's setter a field may be called __proto__.
+  // A Map has no prototype setter, so a field may be named __proto__.
   const merged = new Map(Object.entries(target));
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) merged.delete(name);

@@ -2,12 +2,14 @@ import type { AppRequest } from "@svc/connections";
 import { formatValue, httpTargetOf, isObject, methodOverrideOf, scalarText } from "@svc/core";
 import { userAgent } from "../call/prepare/build-request.ts";
 
-/** A request to a host, or the part of it that cannot be sent, and why. No fault quotes a value: any may be a secret, or a row's. */
+/**
+ * A request to a host, or the part that cannot be sent and why. Faults quote no values, because any value may be a secret or part of a row.
+ */
 export type BuiltRequest =
   | { readonly request: AppRequest; readonly host: string }
   | { readonly fault: { readonly pointer: string; readonly message: string } };
 
-/** A value that has no place in a request. */
+/** A value that cannot be part of a request. */
 class UnfitValueError extends Error {
   override name = "UnfitValueError";
   readonly pointer: string;
@@ -21,8 +23,8 @@ class UnfitValueError extends Error {
 const bounds = { url: 8_192, header: 8_192, body: 1_048_576 };
 
 /**
- * Builds the request that the arguments of an http step describe: `method`, `url` as texts and values by turns, `headers`, `query`
- * and `body`. A value stays in its segment of the path, or in its parameter, whatever it holds.
+ * Builds the request of an http step from its arguments: `method`, `url` as alternating texts and values, `headers`, `query` and `body`. A
+ * value never leaves its path segment or parameter.
  */
 export function buildHttpRequest(args: Readonly<Record<string, unknown>>): BuiltRequest {
   try {
@@ -57,7 +59,7 @@ export function buildHttpRequest(args: Readonly<Record<string, unknown>>): Built
   }
 }
 
-/** The address of a request without what its `query` adds, as it would be sent; or why it cannot be. */
+/** Returns the address as it would be sent, without the parameters of `query`, or why it is invalid. */
 export function readHttpAddress(parts: unknown): { readonly address: string } | { readonly fault: string } {
   try {
     return { address: addressOf(parts) };
@@ -71,7 +73,7 @@ function addressOf(parts: unknown): string {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [];
   const path = list.map((part, index) => (index % 2 === 0 ? String(part) : segmentOf(part)));
   const text = path.join("");
-  // As URL reads them: these would lead to another path than the one that is written down.
+  // Like URL reads them: these would lead to another path than the written one.
   if (/(^|[/\\])(\.|%2e){1,2}([/\\?]|$)/i.test(text.slice(text.indexOf("://") + 3))) {
     throw new UnfitValueError("/url", "has a segment that is . or ..");
   }
@@ -86,7 +88,7 @@ function urlOf(parts: unknown, query: unknown): string {
   return url;
 }
 
-/** Without anything there another path would be meant: that of a list in place of one of its items. */
+/** An empty segment would name another path: a list instead of one of its items. */
 function segmentOf(part: unknown): string {
   const text = textOf(part, "/url");
   if (text === "") throw new UnfitValueError("/url", "has a value that is empty");
@@ -111,7 +113,7 @@ function headersOf(headers: unknown): Record<string, string> {
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const text = textOf(value, `/headers/${name}`);
-      // What else stands in a line would end it, or be read differently on the way.
+      // Other characters would end the line, or be read differently on the way.
       const isLine = /^[\x20-\x7e\t]*$/.test(text) && text.length <= bounds.header;
       if (!isLine)
         throw new UnfitValueError(`/headers/${name}`, `is no single line of up to ${bounds.header} ASCII characters`);
@@ -152,7 +154,7 @@ function isFormType(contentType: string): boolean {
   return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(contentType);
 }
 
-/** Whether a media type is JSON: `application/json`, or one that ends so. */
+/** True if a media type is JSON: `application/json`, or one that ends in `+json`. */
 export function isJsonType(contentType: string): boolean {
   return /^[^;]*[/+]json\s*(;|$)/i.test(contentType);
 }

@@ -1,12 +1,12 @@
 import type { AccessClass, Action, Toolkit } from "@svc/catalog";
 import { LeastRecentlyUsed, parseTemplateTree } from "@svc/core";
 
-/** What the ledger, limits and receipts call the requests that programs declare. No tool of a toolkit has a slug without a dot. */
+/** Name of a program's own requests in the ledger, limits and receipts. Every slug of a toolkit's tool has a dot. */
 const slug = "http";
 
 const nothing = parseTemplateTree({});
 
-/** Stands for a toolkit where a request of a program's own is made: it has no account, no base URL and no tools. */
+/** Placeholder for the toolkit of a program's own request: it has no account, no base URL and no tools. */
 export const httpToolkit: Toolkit = {
   slug,
   ownerProjectId: "",
@@ -27,14 +27,14 @@ export const httpToolkit: Toolkit = {
   codeTools: [],
 };
 
-/** What a request may do, and the header that takes the key of a write, where its host does one of the same key once. */
+/** Access class of a request, and the header for the idempotency key of a write if its host executes a repeated key once. */
 export type HttpEffect = { readonly access: AccessClass; readonly keyHeader: string | undefined };
 
-/** Requests of programs differ in little: so many of these are kept. */
+/** Maximum number of cached definitions; requests of programs differ little. */
 const keptMax = 200;
 const kept = new LeastRecentlyUsed<string, Action>(keptMax);
 
-/** The definition by which a request of a program's own is called: it takes any answer as it is. */
+/** Returns the definition of a program's own request, which accepts any answer unchanged. */
 export function httpTool({ access, keyHeader }: HttpEffect): { readonly toolkit: Toolkit; readonly action: Action } {
   const key = `${access} ${keyHeader ?? ""}`;
   let action = kept.get(key);

@@ -10,7 +10,9 @@ import { fillSecrets } from "../call/prepare/secret-uses.ts";
 import { type ArgumentFault, type CallOutcome, resultOf } from "../outcome.ts";
 import { buildHttpRequest, isJsonType } from "./build-request.ts";
 
-/** A way to hosts of a project's own, whose good answers may be anything: what is no JSON reads as `{"text": …}`. */
+/**
+ * Wraps the transport to a project's own hosts, whose successful answers may be anything: an answer that is not JSON becomes `{"text": …}`.
+ */
 function withTexts(transport: AppTransport): AppTransport {
   return { send: async (...sent) => asJson(await transport.send(...sent)) };
 }
@@ -21,13 +23,13 @@ function asJson(answer: AppAnswer): AppAnswer {
   const type = headers["content-type"];
   if (body.byteLength === 0 || unreadable !== undefined) return answer;
   const read = readForeignText(body, type);
-  // Bytes that are no text are not made into one: who reads the answer says why.
+  // Bytes that are not text stay unchanged; the reader of the answer reports the reason.
   if ("fault" in read || (type === undefined ? isJson(read.text) : isJsonType(type))) return answer;
   const json = { "content-type": "application/json" };
   return { ...answer, headers: { ...headers, ...json }, body: Buffer.from(JSON.stringify({ text: read.text })) };
 }
 
-/** Of an answer that does not say what it is. */
+/** Checks an answer without a content type. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -37,7 +39,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What preparing the requests of programs works with. `hostTransport` goes to hosts of projects, in the sandbox as well. */
+/** Dependencies of preparing the requests of programs. `hostTransport` reaches projects' hosts, in the sandbox too. */
 export type HttpContext = {
   readonly db: Database;
   readonly vault: SecretVault;
@@ -45,8 +47,8 @@ export type HttpContext = {
 };
 
 /**
- * Everything before a request of a program's own is sent: is its host on the project's list now, are its secrets there, can it be
- * built. The list is asked last of all before it is sent, and the secrets are filled in with their present values.
+ * Prepares a program's own request: checks that its host is on the project's list now, that its secrets exist, and that it can be built.
+ * The list is read last before sending, and secrets are filled in with their current values.
  */
 export async function prepareHttp(
   { db, vault, hostTransport }: HttpContext,
@@ -74,7 +76,7 @@ export async function prepareHttp(
     toolkit: plan.toolkit,
     account: undefined,
     request: keyed,
-    // Nobody asks for one: requests are made by jobs alone.
+    // Never shown, because only jobs make such requests.
     preview: () => ({ method: request.method, url: "", headers: {}, body: "" }),
     secrets: known,
     vaulted: filled.values,
@@ -88,7 +90,7 @@ export async function prepareHttp(
   };
 }
 
-/** Why a call ends that names a secret which is not there any more. */
+/** Returns the message for a call that names a secret which no longer exists. */
 export function secretMissing(name: string): string {
   return `the project has no secret ${name}; nothing was sent`;
 }

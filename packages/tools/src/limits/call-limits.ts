@@ -17,30 +17,30 @@ export type LimitedCall = {
   readonly toolSlug: string;
   readonly accessClass: AccessClass;
   readonly account: { readonly id: string; readonly entityId: string };
-  /** The job that makes it: it comes back by itself. */
+  /** The job that makes the call; it tries again by itself. */
   readonly jobId: Id<"job"> | undefined;
 };
 
-/** Holds the calls of projects to their limits, together with the other nodes. */
+/** Enforces projects' call limits together with the other nodes. */
 export type CallLimits = {
   /**
-   * Asks whether a call may go, and waits for its turn for up to `waitMs`. Undefined where no limit applies, which costs nothing;
-   * rejects when the store is away.
+   * Checks if a call may start, and waits up to `waitMs` for its limits. Undefined if no limit applies, without any cost. Rejects if the
+   * database is unavailable.
    */
   enter(call: LimitedCall, waitMs: number): Promise<EntryOutcome> | undefined;
-  /** Forgets what this node knows of a project's limits, so that a change it made shows at once; other nodes see it within 500 ms. */
+  /** Forgets the cached limits of a project, so that a change applies at once. Other nodes see it within 500 ms. */
   forget(projectId: ProjectId): void;
-  /** Tells the store what was given back. No call asks any more. */
+  /** Writes released slots to the database. No call may enter afterwards. */
   close(): Promise<void>;
 };
 
-/** How old what a node knows of a project may be, and from when on it is read anew beside the calls. Milliseconds. */
+/** Maximum age of cached limits, and the age at which they are read again in the background. Milliseconds. */
 const freshMs = 500;
 const renewMs = 250;
 const projectsMax = 10_000;
 const keyCharactersMax = 200;
 
-/** A limit ready for use. */
+/** A compiled limit. */
 type Limit = {
   readonly name: string;
   readonly toolkitSlug: string;
@@ -50,7 +50,7 @@ type Limit = {
 
 type Known = { readonly limits: readonly Limit[]; readonly text: string; readAtMs: number };
 
-/** Makes what holds the calls of a node to the limits of their projects. */
+/** Creates the call limits of a node. */
 export function createCallLimits(options: {
   readonly db: Database;
   readonly clock: Clock;
@@ -74,7 +74,7 @@ export function createCallLimits(options: {
     if (before !== undefined) return before;
     const readAtMs = clock.now();
     const started = rows.add(projectId).then((found) => {
-      // Whoever forgot meanwhile reads again.
+      // If `forget` was called in between, the next request reads again.
       const isCurrent = reading.get(projectId) === started;
       const text = JSON.stringify(found);
       const kept = known.get(projectId);
@@ -89,12 +89,12 @@ export function createCallLimits(options: {
     reading.set(projectId, started);
     return started;
   };
-  /** What is known, where that is fresh; it is renewed beside the calls, so that a project that is at work never waits for it. */
+  /** Returns fresh cached limits. They are renewed in the background, so an active project never waits for them. */
   const limitsOf = (projectId: ProjectId): readonly Limit[] | Promise<readonly Limit[]> => {
     const current = known.get(projectId);
     const ageMs = current === undefined ? freshMs : clock.now() - current.readAtMs;
     if (current === undefined || ageMs >= freshMs) return read(projectId);
-    // Who waits for it later hears of a failure.
+    // The next caller that waits for it gets the error.
     if (ageMs >= renewMs) read(projectId).catch(() => {});
     return current.limits;
   };
@@ -122,7 +122,7 @@ export function createCallLimits(options: {
   };
 }
 
-/** What a call is told that nothing limits. */
+/** Outcome for a call without limits. */
 const unlimited: EntryOutcome = { kind: "entered", leave() {}, again: async () => true };
 
 function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, ratePerMs, isPaused }: CallLimitRow): Limit {
@@ -130,7 +130,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   return {
     name,
     toolkitSlug,
-    // Stored by a version that took it: what this one cannot read counts everything together.
+    // An earlier version accepted it. A key expression that this version cannot read counts all calls together.
     keyOf: "keyOf" in compiled ? compiled.keyOf : () => "",
     rules: {
       concurrency,
@@ -140,7 +140,7 @@ function limitOf({ name, toolkitSlug, keyExpression, concurrency, rateMax, rateP
   };
 }
 
-/** What a call is counted with: by the limits of its project that apply, and by the rate of its toolkit for each account. */
+/** Returns the limiter keys of a call: for the project's limits that apply, and for its toolkit's rate per account. */
 function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | undefined): RuledKey[] {
   const { projectId, toolkit, toolSlug, accessClass, account } = call;
   const bindings = { toolSlug, accessClass, accountId: account.id, entityId: account.entityId };
@@ -153,12 +153,12 @@ function keysOf(limits: readonly Limit[], call: LimitedCall, rate: PaceRules | u
   return [...named, { projectId, limitName: rateName(toolkit.slug), key: account.id, rules: rate }];
 }
 
-/** Under what the rate of a toolkit's definition is counted; no limit of a project has such a name. */
+/** Returns the limit name of a toolkit's own rate. No limit of a project has such a name. */
 function rateName(toolkitSlug: string): string {
   return `@${toolkitSlug}`;
 }
 
-/** Keys that are long are told apart by their digests. */
+/** Replaces long keys by their digests. */
 function shortKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0")) return key.toWellFormed();
   return `sha256:${createHash("sha256").update(key).digest("hex")}`;

@@ -1,7 +1,7 @@
 import { type CelInput, celEnv, parse, plan } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-/** What the key of a limit is made of. */
+/** Variables of a limit's key expression. */
 export type KeyBindings = {
   readonly toolSlug: string;
   readonly entityId: string;
@@ -9,14 +9,14 @@ export type KeyBindings = {
   readonly accessClass: string;
 };
 
-/** Makes the key that a call is counted under; undefined when the limit does not apply to it. */
+/** Returns the key under which a call is counted; undefined if the limit does not apply. */
 export type KeyOf = (bindings: KeyBindings) => string | undefined;
 
 const charactersMax = 500;
 const nodesMax = 50;
 
 const env = celEnv();
-/** What an expression may apply: each takes time that its texts bound. Patterns and walks through lists are none of them. */
+/** Functions allowed in an expression: their time is bounded by the length of its texts. Patterns and list functions are not allowed. */
 const functions = new Set(
   "_==_ _!=_ _&&_ _||_ !_ _?_:_ _+_ _<_ _<=_ _>_ _>=_ @in _in_ startsWith endsWith contains size string".split(" "),
 );
@@ -28,9 +28,9 @@ const sample: KeyBindings = {
 };
 
 /**
- * Compiles the key expression of a limit; the empty one counts everything together. Its value is the key: a text, a number or a truth
- * value; null says that the limit does not apply. `fault` says what is wrong with it. An evaluation takes microseconds, whatever a
- * caller sends: no loops, no patterns, and at most 50 parts.
+ * Compiles the key expression of a limit. An empty one counts all calls together. Its value is the key: a text, a number or a boolean; null
+ * means that the limit does not apply. `fault`: what is wrong with it. An evaluation takes microseconds for any input: no loops, no
+ * patterns, at most 50 parts.
  */
 export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } | { readonly fault: string } {
   if (source === "") return { keyOf: () => "" };
@@ -50,7 +50,7 @@ export function compileKeyExpression(source: string): { readonly keyOf: KeyOf } 
   return {
     keyOf(bindings) {
       const key = keyFrom(evaluate(bindings as Readonly<Record<string, CelInput>>));
-      // A limit that fails for a call still holds it: all such calls are counted together.
+      // A limit whose expression fails for a call still applies: all such calls are counted together.
       return key === failed ? "" : key;
     },
   };

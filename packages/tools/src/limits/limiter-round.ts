@@ -1,22 +1,22 @@
 import type { Limiter } from "./limiters.ts";
 import { freeAgainAt, type Room } from "./pace.ts";
 
-/** A call that wants to go. */
+/** A call that waits to start. */
 export type WaitingCall = {
   readonly limiters: readonly Limiter[];
-  /** Whether it takes places; else it only starts. */
+  /** True if the call takes slots; otherwise it only starts. */
   readonly holds: boolean;
-  /** Whether it waits for its turn; else it only asks. */
+  /** True if the call waits for its limits; otherwise it asks only once. */
   readonly isPatient: boolean;
 };
 
-/** What one round does in a limiter: what there is room for, how many calls it let go, and how many wait on. */
+/** One round of a limiter: its room, the calls admitted, and the calls that keep waiting. */
 export type LimiterRound = { readonly limiter: Limiter; room: Room; began: number; wanted: number };
 
-/** Between two looks at a limiter whose places other nodes hold, milliseconds. */
+/** Interval of checking a limiter whose slots other nodes hold, milliseconds. */
 export const pollMs = 25;
 
-/** Takes a place in every limiter of a call, where each has one; else notes which lack it. */
+/** Takes a slot from every limiter of a call if each has one; otherwise counts the call as waiting where one is missing. */
 export function admit({ limiters, holds, isPatient }: WaitingCall, turns: ReadonlyMap<Limiter, LimiterRound>): boolean {
   const own = limiters.flatMap((limiter) => turns.get(limiter) ?? []);
   const missing = own.filter((turn) => !hasRoom(turn, holds));
@@ -33,18 +33,18 @@ export function admit({ limiters, holds, isPatient }: WaitingCall, turns: Readon
   return true;
 }
 
-/** Whether a limiter has room for one more call. */
+/** True if a limiter has room for one more call. */
 export function hasRoom(turn: LimiterRound | undefined, holds: boolean): boolean {
   return turn !== undefined && turn.room.starts > 0 && (!holds || turn.room.places > 0);
 }
 
-/** Until when nothing can begin: a rate says so; what others hold is looked at soon again. */
+/** Returns the time until which no call can start. A rate determines it; slots of other nodes are checked again soon. */
 export function fullUntil({ rules, known }: Limiter, nowMs: number): number {
   const { rate } = rules;
   return Math.max(nowMs + pollMs, rate === undefined ? 0 : freeAgainAt(known?.pace?.window, rate, nowMs));
 }
 
-/** When all limiters may have room. */
+/** Returns the earliest time at which all limiters may have room. */
 export function latestOf(limiters: readonly Limiter[]): number {
   return limiters.reduce((latest, { fullUntilMs }) => Math.max(latest, fullUntilMs), 0);
 }

@@ -2,14 +2,12 @@ import type { LimiterKey } from "@svc/db/call-limits/paces";
 import type { PaceDocument } from "@svc/db/documents/calls";
 import type { PaceRules } from "./pace.ts";
 
-/** Between two jobs that come back, at least; so many a second are no burden on a node. */
+/** Minimum time between two jobs that try again, milliseconds. A node easily handles that many per second. */
 const stepMinMs = 50;
-/** So far ahead jobs are booked while that does not bring them back too close together: a limit may be lifted meanwhile. */
+/** How far ahead jobs are booked, milliseconds, unless they would come too close together. The limit may be lifted in between. */
 const horizonMs = 60_000;
 
-/**
- * When a job may come back at the earliest, the time that one call takes up at the limit, and since when the job has waited. Milliseconds.
- */
+/** Earliest time of a job's next try, the time per call at the limit, and the time since which the job waits. Milliseconds. */
 type BookingTimes = {
   readonly nowMs: number;
   readonly earliestMs: number;
@@ -17,22 +15,22 @@ type BookingTimes = {
   readonly sinceMs: number;
 };
 
-/** `claimed`: a call of the job has come back and waits in its place; others of the same job wait in their own. */
+/** `claimed`: a call of the job took this booking's position. Other calls of the job wait in their own. */
 type Booking = { readonly atMs: number; readonly sinceMs: number; claimed: boolean };
 
-/** A job that has come back counts as one that waits for this long. */
+/** How long a job that is due still counts as waiting, milliseconds. */
 const graceMs = 5_000;
 
 /**
- * When the jobs that wait for one place come back: one after the other, about as fast as places become free, so that ten thousand of
- * them neither ask all the time nor crowd out what could be done. A node books its own.
+ * Next tries of jobs that wait for one limiter. They follow one another about as fast as slots become free, so that ten thousand jobs
+ * neither ask constantly nor crowd out others. Each node books its own jobs.
  */
 export class Bookings {
-  /** In the order in which they were made, which is that of the times. */
+  /** In order of creation, which is also the order of the times. */
   readonly #bookings = new Map<string, Booking>();
   #last = 0;
 
-  /** When a job is to come back, epoch milliseconds. Booked once until then, however often it asks. */
+  /** Returns the time of a job's next try, epoch milliseconds. It stays the same until then, however often the job asks. */
   book(jobId: string, { nowMs, earliestMs, stepMs, sinceMs }: BookingTimes): number {
     const known = this.#bookings.get(jobId);
     if (known !== undefined && known.atMs > nowMs) return known.atMs;
@@ -45,13 +43,13 @@ export class Bookings {
     return this.#last;
   }
 
-  /** Whether a job comes back when it was told to. */
+  /** True if a job comes back at its booked time or later. */
   isDue(jobId: string, nowMs: number): boolean {
     const booking = this.#bookings.get(jobId);
     return booking !== undefined && booking.atMs <= nowMs;
   }
 
-  /** Since when a job that is due has waited, epoch milliseconds: for one of its calls, which stands where the job stood. */
+  /** Returns the time since which a due job has waited, epoch milliseconds. One of its calls gets the job's position. */
   claim(jobId: string): number | undefined {
     const booking = this.#bookings.get(jobId);
     if (booking === undefined || booking.claimed) return undefined;
@@ -59,12 +57,12 @@ export class Bookings {
     return booking.sinceMs;
   }
 
-  /** A job that need not come back. */
+  /** Removes a job that need not try again. */
   end(jobId: string): void {
     this.#bookings.delete(jobId);
   }
 
-  /** Jobs that are to come back. */
+  /** Returns the number of jobs that will try again. */
   count(nowMs: number): number {
     for (const [jobId, { atMs }] of this.#bookings) {
       if (atMs + graceMs > nowMs) break;
@@ -74,27 +72,27 @@ export class Bookings {
   }
 }
 
-/** What this node knows of calls that are counted together, and what it has of them. */
+/** A node's state of one limiter key: calls that are counted together. */
 export type Limiter = {
   readonly key: LimiterKey;
   rules: PaceRules;
-  /** As the store had it when this node last read or wrote it; undefined while that is not known. Without revision there was no row. */
+  /** The database's state at this node's last read or write; undefined if unknown. An empty revision means that there was no row. */
   known: { readonly pace: PaceDocument | undefined; readonly revision: string; readonly atMs: number } | undefined;
-  /** Calls of this node that hold a place. */
+  /** Slots held by calls of this node. */
   held: number;
-  /** Calls that wait here, whether or not this limiter keeps them. */
+  /** Calls that wait here, whether or not this limiter holds them back. */
   waiting: number;
-  /** What the store was last told of calls that wait, and when. */
+  /** The number of waiting calls last written to the database, and when. */
   reported: { readonly wanted: number; readonly atMs: number };
-  /** Nothing begins before; looked at no sooner. */
+  /** No call can start before this time, and the limiter is not checked earlier. Epoch milliseconds. */
   fullUntilMs: number;
-  /** How long a call holds its place, on average. */
+  /** Average time for which a call holds its slot, milliseconds. */
   heldMs: number;
-  /** When jobs come back. */
+  /** Next tries of jobs. */
   readonly bookings: Bookings;
 };
 
-/** A limiter that nothing is known of. */
+/** Creates a limiter without known state. */
 function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   return {
     key,
@@ -109,12 +107,12 @@ function newLimiter(key: LimiterKey, rules: PaceRules): Limiter {
   };
 }
 
-/** Whether a limiter can be forgotten: what it knows stands in the store. */
+/** True if a limiter can be forgotten, because the database has its state. */
 function isIdle({ held, waiting, reported, bookings }: Limiter, nowMs: number): boolean {
   return held === 0 && waiting === 0 && reported.wanted === 0 && bookings.count(nowMs) === 0;
 }
 
-/** The time that one call takes up: how often places become free, as far as is known. Milliseconds. */
+/** Returns the average time between free slots or starts, as far as known. Milliseconds. */
 export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limiter): number {
   if (isPaused) return 0;
   const ofRate = rate === undefined ? 0 : rate.perMs / rate.max;
@@ -122,12 +120,12 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limit
   return Math.max(ofRate, ofPlaces);
 }
 
-/** A place that was held for so long weighs one part in eight. */
+/** Updates the average time with one that a slot was held; it weighs one eighth. */
 export function noteHeld(limiter: Limiter, ms: number): void {
   limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
 
-/** The same rules may come from several readings of a definition. */
+/** Compares by value, because equal rules may come from separate reads of a definition. */
 function isSame(one: PaceRules, other: PaceRules): boolean {
   return (
     one.isPaused === other.isPaused &&
@@ -137,18 +135,18 @@ function isSame(one: PaceRules, other: PaceRules): boolean {
   );
 }
 
-/** Whether the store counts the places of a limiter. */
+/** True if the database counts the slots of a limiter. */
 export function countsPlaces({ rules }: Limiter): boolean {
   return rules.concurrency > 0;
 }
 
-/** One of the limits that a call is held to: what it is counted with, and what they are held to together. */
+/** A limiter key of a call, and the rules for all calls with that key. */
 export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 
-/** Limiters from which on idle ones are looked for. */
+/** Number of limiters from which idle ones are removed. */
 const limitersMin = 1_000;
 
-/** The limiters that this node knows of. Those that are idle are forgotten when there are many, unless `isKept` says otherwise. */
+/** The limiters that this node knows. If there are many, idle ones are forgotten unless `isKept` returns true. */
 export class Limiters {
   readonly #limiters = new Map<string, Limiter>();
   readonly #isKept: (limiter: Limiter) => boolean;
@@ -158,7 +156,7 @@ export class Limiters {
     this.#isKept = isKept;
   }
 
-  /** The limiter of a key, held to its rules from now on. */
+  /** Returns the limiter of a key, with these rules from now on. */
   of({ rules, ...key }: RuledKey, nowMs: number): Limiter {
     const id = JSON.stringify([key.projectId, key.limitName, key.key]);
     let limiter = this.#limiters.get(id);
@@ -167,7 +165,7 @@ export class Limiters {
       limiter = newLimiter(key, rules);
       this.#limiters.set(id, limiter);
     } else if (!isSame(limiter.rules, rules)) {
-      // A limit that was changed is asked anew.
+      // A changed limit is checked again at once.
       limiter.rules = rules;
       limiter.fullUntilMs = 0;
     }

@@ -1,17 +1,17 @@
 import type { PaceDocument, PaceShare, PaceWindow } from "@svc/db/documents/calls";
 
-/** At most `max` calls begin within any `perMs` milliseconds. */
+/** At most `max` calls start within any `perMs` milliseconds. */
 export type RateRule = { readonly max: number; readonly perMs: number };
 
-/** A rate is counted in stretches of a twentieth of its time: it is never exceeded, and what is free again is free up to one of them late. */
+/** A rate is counted in twentieths of its time. It is never exceeded, and a start becomes free up to one twentieth late. */
 const stretches = 20;
 
-/** How many calls may begin now. */
+/** Returns how many calls may start now. */
 export function freeIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   return Math.max(0, rate.max - sum(moved(window, rate, nowMs).counts));
 }
 
-/** From when on one may begin, if none does until then; `nowMs` when one may now. */
+/** Returns the next time at which a call may start if none does before; `nowMs` if one may start now. */
 export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowMs: number): number {
   const { latest, widthMs, counts } = moved(window, rate, nowMs);
   for (let later = 0; later <= stretches; later++) {
@@ -21,21 +21,21 @@ export function freeAgainAt(window: PaceWindow | undefined, rate: RateRule, nowM
   return (latest + stretches + 1) * widthMs;
 }
 
-/** The window once `count` calls have begun now. */
+/** Returns the window after `count` calls started now. */
 export function begunIn(window: PaceWindow | undefined, rate: RateRule, nowMs: number, count: number): PaceWindow {
   const present = moved(window, rate, nowMs);
   const [first = 0, ...others] = present.counts;
   return { ...present, counts: [first + count, ...others] };
 }
 
-/** From when on a window means nothing: every call in it began long enough ago. */
+/** Returns the time at which a window expires, because every call in it started long enough ago. */
 export function endOf({ latest, widthMs }: PaceWindow): number {
   return (latest + stretches + 1) * widthMs;
 }
 
 /**
- * The window as it stands now, its newest stretch being the present one: any `perMs` lie within that and the 20 before it. One that was
- * counted for another time means nothing; a clock that runs behind does not open what is counted already.
+ * Returns the window at the current time, its newest part being the present one. Any `perMs` fit in that and the 20 parts before it. A
+ * window for another time is discarded. A clock that is behind does not free what is already counted.
  */
 function moved(window: PaceWindow | undefined, { perMs }: RateRule, nowMs: number): PaceWindow {
   const widthMs = Math.ceil(perMs / stretches);
@@ -52,26 +52,26 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** What calls that are counted together are held to. */
+/** Rules for calls that are counted together. */
 export type PaceRules = {
-  /** Calls under way at once, over all nodes; 0 for any number. */
+  /** Maximum calls running at once on all nodes; 0 for no limit. */
   readonly concurrency: number;
   readonly rate: RateRule | undefined;
-  /** No call begins. */
+  /** True if no call may start. */
   readonly isPaused: boolean;
 };
 
-/** How many calls a node may begin now: for as many there is a place, and the rate lets as many start. Infinity where nothing bounds them. */
+/** How many calls a node may start now: free slots, and starts within the rate. Infinity if not limited. */
 export type Room = { readonly places: number; readonly starts: number };
 
-/** How long a node that ends without a word keeps the places of its calls, milliseconds. */
+/** How long a node that crashed keeps the slots of its calls, milliseconds. */
 export const leaseMs = 6_000;
-/** How long it is believed that calls wait at a node after it said so, milliseconds. */
+/** How long a node's report of waiting calls is valid, milliseconds. */
 export const waitingSaidMs = 1_000;
 
 /**
- * How many calls a node with `held` of them under way may begin. What is free is first for nodes whose calls have waited for
- * longer, so that none is kept out by one that is busy; getting some puts a node behind the others.
+ * Returns how many calls a node with `held` running ones may start. Nodes whose calls have waited longer come first, so that a busy node
+ * excludes no other. A node that starts calls then queues after the others.
  */
 export function roomOf(
   pace: PaceDocument | undefined,
@@ -89,7 +89,7 @@ export function roomOf(
   return { places: Math.max(0, places - ahead), starts: Math.max(0, starts - ahead) };
 }
 
-/** What a node does: `began` calls now, holds so many places with them, and has `wanted` calls that wait. */
+/** A node's activity: `began` calls now, the slots that it holds, and its `wanted` waiting calls. */
 type NodeShare = {
   readonly node: string;
   readonly nowMs: number;
@@ -98,7 +98,7 @@ type NodeShare = {
   readonly wanted: number;
 };
 
-/** The pace once a node has done its share. What nodes that are gone left in it goes. */
+/** Returns the pace after a node's changes, without the shares of nodes that are gone. */
 export function paceWith(
   pace: PaceDocument | undefined,
   { concurrency, rate }: PaceRules,
@@ -116,7 +116,7 @@ export function paceWith(
   };
 }
 
-/** From when on a pace means nothing, unless a node says more. */
+/** Returns the time at which a pace expires if no node writes to it. */
 export function expiryOf({ shares, window }: PaceDocument): number {
   const ends = Object.values(shares).map(({ heldUntil, saidAt }) => Math.max(heldUntil, saidAt + waitingSaidMs));
   return Math.max(0, ...ends, window === undefined ? 0 : endOf(window));
@@ -132,7 +132,7 @@ function isWaiting({ wanted, saidAt }: PaceShare, nowMs: number): boolean {
 
 type OfNode = readonly [node: string, share: PaceShare];
 
-/** Whether calls have waited there for longer than at the other node; of one moment, by the names of the nodes. */
+/** True if calls have waited there longer than on the other node. For equal times, the nodes' names decide. */
 function isBefore(
   [node, { waitsSince }]: OfNode,
   [other, own]: readonly [string, PaceShare | undefined],

@@ -6,19 +6,19 @@ import { countsPlaces, type Limiter, Limiters, noteHeld, type RuledKey, stepOf }
 import { expiryOf, leaseMs, paceWith, roomOf, waitingSaidMs } from "./pace.ts";
 
 /**
- * What came of asking. `entered`: the call may go, and says when it has ended; `again` asks whether it may be sent once more.
- * `full`: it may not, for the limit named; what waits longer may ask again then.
+ * Outcome of an entry request. `entered`: the call may start and reports its end with `leave`; `again` asks if it may be sent once more.
+ * `full`: it may not start because of the named limit, and may ask again after `retryAfterMs`.
  */
 export type EntryOutcome =
   | { readonly kind: "entered"; leave(): void; again(): Promise<boolean> }
   | { readonly kind: "full"; readonly by: LimiterKey; readonly isPaused: boolean; readonly retryAfterMs: number };
 
-/** Who asks: how long it waits, and the job that comes back later, where it is one that asks. */
+/** How long a call waits, and its job, if a job that can try again makes it. */
 export type EntryRequest = { readonly waitMs: number; readonly jobId: string | undefined };
 
-/** A call that waits, and who is told. */
+/** A waiting call, and the callbacks for its outcome. */
 type Waiter = WaitingCall & {
-  /** Who has waited for longest goes first: a job, since it was first refused. */
+  /** The longest wait goes first. For a job, it counts from its first refusal. */
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly jobId: string | undefined;
@@ -26,20 +26,19 @@ type Waiter = WaitingCall & {
   readonly reject: (error: unknown) => void;
 };
 
-/** Calls that wait in one limiter on this node. */
+/** Maximum calls that wait at one limiter on this node. */
 const waitingMax = 64;
-/** How long who is refused is told to wait, where nobody knows better. */
+/** Default retry times if nothing better is known, milliseconds. */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
-/** A job that comes back as it was told waits for its turn among the calls of others, so that none of them keeps it out. */
+/** How long a due job waits among other callers, so that they cannot keep it out. Milliseconds. */
 const jobPatienceMs = 100;
-/** A place that is held for longer is told again, in good time before it would be given away. */
+/** Interval of renewing a held slot, milliseconds: well before its lease expires. */
 const renewMs = leaseMs / 3;
 const failurePauseMs = 1_000;
 
 /**
- * Lets calls begin, in the order in which they came, as their limits allow over all nodes. What the nodes share is a row for each
- * key: a round reads and writes those of all calls that wait, by comparing revisions, one statement each; what another node has
- * changed meanwhile is read and tried again.
+ * Starts calls in order of arrival, as their limits on all nodes allow. The nodes share a row per key. A round reads and writes the rows of
+ * all waiting calls by comparing revisions, one statement each. Rows that another node changed in between are read and tried again.
  */
 export class Pacer {
   readonly #db: Database;
@@ -47,7 +46,7 @@ export class Pacer {
   readonly #node: NodeId;
   readonly #limiters = new Limiters((limiter) => this.#changed.has(limiter));
   readonly #waiters = new Set<Waiter>();
-  /** Limiters whose places the store does not know of as they are. */
+  /** Limiters with slot changes that the database does not have yet. */
   readonly #changed = new Set<Limiter>();
   readonly #holding = new Set<Limiter>();
   #revisions = 0;
@@ -61,7 +60,7 @@ export class Pacer {
     this.#node = nodeId;
   }
 
-  /** Asks for all keys at once, which are of different limits. Rejects when the store is away. */
+  /** Enters all keys at once; they belong to different limits. Rejects if the database is unavailable. */
   enter(keys: readonly RuledKey[], asker: EntryRequest): Promise<EntryOutcome> {
     const nowMs = this.#clock.now();
     return this.#ask(
@@ -70,7 +69,7 @@ export class Pacer {
     );
   }
 
-  /** Tells the store of the places that were given back, if it can be told. Nobody asks any more. */
+  /** Writes the released slots to the database if it is available. No call may enter afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#changed.size > 0) this.#wake();
@@ -139,7 +138,7 @@ export class Pacer {
     }
   }
 
-  /** How long nothing is to be done; undefined while nobody holds or wants anything. */
+  /** Returns the time until the next work; undefined if no call holds or waits for a slot. */
   #restMs(): number | undefined {
     if (this.#changed.size > 0) return 0;
     const nowMs = this.#clock.now();
@@ -148,7 +147,7 @@ export class Pacer {
     return dues.length === 0 ? undefined : Math.max(0, dues.reduce((a, b) => Math.min(a, b)) - nowMs);
   }
 
-  /** Lets go what may, and tells the store what it does not know. False when the store is away. */
+  /** Starts the permitted calls and writes changes to the database. False if the database is unavailable. */
   async #round(): Promise<boolean> {
     const nowMs = this.#clock.now();
     const ready = [...this.#waiters]
@@ -174,7 +173,7 @@ export class Pacer {
     }
   }
 
-  /** Reads what is not known, and what may have been freed elsewhere since it was known to be full. */
+  /** Reads unknown limiters, and full ones that other nodes may have freed. */
   async #read(limiters: Iterable<Limiter>, nowMs: number): Promise<void> {
     const unread = [...limiters].filter((limiter) => {
       const { known, waiting, held, rules } = limiter;
@@ -199,7 +198,7 @@ export class Pacer {
     return { limiter, room: roomOf(known?.pace, rules, { node: this.#node, held, nowMs }), began: 0, wanted: 0 };
   }
 
-  /** Writes the limiters that have changed; answers with those that another node has changed meanwhile. */
+  /** Writes the changed limiters. Returns those that another node changed in between. */
   async #write(turns: readonly LimiterRound[], nowMs: number): Promise<ReadonlySet<Limiter>> {
     const due = turns.filter(({ limiter, began, wanted }) => {
       const { reported } = limiter;
@@ -215,7 +214,7 @@ export class Pacer {
       const row = { ...key, pace, revision, madeFrom: known?.revision ?? "", expiresAt: expiryOf(pace) };
       return { limiter, wanted, row };
     });
-    // What is left while the write is under way is told by the next one.
+    // Slots released during the write are written by the next one.
     const reported = new Set(due.map(({ limiter }) => limiter).filter((limiter) => this.#changed.delete(limiter)));
     const written = await writeCallPaces(
       this.#db,
@@ -225,7 +224,7 @@ export class Pacer {
       throw error;
     });
     const lost = new Set<Limiter>();
-    // What was let go so long ago is not let go any more: its lease runs out, or its rate has moved on.
+    // A call admitted this long ago is no longer admitted: its lease expires, or its rate has moved on.
     const isLate = this.#clock.now() - nowMs > renewMs;
     for (const { limiter, wanted, row } of writes) {
       if (isLate) lost.add(limiter);
@@ -241,7 +240,7 @@ export class Pacer {
     return lost;
   }
 
-  /** Tells the calls what came of the round. Who was let go by a limiter that another node has changed waits on. */
+  /** Reports the outcome of the round to the calls. A call that was admitted by a limiter that another node changed keeps waiting. */
   #settle(round: {
     readonly ready: readonly Waiter[];
     readonly admitted: ReadonlySet<Waiter>;
@@ -258,7 +257,7 @@ export class Pacer {
         continue;
       }
       const missing = limiters.find((limiter) => !hasRoom(turns.get(limiter), holds));
-      // What is known of a limiter that was lost is old: it is looked at once more.
+      // The known state of a lost limiter is outdated; it is read once more.
       if (missing === undefined || lost.has(missing)) continue;
       missing.fullUntilMs = fullUntil(missing, nowMs);
       if (untilMs <= nowMs || missing.fullUntilMs > untilMs) {
@@ -271,7 +270,7 @@ export class Pacer {
     if (!this.#waiters.delete(waiter)) return;
     for (const limiter of waiter.limiters) {
       limiter.waiting--;
-      // The last that waits has gone: other nodes need not hold back for it.
+      // The last waiting call has gone, so other nodes need not hold back for it.
       if (limiter.waiting === 0 && limiter.reported.wanted > 0) this.#changed.add(limiter);
       if (waiter.holds && limiter.held > 0) this.#holding.add(limiter);
     }
@@ -299,7 +298,7 @@ export class Pacer {
     };
   }
 
-  /** Gives the places of a call back; the store is told where it counts them. */
+  /** Releases the slots of a call, and writes the change if the database counts them. */
   #takeBack({ limiters, holds }: Waiter): void {
     if (!holds) return;
     for (const limiter of limiters) {

@@ -1,13 +1,13 @@
 import { formatValue, isEntityId } from "@svc/core";
 import { invalidParams, type McpError } from "./request.ts";
 
-/** What the address of a client asks for beside the endpoint itself. */
+/** Options in the address of a client, in addition to the endpoint. */
 export type McpAddress = {
-  /** Toolkits whose tools are listed, each with its own schema. */
+  /** Toolkits whose tools are listed directly, each with its own schema. */
   readonly toolkits: readonly string[];
-  /** Tools that are listed so, by slug; the names of meta-tools among them. */
+  /** Tools that are listed directly, by slug; may include names of meta-tools. */
   readonly tools: readonly string[];
-  /** Whose account tools that are listed so use; empty: nobody's in particular. */
+  /** Entity whose accounts the directly listed tools use; empty for the default. */
   readonly entityId: string;
 };
 

@@ -9,39 +9,39 @@ import { joinOffers, type RevisionCarrier, type ServedProtocol } from "./served.
 import { isNewerVersion, isOlderVersion } from "./versions.ts";
 
 /**
- * Whether a POST is to be read by the newer revision: its message says so of itself, or else its header names a version that no client
- * begins a handshake with. What says nothing is of a client that has no such words.
+ * True if the newer revision must read a POST: its message says so, or its header names a version without handshake. A client that says
+ * nothing is an older one.
  */
 function isNewer(read: McpMessages | NoMessages, { version }: McpHeaders): boolean {
   const messages = "error" in read ? [] : read.messages;
   const claims = messages.flatMap((message) => claimOf(message) ?? []);
-  // A handshake is none of the newer revision's, unless it says that it is of that very one: it agrees on a version that is spoken.
+  // A handshake does not belong to the newer revision unless it names that revision: it agrees on a supported version.
   if (messages.some((message) => message.kind === "request" && message.method === "initialize"))
     return claims.some(isNewerVersion);
   if (claims.length > 0) return claims.some((claim) => !isOlderVersion(claim));
   return version !== undefined && !isOlderVersion(version);
 }
 
-/** The version that a message names in the place which the newer revision has for it. */
+/** Returns the version that a message names in the newer revision's field. */
 function claimOf(message: McpMessage): unknown {
   if (message.kind === "response" || !isObject(message.params["_meta"])) return undefined;
   return message.params["_meta"][metaKeys.version];
 }
 
-/** Serves MCP over Streamable HTTP, without sessions: each POST stands for itself. */
+/** Serves MCP over Streamable HTTP without sessions: each POST is independent. */
 export type McpServer = {
-  /** Rejects with the signal's reason, and with `unavailable` when the store is away. */
+  /** Rejects with the signal's reason, and with `unavailable` if the database is unavailable. */
   serve(request: McpRequest): Promise<McpAnswer>;
 };
 
-/** What a server is made of. */
+/** Options of a server. */
 type McpServerOptions = {
-  /** What clients are told that its version is. */
+  /** Version that clients see. */
   readonly version: string;
   readonly offers: readonly McpOffer[];
 };
 
-/** Makes a server of what is offered, which answers each client in the revision that it speaks. */
+/** Creates a server of the given offers, which answers each client in its revision. */
 export function createMcpServer({ version, offers }: McpServerOptions): McpServer {
   const servedBy = (carrier: RevisionCarrier) => ({ carrier, served: joinOffers(version, offers, carrier) });
   const [newer, older] = [servedBy(newerRevision), servedBy(olderRevision)];
@@ -57,7 +57,7 @@ export function createMcpServer({ version, offers }: McpServerOptions): McpServe
   };
 }
 
-/** What comes of the work, or the signal's reason where that is first: what is lost after the answer is nobody's. */
+/** Returns the result of the work, or rejects with the signal's reason if that comes first. A later failure of the work is ignored. */
 async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const aborted = Promise.withResolvers<never>();
@@ -70,7 +70,7 @@ async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
   }
 }
 
-/** What is asked for, from a closed set, for logs and metrics. */
+/** Returns the kind of request, from a closed set, for logs and metrics. */
 function labelOf(read: McpMessages | NoMessages, { methods }: ServedProtocol): string {
   if ("error" in read) return "other";
   if (read.isBatch) return "batch";

@@ -6,19 +6,19 @@ import { invalidRequest, type McpError, unreadable } from "./request.ts";
 /** A request's own id; numbers keep their digits. */
 export type MessageId = string | JsonNumber;
 
-/** A message of JSON-RPC, with no parameters as none given. */
+/** A JSON-RPC message; missing parameters are empty. */
 export type McpMessage =
   | { readonly kind: "request"; readonly id: MessageId; readonly method: string; readonly params: Params }
   | { readonly kind: "notification"; readonly method: string; readonly params: Params }
   | { readonly kind: "response" };
 
-/** The messages of one POST. A batch holds one at least. */
+/** The messages of one POST. A batch has at least one. */
 export type McpMessages = { readonly messages: readonly McpMessage[]; readonly isBatch: boolean };
 
-/** Why a body holds none; with the id of the request that it may have meant, if that can be read. */
+/** Why a body has no messages, and the id of the request that it may have meant, if readable. */
 export type NoMessages = { readonly error: McpError; readonly id?: MessageId | undefined };
 
-/** Messages of one batch, so that a POST cannot ask for more than a client would. */
+/** Maximum messages per batch, so that a POST cannot request too much work. */
 const batchMax = 100;
 
 /** Reads the body of a POST, which may hold as many values as the arguments of one call. */
@@ -49,7 +49,7 @@ function readBatch(json: readonly unknown[]): McpMessages | NoMessages {
     messages.push(message);
     if (message.kind !== "request") continue;
     const id = JSON.stringify(message.id);
-    // Both would be executed and one of them answered.
+    // Both would be executed, but only one answered.
     if (ids.has(id)) return { error: invalidRequest("two requests have the same id") };
     ids.add(id);
   }
@@ -63,7 +63,7 @@ function idOf(json: unknown): MessageId | undefined {
   return typeof id === "string" || isJsonNumber(id) ? id : undefined;
 }
 
-/** A message, or what is wrong with it. */
+/** Returns a message, or what is wrong with it. */
 function readMessage(json: unknown): McpMessage | string {
   if (!isObject(json) || json["jsonrpc"] !== "2.0") return 'a message is an object whose jsonrpc is "2.0"';
   const { id, method, params = noParams } = json;

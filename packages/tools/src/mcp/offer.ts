@@ -2,81 +2,78 @@ import type { Fault, ProjectPrincipal } from "@svc/core";
 import type { McpAddress } from "./address.ts";
 import type { EnterAction, McpError } from "./request.ts";
 
-/** Revisions of the protocol that are spoken, each in a folder of its name; the older one is spoken to clients of earlier ones too. */
+/** Supported revisions of the protocol. The older one also serves clients of earlier revisions. */
 export type Revision = "2025-11-25" | "2026-07-28";
 
-/** Parameters of a message, and what is answered: objects of JSON. */
+/** Parameters of a message, or an answer: objects of JSON. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/** Something that a server offers, apart from how any revision of the protocol carries it: tools, tasks, events. */
+/** A part of the server's functions, independent of any protocol revision: tools, tasks or events. */
 export type McpOffer = {
-  /** What clients are told of it, as the protocol names it: `{ tools: {} }`. */
+  /** Capabilities declared to clients, in the protocol's form: `{ tools: {} }`. */
   readonly capabilities: Params;
   /** By their names in the protocol. */
   readonly methods: Readonly<Record<string, McpMethod>>;
-  /** Revisions that have it. Default: every one. */
+  /** Revisions that include the offer. Default: all. */
   readonly revisions?: readonly Revision[] | undefined;
-  /** What an agent is told of it before anything else. */
+  /** Returns the general instructions for an agent. */
   readonly instructions?: ((address: McpAddress) => string) | undefined;
 };
 
-/** One method of an offer. */
+/** A method of an offer. */
 export type McpMethod = {
-  /** The parameter that says what is acted on: clients repeat it in the header Mcp-Name. */
+  /** The parameter that names the object of the method. Clients repeat it in the header Mcp-Name. */
   readonly nameIn?: "name" | "uri" | "taskId" | undefined;
-  /** Whether a client may keep an answer for a while. */
+  /** True if a client may cache an answer for a while. */
   readonly isCacheable?: boolean | undefined;
-  /** What is asked for, from a closed set. Default: the method's name. */
+  /** Returns the kind of request, from a closed set. Default: the method's name. */
   readonly labelOf?: ((params: Params) => string) | undefined;
-  /** Answers a request. What it throws is answered as the service's errors are. */
+  /** Answers a request. Errors that it throws are answered like other errors of the service. */
   answer(params: Params, context: McpContext): Promise<McpOutcome>;
 };
 
-/** What a method knows of the request beside its parameters. */
+/** Context of a request, in addition to its parameters. */
 export type McpContext = {
   readonly revision: Revision;
   readonly principal: ProjectPrincipal;
   readonly address: McpAddress;
   /**
-   * What the client said that it can be asked for, such as `{ elicitation: {} }`. Undefined where it cannot be asked: clients of older
-   * revisions answer what a server asks with a POST of its own, which may reach another node.
+   * The questions that the client accepts, such as `{ elicitation: {} }`. Undefined if it cannot be asked: clients of older revisions
+   * answer a server's question with a separate POST, which may reach another node.
    */
   readonly client: Params | undefined;
-  /** Ends with the exchange. */
+  /** Aborted when the exchange ends. */
   readonly signal: AbortSignal;
-  /** Whether nothing else is answered with it: then HTTP has a better answer for a store that is away. */
+  /** True if the POST has no other request: HTTP then has a better answer for an unavailable database. */
   readonly isAlone: boolean;
-  /** Does what stands in the audit log. */
+  /** Executes an audited action. */
   readonly enter: EnterAction;
-  /** By what name its client wants to hear how far it is; undefined where it did not ask for that. */
+  /** The client's name for progress reports; undefined if it did not request them. */
   readonly progressToken: unknown;
-  /** Sends a notification before the answer. Lost where the client reads no stream, or reads too slowly. */
+  /** Sends a notification before the answer. It is lost if the client reads no stream or reads too slowly. */
   notify(method: string, params: Params): void;
-  /** Turns what was thrown into what the caller may read, and hears of it. */
+  /** Converts a thrown error to a fault for the caller, and logs it. */
   mapError(error: unknown): Fault;
 };
 
-/**
- * What came of a request. `input_required` is answered to a client that can be asked, and `task` to one that says it knows tasks; to no
- * other.
- */
+/** Outcome of a request. `input_required` is only for clients that can be asked, and `task` only for clients that support tasks. */
 export type McpOutcome =
   | { readonly type: "complete"; readonly result: Params }
   | { readonly type: "task"; readonly result: Params }
   | { readonly type: "input_required"; readonly result: InputRequired }
   | { readonly type: "error"; readonly error: McpError };
 
-/** What the client is to find out before it asks again: requests to itself by names of the server's, and a state that it hands back. */
+/** Questions that the client answers before it repeats the request, by the server's names, and a state that it returns. */
 export type InputRequired =
   | { readonly inputRequests: Params; readonly requestState?: string | undefined }
   | { readonly requestState: string };
 
-/** A request that was done. */
+/** Returns the outcome of a completed request. */
 export function complete(result: Params): McpOutcome {
   return { type: "complete", result };
 }
 
-/** A request that the protocol refuses. */
+/** Returns the outcome of a request that the protocol refuses. */
 export function refused(error: McpError): McpOutcome {
   return { type: "error", error };
 }

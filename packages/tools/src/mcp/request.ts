@@ -1,33 +1,33 @@
 import type { Fault, ForeignText, ProjectPrincipal } from "@svc/core";
 
-/** Something that stands in the audit log, in the words of the call of the API that does the same: `JobsService.CancelJob`. */
+/** An action for the audit log, named like the API call that does the same: `JobsService.CancelJob`. */
 type McpAction = { readonly action: string; readonly subject: string; readonly entityId?: string | undefined };
 
-/** Enters a deed of the caller in the audit log, does it, and enters how it ended. Nothing is done where it cannot be entered. */
+/** Records an action of the caller in the audit log, executes it, and records its outcome. Does nothing if it cannot be recorded. */
 export type EnterAction = <Result>(deed: McpAction, act: () => Promise<Result>) => Promise<Result>;
 
-/** One POST of a caller that is known. */
+/** A POST of an authenticated caller. */
 export type McpRequest = {
   readonly body: ForeignText;
   readonly headers: McpHeaders;
-  /** What stands after the question mark of the address. */
+  /** Query of the address, after the question mark. */
   readonly query: string;
   readonly principal: ProjectPrincipal;
-  /** Ends the exchange; a call that was sent goes on to its outcome in the ledger. */
+  /** Ends the exchange. A call that was sent continues until its outcome is in the ledger. */
   readonly signal: AbortSignal;
-  /** Turns whatever was thrown into what its caller may read, and hears of it. */
+  /** Converts any thrown error to a fault for the caller, and logs it. */
   readonly mapError: (error: unknown) => Fault;
-  /** Does what stands in the audit log. */
+  /** Executes an audited action. */
   readonly enter: EnterAction;
-  /** Hears what is asked for, from a closed set: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. */
+  /** Called with the kind of request, from a closed set: a meta-tool's name, a method, `direct_tool`, `batch` or `other`. */
   readonly onLabel: (label: string) => void;
-  /** Hears of the trace that the client's request belongs to, as W3C writes it. */
+  /** Called with the trace of the client's request, in W3C form. */
   readonly onTrace: (traceparent: string) => void;
-  /** Sends a notification before the answer; undefined where the client reads no stream. */
+  /** Sends a notification before the answer; undefined if the client reads no stream. */
   readonly notify: ((message: string) => void) | undefined;
 };
 
-/** Headers that mean anything to the protocol; undefined where there is none. */
+/** Headers of the protocol; undefined if absent. */
 export type McpHeaders = {
   /** MCP-Protocol-Version. */
   readonly version: string | undefined;
@@ -37,13 +37,13 @@ export type McpHeaders = {
   readonly name: string | undefined;
 };
 
-/** What is answered: JSON, or nothing to notifications. Where notifications were sent it is the last event of their stream. */
+/** An answer: JSON, or empty for notifications. After notifications it is the last event of their stream. */
 export type McpAnswer = { readonly status: number; readonly body: string };
 
-/** An error of the protocol: a code of JSON-RPC's or of MCP's. */
+/** An error of the protocol, with a code of JSON-RPC or MCP. */
 export type McpError = { readonly code: number; readonly message: string; readonly data?: unknown };
 
-/** Codes that every revision has; those that one alone has stand in its folder. */
+/** Codes of every revision. Codes of one revision are in that revision's file. */
 export const codes = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -52,22 +52,22 @@ export const codes = {
   internalError: -32_603,
 } as const;
 
-/** The body is no JSON. */
+/** Returns the error for a body that is not JSON. */
 export function unreadable(why: string): McpError {
   return { code: codes.parseError, message: `Parse error: ${why}` };
 }
 
-/** The body is JSON and no message, or none that may come so. */
+/** Returns the error for JSON that is not a message, or not allowed here. */
 export function invalidRequest(why: string): McpError {
   return { code: codes.invalidRequest, message: `Invalid Request: ${why}` };
 }
 
-/** No such method, or none of this revision. */
+/** Returns the error for a method that does not exist in this revision. */
 export function methodNotFound(method: string): McpError {
   return { code: codes.methodNotFound, message: `Method not found: ${method.slice(0, 80)}` };
 }
 
-/** Parameters out of their form. `data` tells a program more. */
+/** Returns the error for invalid parameters. `data`: details for a program. */
 export function invalidParams(message: string, data?: unknown): McpError {
   return { code: codes.invalidParams, message, ...(data !== undefined && { data }) };
 }

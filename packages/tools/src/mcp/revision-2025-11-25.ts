@@ -5,12 +5,12 @@ import { codes, type McpAnswer, type McpError, type McpHeaders } from "./request
 import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { olderVersions, unsupportedVersion } from "./versions.ts";
 
-/** Judges what comes beside a message: the version that was agreed on, which clients of the first revisions do not send. */
+/** Checks a message's envelope: the agreed version, which clients of the first revisions do not send. */
 function envelopeFault({ version }: McpHeaders): McpError | undefined {
   return version === undefined || olderVersions.includes(version) ? undefined : unsupportedVersion(version);
 }
 
-/** The message that answers a request. */
+/** Returns the message that answers a request. */
 function responseOf(id: MessageId, outcome: McpOutcome): object {
   switch (outcome.type) {
     case "complete":
@@ -19,28 +19,28 @@ function responseOf(id: MessageId, outcome: McpOutcome): object {
       return { jsonrpc: "2.0", id, error: outcome.error };
     case "input_required":
     case "task":
-      // Its method was told that this client cannot be asked.
+      // The method knows that this client cannot be asked.
       return { jsonrpc: "2.0", id, error: { code: codes.internalError, message: "The client cannot be asked" } };
     default:
       return assertExhaustive(outcome);
   }
 }
 
-/** The answer to a request that is refused before its method is asked. JSON-RPC has the id null where it cannot be read. */
+/** Returns the answer to a request that is refused before its method runs. JSON-RPC uses a null id if the id is unreadable. */
 function faultOf(error: McpError, id: MessageId | null = null): McpAnswer {
   return { status: 400, body: JSON.stringify({ jsonrpc: "2.0", id, error }) };
 }
 
 type Request = Extract<McpMessage, { kind: "request" }>;
 
-/** Answers a POST of a client that begins with a handshake: one message, or several as clients before 2025-06-18 send them. */
+/** Answers a POST of a client that starts with a handshake: one message, or several from clients before 2025-06-18. */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const requests = messages.filter((message): message is Request => message.kind === "request");
-  // A handshake agrees on the version: what its header names is what the client would like to speak.
+  // A handshake agrees on the version: its header names the version that the client prefers.
   const isHandshake = requests.some(({ method }) => method === "initialize");
   const fault = isHandshake ? undefined : envelopeFault(exchange.headers);
   if (fault !== undefined) return faultOf(fault, isBatch ? undefined : requests[0]?.id);
-  // Nothing follows from notifications: what a client cancels is what it waits for, and it ends that by going away.
+  // Notifications have no effect: a client cancels only a request that it waits for, and it ends that by disconnecting.
   if (requests.length === 0) return { status: 202, body: "" };
   const isAlone = requests.length === 1;
   const answers = await Promise.all(requests.map((request) => answerRequest(request, exchange, isAlone)));
@@ -59,7 +59,7 @@ async function answerRequest(
 
 const [latest] = olderVersions;
 
-/** The methods of this revision itself. Nothing is kept of a handshake: every POST stands for itself. */
+/** Returns the methods of this revision itself. A handshake leaves no state; every POST is independent. */
 function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     initialize: {
@@ -78,5 +78,5 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The revision that begins with a handshake, and those before it. */
+/** The latest revision with a handshake, and the ones before it. */
 export const olderRevision: RevisionCarrier = { revision: "2025-11-25", ownMethods, answer, faultOf };

@@ -5,30 +5,30 @@ import { codes, invalidParams, invalidRequest, type McpAnswer, type McpError, ty
 import { dispatch, type McpExchange, type RevisionCarrier, type ServedProtocol, serverInfo } from "./served.ts";
 import { newerVersions, spokenVersions, unsupportedVersion } from "./versions.ts";
 
-/** What a header holds that repeats a name: as it is, or in Base64 where it has other than plain characters. Undefined when it is neither. */
+/** Returns the name in a header, plain or, if it has special characters, in Base64. Undefined if it is neither. */
 function nameInHeader(header: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(header) ?? [];
   if (encoded === undefined) return /^[\t\x20-\x7e]*$/.test(header) ? header : undefined;
   const bytes = Buffer.from(encoded, "base64");
-  // Buffer skips what is no Base64.
+  // Buffer skips characters that are not Base64.
   const read = readForeignText(bytes);
   return bytes.toString("base64") === encoded && "text" in read ? read.text : undefined;
 }
 
-/** Names of what every request carries beside its parameters. */
+/** Names of the metadata that every request carries in addition to its parameters. */
 export const metaKeys = {
   version: "io.modelcontextprotocol/protocolVersion",
   client: "io.modelcontextprotocol/clientCapabilities",
   server: "io.modelcontextprotocol/serverInfo",
 } as const;
 
-/** What a request of this revision says of itself, and its client of what it can be asked for. */
+/** A request's metadata in this revision, and the questions that its client accepts. */
 type Envelope = { readonly client: Params; readonly traceparent: string | undefined };
 
-/** The code of headers that are missing, or say something else than the message. */
+/** Error code for headers that are missing or contradict the message. */
 const headerMismatchCode = -32_020;
 
-/** Reads what comes beside a request's parameters, or says what is wrong with it. */
+/** Reads a request's metadata, or returns what is wrong with it. */
 function readEnvelope(
   { method, params }: { readonly method: string; readonly params: Params },
   headers: McpHeaders,
@@ -51,10 +51,10 @@ function readEnvelope(
   return { client, traceparent: traceOf(meta["traceparent"]) };
 }
 
-/** What is wrong with the header that repeats what a method acts on. */
+/** Returns the fault of the header that repeats the name a method acts on. */
 function nameFault({ nameIn }: McpMethod, params: Params, { name }: McpHeaders): McpError | undefined {
   const value = nameIn && params[nameIn];
-  // Whoever answers the method says what is wrong with the parameter itself.
+  // The method itself reports an invalid parameter.
   if (typeof value !== "string") return undefined;
   if (name === undefined) return mismatch("the header Mcp-Name is missing");
   return nameInHeader(name) === value ? undefined : mismatch(`Mcp-Name is not params.${nameIn}`);
@@ -74,10 +74,10 @@ function traceOf(value: unknown): string | undefined {
     : undefined;
 }
 
-/** How long a client may keep a list, milliseconds; what it may use differs by key, so it shares it with nobody. */
+/** How long a client may cache a list, milliseconds. The client must not share it, because it differs by key. */
 const keptMs = 300_000;
 
-/** The answer to a request. */
+/** Returns the answer to a request. */
 function responseOf(
   id: MessageId,
   outcome: McpOutcome,
@@ -104,25 +104,25 @@ function resultOf(id: MessageId, result: Params, served: ServedProtocol): McpAns
   return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id, result: whole }) };
 }
 
-/** The answer to what is refused; `status` where the code alone does not say it, and no id where no request could be read. */
+/** Returns the answer to a refused request. `status`: set if the code does not determine it. No id if no request could be read. */
 function faultOf(error: McpError, { id, status }: { id?: MessageId; status?: number } = {}): McpAnswer {
   const body = JSON.stringify({ jsonrpc: "2.0", ...(id !== undefined && { id }), error });
   return { status: status ?? statusOf(error.code), body };
 }
 
-/** Codes from -32,020 on are the protocol's own, of requests that miss what it asks of every one. */
+/** Codes from -32,020 on are the protocol's own, for requests that violate its general rules. */
 function statusOf(code: number): number {
   if (code === codes.methodNotFound) return 404;
   const isNoRequest = code === codes.parseError || code === codes.invalidRequest;
   return isNoRequest || (code <= -32_020 && code >= -32_099) ? 400 : 200;
 }
 
-/** Answers a POST of a client that says with every request what it speaks, and what it can be asked for. */
+/** Answers a POST of a client that declares its version and the questions it accepts with every request. */
 async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange): Promise<McpAnswer> {
   const [message] = messages;
   if (isBatch || message === undefined) return faultOf(invalidRequest("this revision has no batches"));
   if (message.kind === "response") return faultOf(invalidRequest("nothing was asked of the client"));
-  // The revision has none that a server on HTTP would act on.
+  // This revision has no notifications that an HTTP server handles.
   if (message.kind === "notification") return { status: 202, body: "" };
   const { id, method: name, params } = message;
   const { served, headers, onTrace } = exchange;
@@ -137,7 +137,7 @@ async function answer({ messages, isBatch }: McpMessages, exchange: McpExchange)
   return responseOf(id, await dispatch(exchange, asked), { served, isCacheable: method?.isCacheable ?? false });
 }
 
-/** The methods of this revision itself. */
+/** Returns the methods of this revision itself. */
 function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>> {
   return {
     "server/discover": {
@@ -154,7 +154,7 @@ function ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<st
   };
 }
 
-/** The revision in which every request stands for itself. */
+/** The revision in which every request is independent. */
 export const newerRevision: RevisionCarrier = {
   revision: "2026-07-28",
   ownMethods,

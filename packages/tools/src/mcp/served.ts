@@ -12,33 +12,33 @@ import {
 } from "./offer.ts";
 import { codes, type McpAnswer, type McpError, type McpRequest, methodNotFound } from "./request.ts";
 
-/** How a revision carries what is offered. Each is a folder of the same files. */
+/** Reads and writes messages of one protocol revision. Each revision is one file. */
 export type RevisionCarrier = {
   readonly revision: Revision;
-  /** The methods that the revision itself has. */
+  /** Returns the methods of the revision itself. */
   ownMethods(served: Omit<ServedProtocol, "methods">): Readonly<Record<string, McpMethod>>;
   /** Answers a POST. */
   answer(messages: McpMessages, exchange: McpExchange): Promise<McpAnswer>;
-  /** Answers a POST that holds no message which could be answered; `id` is that of the request it may have meant. */
+  /** Returns the answer to a POST without a valid message; `id`: the request that it may have meant. */
   faultOf(error: McpError, id?: MessageId): McpAnswer;
 };
 
-/** All that a server has to say in one revision: its offers, joined. */
+/** A server's functions in one revision: its offers, joined. */
 export type ServedProtocol = {
-  /** Its version, as clients are told. */
+  /** Version of the server that clients see. */
   readonly version: string;
   readonly capabilities: Params;
   readonly methods: ReadonlyMap<string, McpMethod>;
   instructions(address: McpAddress): string;
 };
 
-/** One POST on its way to its answer. What is wrong with the address is answered to each of its requests. */
+/** A POST that is being answered. A fault of its address is the answer to each of its requests. */
 export type McpExchange = Omit<McpRequest, "body" | "onLabel" | "query"> & {
   readonly served: ServedProtocol;
   readonly address: McpAddress | { readonly error: McpError };
 };
 
-/** Joins what is offered in a revision. A later offer wins over an earlier one that has a method of the same name. */
+/** Joins the offers of a revision. If two offers have a method of the same name, the later one wins. */
 export function joinOffers(version: string, offers: readonly McpOffer[], carrier: RevisionCarrier): ServedProtocol {
   const own = offers.filter(({ revisions }) => revisions?.includes(carrier.revision) ?? true);
   const parts = {
@@ -51,7 +51,7 @@ export function joinOffers(version: string, offers: readonly McpOffer[], carrier
   return { ...parts, methods: new Map(methods.flatMap((named) => Object.entries(named))) };
 }
 
-/** Capabilities of several offers: those of one name, as extensions are, joined. */
+/** Joins the capabilities of several offers. Capabilities with the same name, such as extensions, are merged. */
 function joined(capabilities: readonly Params[]): Params {
   const all: Record<string, object> = {};
   for (const [name, value] of capabilities.flatMap((one) => Object.entries(one)))
@@ -59,12 +59,12 @@ function joined(capabilities: readonly Params[]): Params {
   return all;
 }
 
-/** What clients are told that the server is. */
+/** Returns the server information for clients. */
 export function serverInfo({ version }: Pick<ServedProtocol, "version">): Params {
   return { name: "svc", title: "svc tools", version };
 }
 
-/** A request that a revision has read, and what it knows of its client. */
+/** A request read by a revision, and the known facts about its client. */
 type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
   readonly name: string;
   readonly method: McpMethod | undefined;
@@ -72,8 +72,8 @@ type RevisionRequest = Pick<McpContext, "revision" | "client" | "isAlone"> & {
 };
 
 /**
- * Answers a request by its method. What the method throws is an error of the protocol; rejects with it where HTTP has a better answer: the
- * store is away, and nothing else is answered with it.
+ * Runs the method of a request. An error of the method becomes a protocol error. Rejects if HTTP has a better answer: the database is
+ * unavailable, and the POST has no other request.
  */
 export async function dispatch(
   exchange: McpExchange,

@@ -3,22 +3,25 @@ import { type Binding, bindingFaults, type Fault, formatValue, isToolGranted, To
 import type { Caller } from "../call-request.ts";
 import type { SecretUse } from "../prepare/secret-uses.ts";
 
-/** What a bound caller meets that reaches beyond its binding: ENTITY_BOUND or TOOL_NOT_GRANTED. Nothing was sent, or recorded. */
+/** The reply to a call outside the caller's scope: ENTITY_BOUND or TOOL_NOT_GRANTED. Nothing was sent or recorded. */
 export type BoundRefusal = { readonly outcome: "refused"; readonly refusal: Fault };
 
-/** What of a call its caller's binding is about. */
+/** Parts of a call that the caller's scope restricts. */
 type Bindable = {
   readonly caller: Caller;
   readonly entityId: string;
   readonly secretUses?: readonly SecretUse[] | undefined;
 };
 
-/** A call as its caller's binding leaves it, or why it is none. Accounts are those of the bound entity, whichever is named. */
+/**
+ * Returns a call restricted to the caller's scope, or why it is refused. The accounts are those of the scope's entity, even if the call
+ * names others.
+ */
 export function bindCall<Request extends Bindable>(asked: Request): Request | BoundRefusal {
   const { binding } = asked.caller;
   if (binding === undefined || binding.entityId === "") return asked;
   const { entityId, secretUses = [] } = asked;
-  // Exactly the same text: whatever else reads alike is another entity.
+  // Compared exactly: a similar text names another entity.
   if (entityId !== "" && entityId !== binding.entityId) {
     return {
       outcome: "refused",
@@ -36,7 +39,7 @@ export function bindCall<Request extends Bindable>(asked: Request): Request | Bo
   return { ...asked, entityId: binding.entityId };
 }
 
-/** Why a bound caller may not call a tool; undefined where it may. */
+/** Returns why a scoped caller may not call a tool; undefined if it may. */
 export function refusalOfTool(
   binding: Binding | undefined,
   tool: Pick<Tool, "slug" | "toolkitSlug" | "class">,

@@ -5,10 +5,10 @@ import type { CallRequest } from "../call-request.ts";
 import type { CallPlan } from "../prepare/prepared-call.ts";
 import { type BoundRefusal, refusalOfTool } from "./bind.ts";
 
-/** What finding tools works with. */
+/** Dependencies of finding tools. */
 export type FindContext = Pick<CodeContext, "findCode"> & { readonly views: CatalogViews };
 
-/** Finds the tool that is called: the pinned one, or what the project's view has of the slug now. */
+/** Finds the called tool: the pinned one, or the one with that slug in the project's current view. */
 export async function findTool(
   { views, findCode }: FindContext,
   { caller, toolSlug, pinned }: CallRequest,

@@ -8,18 +8,18 @@ import type { LedgerEntry } from "../record/ledger.ts";
 
 type PlanContext = { readonly clock: Clock };
 
-/** A call of a tool that was found, with the arguments that its schema leaves. */
+/** Plans a call of a known tool, with the arguments that its schema keeps. */
 export function planCall(
   context: PlanContext,
   asked: CallRequest,
   { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
 ): { readonly entry: LedgerEntry; readonly plan: CallPlan } {
-  // First of all: whatever looks at arguments takes time for each of them, and for what is refused it is for nothing.
+  // First step, because each later check takes time for each argument, which excess arguments would waste.
   const isJudged = tool.kind === "action";
   const { kept, faults: excess } = isJudged
     ? withoutExcess(tool.inputSchema, asked.args)
     : { kept: asked.args, faults: [] };
-  // The same call with and without its empty arguments is one: its digest and its key are of what is left.
+  // A call with and without its empty arguments is the same call: its digest and its key use the remaining arguments.
   const args = withoutOptionalNulls(tool.inputSchema, kept);
   const request = { ...asked, args: args as CallRequest["args"] };
   const entry = entryOf(context, request, tool);
@@ -31,7 +31,7 @@ export function planCall(
 
 function entryOf({ clock }: PlanContext, request: CallRequest, tool: CallPlan["tool"]): LedgerEntry {
   const { caller, args, entityId, idempotencyKey, job } = request;
-  // One moment for both: lists find calls by the time in their ids.
+  // The same time for both, because lists find calls by the time in their ids.
   const createdAt = clock.now();
   return {
     id: createId("call", createdAt),

@@ -11,12 +11,12 @@ import { type HookContext, hooksOf } from "./hooked-call.ts";
 import { findEarlier, type KeyContext } from "./keyed-call.ts";
 import { isNeverRepeated } from "./unsent-call.ts";
 
-/** What taking calls to the gate works with. */
+/** Dependencies of the steps before a call is sent. */
 export type GateContext = FindContext & PrepareContext & KeyContext & HookContext;
 
 /**
- * How far a call came. `end`: it is answered, and nothing was sent. `code`: code of the service is called. `doubt`: the store may have
- * lost that it was sent. `gate`: hooks, limits and its sending are left.
+ * Progress of a call. `end`: answered, nothing was sent. `code`: it calls code of the service. `doubt`: the database may have lost that it
+ * was sent. `gate`: hooks, limits and sending remain.
  */
 export type TakenCall =
   | { readonly at: "end"; readonly called: CallReply }
@@ -29,7 +29,10 @@ export type TakenCall =
     }
   | { readonly at: "gate"; readonly made: MadeCall };
 
-/** Takes a call as far as nothing of it is sent or recorded: bound, found, planned, looked up by its key, prepared. */
+/**
+ * Prepares a call without sending or recording anything: checks its scope, finds the tool, plans the call, looks up its key and prepares
+ * the request.
+ */
 export async function takeToTheGate(context: GateContext, given: CallRequest): Promise<TakenCall> {
   const asked = bindCall(given);
   if ("refusal" in asked) return { at: "end", called: asked };
@@ -38,14 +41,14 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   const { entry, plan } = planCall(context, asked, found);
   const { isDryRun, job, tool } = plan;
   if (!isDryRun && job?.isFirst !== true) {
-    // First of all: what was executed is answered, whatever became of the tool, the account or `confirm` since.
+    // First step: an executed call is answered, even if the tool, the account or `confirm` has changed since.
     const earlier = await findEarlier(context, entry);
     if (earlier !== undefined) return { at: "end", called: replyOfEarlier(context, earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };
   const prepared = await prepareCall(context, plan);
   const restoredFrom = job?.restoredFrom;
-  // Nobody is asked about what is not sent whatever they say.
+  // Hooks are not asked about a call that is not sent in any case.
   if (!isDryRun && restoredFrom !== undefined && "action" in prepared && isNeverRepeated(prepared))
     return { at: "doubt", entry, prepared, restoredFrom };
   const hooks = await hooksOf(context, { entry, prepared });

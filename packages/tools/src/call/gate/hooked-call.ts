@@ -6,10 +6,10 @@ import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
 import type { EndedCall, MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
 import { digestCall } from "./idempotency.ts";
 
-/** What asks hooks. Without it nobody is asked about calls. */
+/** Hooks to ask. Without them, calls are not reviewed. */
 export type HookContext = { readonly hooks?: CallHooks | undefined };
 
-/** The hooks that are asked about a call. Nobody is asked about one that cannot be sent, whatever they said. */
+/** Returns the hooks to ask about a call. None are asked about a call that cannot be sent in any case. */
 export function hooksOf(
   { hooks }: HookContext,
   { entry, prepared }: Pick<MadeCall, "entry" | "prepared">,
@@ -18,7 +18,7 @@ export function hooksOf(
   return action && hooks?.of(entry, action);
 }
 
-/** What hooks leave of a call. One whose arguments they change is prepared anew, as if it had been asked for so. */
+/** Returns a call after its hooks. A call with changed arguments is prepared again, as if it had been requested that way. */
 export async function reviewed(context: HookContext & PrepareContext, made: MadeCall): Promise<MadeCall> {
   const { entry, plan, prepared, hooks } = made;
   const answer = hooks && (await context.hooks?.before(hooks, hookedCall(made)));
@@ -33,7 +33,7 @@ export async function reviewed(context: HookContext & PrepareContext, made: Made
   return { hooks, entry: { ...entry, args }, plan: again, prepared: unlessInvalid(await prepareCall(context, again)) };
 }
 
-/** What hooks made of the arguments must be what the tool takes: its caller could not mend it. */
+/** Arguments that hooks changed must match the tool's schema, because the caller could not correct them. */
 function unlessInvalid(prepared: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if ("action" in prepared || prepared.result.outcome !== "invalid_arguments") return prepared;
   const message = `hooks of the project changed the arguments to what the tool does not take: ${prepared.result.message}`;
@@ -49,7 +49,7 @@ function hookedCall({ entry, plan, prepared }: MadeCall): HookedCall {
   return { entry, action, isDryRun, isEditable, secrets };
 }
 
-/** What asks hooks about what came of a call; undefined where none is to be asked. */
+/** Returns the function that asks hooks about a result; undefined if there are none to ask. */
 export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks }: MadeCall<PreparedCall>) {
   if (hooks === undefined || hooks.after.length === 0 || asker === undefined) return undefined;
   const call: HookedCall = {
@@ -62,7 +62,7 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
   return (result: CallResult) => asker.after(hooks, call, result);
 }
 
-/** What stands for the account in the digest that a key is bound to. What another was answered is no bound caller's to repeat. */
+/** Returns the text for the account in the digest of a key. A scoped caller cannot repeat another caller's answer. */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;
   return binding === undefined ? accountId : `entity:${entityId}:${accountId}`;

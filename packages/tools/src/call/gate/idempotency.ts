@@ -3,15 +3,15 @@ import type { Action } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { createHmacKey, type HmacKey, hmacSha256, isObject, type ProjectId, type Sealer } from "@svc/core";
 
-/** The longest key that is sent where the definition names no limit: 64 hexadecimal digits. */
+/** Maximum length of a key if the definition names no limit: 64 hexadecimal digits. */
 const keyMax = 64;
 
-/** Whether the app makes repeats of this tool harmless by a key. */
+/** True if the app makes repeats of this tool harmless by a key. */
 export function takesKey({ idempotency }: Action): boolean {
   return idempotency !== undefined;
 }
 
-/** The arguments with the app's idempotency key among them, where the tool takes it as an argument. A caller's own value wins. */
+/** Returns the arguments with the app's idempotency key if the tool takes it as an argument. The caller's own value wins. */
 export function withKeyArgument(
   { idempotency, inputSchema }: Action,
   params: Readonly<Record<string, unknown>>,
@@ -24,7 +24,7 @@ export function withKeyArgument(
   return { ...params, [name]: key.slice(0, lengthMax) };
 }
 
-/** The request with the app's idempotency key in its header, where the tool takes it there. One that is there already wins. */
+/** Returns the request with the app's idempotency key in its header if the tool takes it there. An existing header wins. */
 export function withKeyHeader({ idempotency }: Action, request: AppRequest, key: string): AppRequest {
   const name = idempotency?.header?.toLowerCase();
   if (name === undefined || request.headers[name] !== undefined) return request;
@@ -32,16 +32,16 @@ export function withKeyHeader({ idempotency }: Action, request: AppRequest, key:
 }
 
 /**
- * A key for the app: the same for every repeat of a call, another for another call under a key that was freed, and it tells the
- * app nothing of the caller's own key.
+ * Derives the key for the app: equal for every repeat of a call, different for another call with a released key. It does not reveal the
+ * caller's own key.
  */
 export function deriveKey(projectId: string, callerKey: string, callDigest: Buffer): string {
   return hash("sha256", JSON.stringify(["svc-idempotency", projectId, callerKey, callDigest.toString("hex")]), "hex");
 }
 
 /**
- * SHA-256 of what an idempotency key is bound to: the tool, the account asked for, and the arguments but for `confirm`. It is kept
- * and shown nowhere: whoever has it could try short sensitive values until one fits.
+ * Returns the SHA-256 of everything that an idempotency key is bound to: the tool, the requested account, and the arguments except
+ * `confirm`. It is never stored or shown, because it would allow guessing short sensitive values.
  */
 export function digestCall(parts: {
   toolSlug: string;
@@ -52,18 +52,20 @@ export function digestCall(parts: {
   return hash("sha256", canonicalJson([parts.toolSlug, parts.account, args]), "buffer");
 }
 
-/** Makes of a call's digest what may be kept and shown. */
+/** Converts the digest of a call to a form that may be stored and shown. */
 export type DigestKeys = {
-  /** HMAC-SHA-256 under the vault, of project and digest: nobody outside can try values, or compare projects. */
+  /**
+   * Returns the HMAC-SHA-256, with a key from the vault, of project and digest. Outsiders can neither guess values nor compare projects.
+   */
   protect(projectId: ProjectId, callDigest: Buffer): Buffer;
-  /** Whether what was kept is of this digest, whichever of the vault keys was the first then. */
+  /** True if a stored value belongs to this digest, under any of the vault keys. */
   isOf(projectId: ProjectId, callDigest: Buffer, kept: Buffer): boolean;
 };
 
-/** The keys of call digests, derived from the vault's. */
+/** Creates the keys of call digests, derived from the vault's keys. */
 export function createDigestKeys(sealer: Sealer): DigestKeys {
   const purpose = "tool-call-digest";
-  // A key that is prepared once: with raw bytes every digest costs five times as much.
+  // A prepared key, because raw bytes make each digest five times as expensive.
   const first = createHmacKey(sealer.subkey(purpose));
   const all = sealer.subkeys(purpose).map(({ secret }) => createHmacKey(secret));
   const keyed = (key: HmacKey, projectId: ProjectId, callDigest: Buffer) =>
@@ -74,7 +76,7 @@ export function createDigestKeys(sealer: Sealer): DigestKeys {
   };
 }
 
-/** JSON with the keys of every object in one order, so that equal values are equal texts. */
+/** Returns JSON with sorted object keys, so that equal values are equal texts. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, child: unknown) => {
     if (!isObject(child) || isSorted(Object.keys(child))) return child;

@@ -11,16 +11,16 @@ import type { Database } from "@svc/db/connect";
 import { type CallResult, resultOf } from "../../outcome.ts";
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
 
-/** Idempotency keys in the store. Calls that come together share a round trip. */
+/** Idempotency keys in the database. Simultaneous calls share a round trip. */
 type KeyStore = {
   find(projectId: ProjectId, key: string): Promise<ToolCallKeyHolder | undefined>;
-  /** Commits a call with its key; false, and nothing written, when the key is held. */
+  /** Commits a call with its key. Returns false and writes nothing if the key is taken. */
   take(call: CallRecord & { idempotencyKey: string }): Promise<boolean>;
 };
 
 const bounds = { sizeMax: 200, concurrency: 2, besideMin: 32, linger: { ms: 1, fromSize: 16 } };
 
-/** The keys of a database. */
+/** Creates the key store of a database. */
 export function createKeyStore(db: Database): KeyStore {
   const finding = createBatcher<{ projectId: ProjectId; key: string }, ToolCallKeyHolder | undefined>({
     ...bounds,
@@ -38,34 +38,34 @@ export function createKeyStore(db: Database): KeyStore {
   };
 }
 
-/** What idempotency keys work with. */
+/** Dependencies of idempotency keys. */
 export type KeyContext = {
   readonly db: Database;
   readonly keys: KeyStore;
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** Whether the transport is the sandbox. */
+  /** True if the transport is the sandbox. */
   readonly isSandbox: boolean;
-  /** A call that has run for longer lost its node: its deadline is 30 s. Default 2 minutes. */
+  /** Milliseconds after which a running call has lost its node: its deadline is 30 s. Default 2 minutes. */
   readonly runningMaxMs?: number | undefined;
 };
 
-/** Why an idempotency key cannot be used now: its first call still runs, or it was used for something else. */
+/** Why an idempotency key cannot be used now: its first call is still running, or it was used for another call. */
 export type KeyRefusal = { readonly outcome: "in_progress" | "key_reused"; readonly idempotencyKey: string };
 
-/** What the call that holds an idempotency key was answered, or why a call cannot be made under the key. */
+/** Outcome of the call that holds an idempotency key, or why no call can be made with the key. */
 export type EarlierOutcome =
   | { readonly outcome: "ended"; readonly callId: Id<"call">; readonly result: CallResult }
   | KeyRefusal;
 
-/** How long an idempotency key of a caller binds. Those of a job's calls bind for as long as the ledger keeps them. */
+/** Lifetime of a caller's idempotency key, milliseconds. Keys of a job's calls last as long as the ledger keeps the calls. */
 export const keyLifeMs = 24 * 3_600_000;
 const runningMaxDefaultMs = 120_000;
 
-/** Why a call without a recorded end is in doubt. */
+/** Message of a call without a recorded end. */
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
-/** What is known of the call that holds the entry's idempotency key; undefined when none does. */
+/** Returns the state of the call that holds the entry's idempotency key; undefined if none holds it. */
 export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
@@ -77,7 +77,7 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
   }
 }
 
-/** The call that holds the entry's key, by whichever of its names. */
+/** Returns the call that holds the entry's key, under any of its names. */
 async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
   const formerKey = job?.formerKey;
   const names = formerKey === undefined ? [key] : [key, formerKey];
@@ -86,8 +86,8 @@ async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, ke
 }
 
 /**
- * Commits that a call under its idempotency key is about to be sent; undefined for an entry without one. Answers as `findEarlier`
- * when another call took the key meanwhile.
+ * Commits that a call with an idempotency key is about to be sent; undefined for an entry without a key. Returns the result of
+ * `findEarlier` if another call took the key in between.
  */
 export async function beginKeyed(
   context: KeyContext,
@@ -104,7 +104,7 @@ export async function beginKeyed(
   }
 }
 
-/** What is known of the call that holds the key; undefined when who holds it must be looked at again. */
+/** Returns the state of the call that holds the key; undefined if the lookup must be repeated. */
 async function answerEarlier(
   context: KeyContext,
   entry: LedgerEntry,
@@ -118,8 +118,8 @@ async function answerEarlier(
     await releaseToolCallKey(db, { projectId, key, id: holder.id });
     return undefined;
   }
-  // A job has one driver: who asks for a call that runs has taken over from one that was lost. That one may still send it, and where the
-  // app takes a key a repeat does no harm: nobody waits for it.
+  // A job has one driver, so a request for a running call means that the earlier driver was lost. That driver may still send the call. If
+  // the app accepts keys, a repeat is harmless and need not wait.
   const isLost = job !== undefined && entry.takesAppKey === true;
   if (holder.outcome === "running" && (isLost || ageMs > runningMaxMs)) {
     await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });

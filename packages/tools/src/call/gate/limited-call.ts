@@ -6,17 +6,17 @@ import { type ExecuteContext, executeCall } from "../send/execute.ts";
 import { type HookContext, reviewOf } from "./hooked-call.ts";
 import { beginKeyed, type KeyContext } from "./keyed-call.ts";
 
-/** What limits calls. */
+/** Dependencies of limited calls. */
 export type LimitContext = { readonly limits: Pick<CallLimits, "enter"> };
 
 type SendContext = LimitContext & ExecuteContext & KeyContext & HookContext;
 
 const limitWaitDefaultMs = 2_000;
 
-/** Of a request of a program's own there is no account: a key that is made of one counts all such requests together. */
+/** A program's own request has no account. A limiter key made of the account counts all such requests together. */
 const nobody = { id: "", entityId: "" };
 
-/** Has a call wait for its turn; undefined where nothing limits it. */
+/** Waits for the call's limits; undefined if nothing limits it. */
 export function enter(
   { limits }: LimitContext,
   { entry, prepared: { account: own, action, toolkit }, plan }: MadeCall<PreparedCall>,
@@ -27,12 +27,12 @@ export function enter(
   return limits.enter(call, plan.limitWaitMs ?? limitWaitDefaultMs);
 }
 
-/** What a call is told whose turn does not come in time. */
+/** Returns the reply to a call that its limits did not admit in time. */
 export function limited({ by, isPaused, retryAfterMs }: Extract<EntryOutcome, { kind: "full" }>): LimitRefusal {
   return { outcome: "limited", limit: by.limitName, isPaused, retryAfterMs };
 }
 
-/** Sends a call once its limits let it go. Until then nothing of it is recorded: it can be made again as if it had never been. */
+/** Sends a call when its limits admit it. Nothing is recorded before, so the call can be repeated as if it had never been made. */
 export async function enterAndSend(context: SendContext, made: MadeCall<PreparedCall>): Promise<CallReply> {
   const entering = enter(context, made);
   if (entering === undefined) return send(context, made);
@@ -45,7 +45,7 @@ export async function enterAndSend(context: SendContext, made: MadeCall<Prepared
   }
 }
 
-/** Commits that the call is about to be sent, where that must be known should the node end; then sends it. */
+/** Commits that the call is about to be sent if that must survive a crash of the node, then sends it. */
 async function send(
   context: SendContext,
   made: MadeCall<PreparedCall>,
@@ -59,7 +59,7 @@ async function send(
     const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
     if (earlier !== undefined) return replyOfEarlier(context, earlier);
   } else if (prepared.action.class !== "read") {
-    // A read that is lost with its node leaves nothing in doubt: its row is written once, at its end.
+    // A read that is lost with its node leaves nothing in doubt, so its row is written once, at its end.
     await ledger.begin(entry, accountId, isSandbox);
   }
   const result = await executeCall(context, entry, prepared, {

@@ -10,33 +10,33 @@ import type { CallPlan, EndedCall, PreparedCall } from "../prepare/prepared-call
 import type { Ledger, LedgerEntry } from "../record/ledger.ts";
 import { takesKey } from "./idempotency.ts";
 
-/** A call that a person is to confirm, without the word of its caller. */
+/** A call that a person must confirm; the caller's `confirm` does not count. */
 export type PersonalCall = {
   readonly caller: Caller;
   readonly action: Action;
   readonly args: Readonly<Record<string, unknown>>;
   readonly entityId: string;
-  /** The one that it is made with, or it is not made: another may be the entity's when the person answers. */
+  /** The only account for the call: the entity may have another account when the person answers. */
   readonly accountId: AccountId;
-  /** The same for calls that one answer is about: of the key, tool, account and arguments, and the caller's idempotency key. */
+  /** Equal for calls that share one answer: same key, tool, account, arguments and idempotency key. */
   readonly name: string;
-  /** Whether the caller named the call: then it is made once, however often it is asked for. */
+  /** True if the caller named the call: it is then made once, however often it is requested. */
   readonly isNamed: boolean;
 };
 
-/** Asks a person about a call, which is made once where the answer is yes. Rejects when the store is away. */
+/** Asks a person about a call, which is made once if the answer is yes. Rejects if the database is unavailable. */
 export type PersonAsker = (call: PersonalCall) => Promise<{ readonly jobId: Id<"job"> } | { readonly refusal: Fault }>;
 
-/** What asking a person works with. Without `askPerson` such calls are held for good. */
+/** Dependencies of asking a person. Without `askPerson`, such calls are never sent. */
 export type PersonContext = {
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly askPerson?: PersonAsker | undefined;
 };
 
-/** What asking came to. */
+/** Outcome of asking a person. */
 type AskOutcome = { readonly result: CallResult; readonly jobId: Id<"job"> | undefined } | BoundRefusal;
 
-/** Asks a person about a call that is held for one. The account that was found for it is the one that it is made with. */
+/** Asks a person about a call that needs confirmation. The call will use the account that was found for it. */
 async function askPersonAbout(
   { accounts, askPerson }: PersonContext,
   { caller, idempotencyKey }: LedgerEntry,
@@ -63,7 +63,7 @@ async function askPersonAbout(
   return { result: { ...result, message }, jobId: asked.jobId };
 }
 
-/** What one answer of a person is about: the key, tool, account and arguments, and the caller's idempotency key. */
+/** Returns the name that one answer covers: the key, tool, account and arguments, and the caller's idempotency key. */
 export function personalName(
   { caller, callDigest, idempotencyKey }: Pick<CallPlan, "caller" | "callDigest" | "idempotencyKey">,
   accountId: AccountId | undefined,
@@ -74,13 +74,13 @@ export function personalName(
 
 type EndContext = { readonly ledger: Pick<Ledger, "end">; readonly isSandbox: boolean };
 
-/** Answers what would be sent, and records nothing. */
+/** Returns the request that would be sent, and records nothing. */
 export function dryRun({ isSandbox }: Pick<EndContext, "isSandbox">, prepared: PreparedCall | EndedCall): CallAnswer {
   const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview() }) : prepared.result;
   return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
 }
 
-/** Records a call that is not sent; where a person is to confirm it, the person is asked first. */
+/** Records a call that is not sent. If a person must confirm it, asks the person first. */
 export async function endUnsent(
   context: EndContext & PersonContext,
   entry: LedgerEntry,
@@ -89,7 +89,7 @@ export async function endUnsent(
 ): Promise<CallReply> {
   const { isSandbox } = context;
   const isAsked = mayAskClient(plan, prepared);
-  // What a job tells its contacts by is confirmed by nobody: it is held for good.
+  // A job's notification to its contacts cannot be confirmed, so it is never sent.
   const isLeft = isAsked || plan.caller.job !== undefined;
   const asked = isLeft
     ? { result: prepared.result, jobId: undefined }
@@ -102,17 +102,17 @@ export async function endUnsent(
   return replyOf({ callId: entry.id, result, isSandbox, isReplay: false, ...personal(prepared), askFor, jobId });
 }
 
-/** True if the caller's client can put the question to its own user, and every rule that covers the call lets it. */
+/** True if the caller's client can ask its own user, and every rule that covers the call allows this. */
 function mayAskClient({ person, caller }: CallPlan, { forPerson }: EndedCall): boolean {
   return person !== undefined && forPerson !== undefined && mayElicit(caller.confirm, classToConfirm(forPerson.action));
 }
 
-/** Whether a second time is another write: nothing tells the app that it has done it. */
+/** True if a repeat would be a second write, because nothing identifies it to the app. */
 export function isNeverRepeated({ action }: PreparedCall): boolean {
   return action.class !== "read" && !takesKey(action);
 }
 
-/** Records a write that may have been made before the store was restored, as one whose node was lost. */
+/** Records a write that may have been made before the database was restored, like a call whose node was lost. */
 export async function endDoubted(
   context: Pick<EndContext, "ledger">,
   entry: LedgerEntry,

@@ -14,12 +14,12 @@ import type { CallOutcome } from "../../outcome.ts";
 /** A request that cannot be built, as the outcome of its call. */
 export type RequestFault = { readonly outcome: CallOutcome; readonly message: string };
 
-/** Who calls. No definition's or argument's value stands in its place. */
+/** Identifies svc to the app. No value of a definition or argument replaces it. */
 export const userAgent = "svc/0.1";
 
 /**
- * The complete request of a call, but for the credential. A definition may name another media type of JSON in `accept` and
- * `content-type`. In the sandbox every host is one that leads nowhere.
+ * Builds the complete request of a call, except the credential. A definition may set another JSON media type in `accept` and
+ * `content-type`. In the sandbox, every host is a placeholder that leads nowhere.
  */
 export function buildRequest(
   {

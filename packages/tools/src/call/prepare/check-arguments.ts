@@ -3,7 +3,7 @@ import { isObject } from "@svc/core";
 import type { ArgumentFault } from "../../outcome.ts";
 import { mask, maskArguments, masked } from "../redact/mask.ts";
 
-/** Arguments ready to be sent: defaults applied, `confirm` taken out. */
+/** Arguments ready to send: defaults applied, `confirm` removed. */
 export type CheckedArguments = {
   readonly params: Readonly<Record<string, unknown>>;
   readonly isConfirmed: boolean;
@@ -12,8 +12,8 @@ export type CheckedArguments = {
 const givenMax = 200;
 
 /**
- * Judges arguments by the tool's input schema: every fault at once, each with what was given there. `excess`: faults of what there
- * was too much of, which `given` holds no longer.
+ * Validates arguments against the tool's input schema. Reports every fault at once, each with the given value. `excess`: faults of excess
+ * values that `given` no longer contains.
  */
 export function checkArguments(
   action: Pick<Action, "class" | "inputSchema" | "validateInput">,
@@ -25,7 +25,7 @@ export function checkArguments(
   if (faults.length > 0) {
     const shown = { ...maskedArguments(action.inputSchema, given), ...misspelt(action.inputSchema, given) };
     const texts = new Map<string, string>();
-    // Many faults are about one value, which may be all that was sent: it is written once.
+    // Many faults may concern one value, possibly the whole input, so it is written once.
     const givenAt = (pointer: string) => {
       const known = texts.get(pointer);
       if (known !== undefined) return known;
@@ -55,7 +55,7 @@ function maskedArguments(schema: JsonSchema, given: Readonly<Record<string, unkn
   return isObject(shown) ? shown : {};
 }
 
-/** Arguments under a name that is near to a declared one, and no secret under that: short values, as they were given. */
+/** Returns arguments with names similar to declared ones, except names of secrets. Values are short and unchanged. */
 function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const declared = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const entries = Object.entries(given).filter(([name, value]) => {
@@ -67,14 +67,14 @@ function misspelt(schema: JsonSchema, given: Readonly<Record<string, unknown>>):
   return Object.fromEntries(entries);
 }
 
-/** Characters of a value under a misspelt name, at most. */
+/** Maximum characters of a value under a misspelled name. */
 const misspeltMax = 40;
 
-/** Characters of the faults that an answer lists, and of those that its sentence names. */
+/** Maximum characters of the faults listed in an answer, and of those named in its sentence. */
 const listedCharactersMax = 4_000;
 const describedCharactersMax = 2_000;
 
-/** The first faults, as many as have room; the last one counts the others. An answer is not to be longer than what was asked. */
+/** Returns as many faults as fit; the last entry counts the others. An answer must not be longer than the request. */
 function within(faults: readonly ArgumentFault[], charactersMax: number): readonly ArgumentFault[] {
   let characters = 0;
   const listed = faults.findIndex(({ pointer, message, givenJson }) => {
@@ -87,10 +87,10 @@ function within(faults: readonly ArgumentFault[], charactersMax: number): readon
   return [...kept, { pointer: "", message, givenJson: "" }];
 }
 
-/** Faults that a sentence names; the answer lists more of them. */
+/** Maximum number of faults in a sentence. The answer lists more. */
 const describedMax = 20;
 
-/** Writes faults as one sentence a caller can act on. */
+/** Returns faults as one sentence that a caller can act on. */
 export function describeFaults(faults: readonly ArgumentFault[]): string {
   const named = within(faults.slice(0, describedMax), describedCharactersMax);
   const texts = named.map(({ pointer, message, givenJson }) => {
@@ -101,7 +101,7 @@ export function describeFaults(faults: readonly ArgumentFault[]): string {
   return `${faults.length === 1 ? "1 fault" : `${faults.length} faults`} in the arguments: ${texts.join("; ")}${others}`;
 }
 
-/** The value at a JSON Pointer (RFC 6901); undefined when there is none. */
+/** Returns the value at a JSON Pointer (RFC 6901); undefined if none exists. */
 function valueAt(value: unknown, pointer: string): unknown {
   let found = value;
   for (const step of pointer.split("/").slice(1)) {

@@ -13,8 +13,8 @@ import type { CallPlan, EndedCall, PreparedCall } from "./prepared-call.ts";
 import { fillSecrets } from "./secret-uses.ts";
 
 /**
- * Scopes that a tool needs and an account was not granted. Nothing is missing when the app named no scopes. A granted scope covers
- * those that refine it with a dot: `…/calendar` covers `…/calendar.events.readonly`.
+ * Returns the scopes that a tool needs and an account lacks. Empty if the app named no scopes. A granted scope covers scopes that extend it
+ * with a dot: `…/calendar` covers `…/calendar.events.readonly`.
  */
 export function missingScopes(needed: readonly string[], granted: readonly string[]): string[] {
   if (granted.length === 0) return [];
@@ -23,17 +23,17 @@ export function missingScopes(needed: readonly string[], granted: readonly strin
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** What preparing works with. */
+/** Dependencies of preparing calls. */
 export type PrepareContext = HttpContext & {
   readonly accounts: AccountAccess;
   readonly transport: AppTransport;
-  /** Whether the transport is the sandbox. */
+  /** True if the transport is the sandbox. */
   readonly isSandbox: boolean;
 };
 
 /**
- * Everything before sending, in one order: is it callable, are the arguments right, is it confirmed, is there an account with
- * the scopes, can the request be built. A held call shows the request it would make, where one can be built.
+ * Runs every check before sending, in this order: callable tool, valid arguments, confirmation, account with the scopes, buildable request.
+ * A call that needs confirmation shows its request if one can be built.
  */
 export async function prepareCall(context: PrepareContext, plan: CallPlan): Promise<PreparedCall | EndedCall> {
   const { tool } = plan;
@@ -54,7 +54,7 @@ export async function prepareCall(context: PrepareContext, plan: CallPlan): Prom
 async function prepareTool(context: PrepareContext, plan: CallPlan, action: Action): Promise<PreparedCall | EndedCall> {
   const checked = checkArguments(action, plan.args, plan.excess);
   if ("faults" in checked) {
-    // A value may hold a secret, and may be cut: none is told.
+    // A value may contain a secret, or part of one, so none is shown.
     const faults = hasSecrets(plan) ? checked.faults.map((fault) => ({ ...fault, givenJson: "" })) : checked.faults;
     return {
       result: resultOf({ outcome: "invalid_arguments", message: describeFaults(faults), faults }),
@@ -70,12 +70,12 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
   return { result: resultOf({ outcome: "held", message: heldMessage(action), preview }), account };
 }
 
-/** What cannot be sent at all nobody is asked about. */
+/** A person is not asked about a call that cannot be sent. */
 function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if (!("action" in built)) return built;
   const { account, preview } = built;
   const name = personalName(plan, account?.id);
-  // The yes of the client's user to this very call, where the policy lets clients ask.
+  // The client's user confirmed exactly this call, and the policy allows clients to ask.
   if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, classToConfirm(action))) return built;
   const message = `${action.slug} is confirmed by a person, whatever its arguments say, and was not carried out`;
   return { result: resultOf({ outcome: "held", message, preview: preview() }), account, forPerson: { action, name } };
@@ -101,7 +101,7 @@ async function buildCall(
   const build = (values: Params) => buildRequest({ toolkit, action, params: values, account }, { isSandbox });
   const secrets = [...maskedTexts(keyed, shownParams), ...known];
   const request = build(keyed);
-  // Also what is no text, such as a sensitive flag or an empty object, is masked: only a schema without anything sensitive is not.
+  // Non-text values, such as a sensitive flag or an empty object, are masked too. Only a schema without sensitive parts needs no masking.
   const buildShown = () => (shownParams === keyed ? request : build(shownParams));
   if ("outcome" in request) return unbuildable(request, hasSecrets(plan) ? undefined : buildShown(), account);
   const preview = () => {
@@ -128,7 +128,7 @@ async function buildCall(
   };
 }
 
-/** A fault quotes the value it is about; where sensitive values are among the arguments, the one of the masked request does not. */
+/** A fault quotes its value. If sensitive values are among the arguments, the fault of the masked request is used instead. */
 function unbuildable(
   fault: RequestFault,
   shown: AppRequest | RequestFault | undefined,
@@ -140,7 +140,7 @@ function unbuildable(
   return { result: resultOf({ outcome: fault.outcome, message, faults }), account };
 }
 
-/** Stands for a request in which `***` has no place, such as one that takes a number. */
+/** Replaces a request that cannot hold `***`, such as one that needs a number. */
 function hiddenRequest({ method }: AppRequest): AppRequest {
   return { method, url: masked, headers: {}, body: masked };
 }

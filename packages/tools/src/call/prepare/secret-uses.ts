@@ -1,17 +1,17 @@
 import type { SecretVault } from "@svc/connections";
 import { isObject, type ProjectId } from "@svc/core";
 
-/** Where a secret of the project is filled in among the arguments of a call, and what is written before its value. */
+/** Position of a project's secret among the arguments of a call, and the text before its value. */
 export type SecretUse = { readonly name: string; readonly prefix: string; readonly path: readonly (string | number)[] };
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Arguments with their secrets filled in, and the values that no text may repeat; or the secret that is not there. */
+/** Arguments with their secrets filled in and the values that no text may repeat, or the name of a missing secret. */
 export type FilledArguments =
   | { readonly args: Params; readonly values: readonly string[] }
   | { readonly missing: string };
 
-/** Fills secrets in, each with its present value. Rejects when the store is away, or a value does not open. */
+/** Fills in secrets with their current values. Rejects if the database is unavailable or a value cannot be decrypted. */
 export async function fillSecrets(
   vault: SecretVault,
   projectId: ProjectId,
@@ -33,13 +33,13 @@ export async function fillSecrets(
   return { args: filled as Params, values: [...hidden] };
 }
 
-/** What a host knows that was sent a name and a password in base64. */
+/** Returns the name and password that a host learns from a base64 value. */
 function partsOfBasic(value: string): readonly string[] {
   const pair = Buffer.from(value, "base64").toString("utf8");
   return [pair, pair.slice(pair.indexOf(":") + 1)];
 }
 
-/** A copy with a value at a path; the same where the path leads to nothing any more. */
+/** Returns a copy with a value at a path, or the same value if the path no longer exists. */
 function withValue(target: unknown, [step, ...rest]: SecretUse["path"], value: string): unknown {
   if (step === undefined) return value;
   if (Array.isArray(target)) {

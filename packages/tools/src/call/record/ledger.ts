@@ -12,7 +12,7 @@ import type { Redactor } from "../redact/redact.ts";
 import type { CallObservation, CallObserver } from "./observer.ts";
 import { fitBytes } from "./shape.ts";
 
-/** A call as the ledger knows it before its outcome. */
+/** A call in the ledger, before its outcome. */
 export type LedgerEntry = {
   readonly id: Id<"call">;
   readonly caller: Caller;
@@ -21,26 +21,26 @@ export type LedgerEntry = {
   readonly accessClass: StoredAccessClass;
   readonly entityId: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** Of tool, account and arguments, as `digestCall` makes it; the ledger keeps it protected. */
+  /** Digest of tool, account and arguments from `digestCall`. The ledger stores it protected. */
   readonly callDigest: Buffer;
   readonly idempotencyKey: string | undefined;
   readonly createdAt: number;
-  /** Whether the app does a call once that is repeated under the same key of its own. */
+  /** True if the app executes a call once when it is repeated with the same app key. */
   readonly takesAppKey?: boolean | undefined;
   readonly job?: CallRequest["job"];
 };
 
-/** What is known once a call has ended. */
+/** Data known when a call has ended. */
 export type LedgerEnd = {
   readonly result: CallResult;
   readonly accountId: AccountId | undefined;
   readonly isSandbox: boolean;
   readonly providerMs: number;
-  /** Takes the credential out of what is kept, should the app have quoted it. */
+  /** Removes the credential from stored texts, because the app may quote it. */
   readonly redact?: Redactor | undefined;
 };
 
-/** What a repeat of a keyed call is answered with. */
+/** Answer for repeats of a call with a key. */
 export type Replay = {
   readonly outcome: CallOutcome;
   readonly resultJson: string;
@@ -49,33 +49,33 @@ export type Replay = {
   readonly warnings: readonly string[];
 };
 
-/** The first 64 KiB of a result are kept. */
+/** Maximum stored size of a result: its first 64 KiB. */
 const resultBytesMax = 65_536;
 
-/** Under load a row in a batch of 200 costs both sides half of what it costs in one of 15. */
+/** Under load, a row in a batch of 200 costs both sides half as much as in a batch of 15. */
 const linger = { ms: 1, fromSize: 16 };
 
-/** Writes calls to the ledger, many in one statement under load. */
+/** Writes calls to the ledger, many per statement under load. */
 export type Ledger = {
-  /** The row of a call that is about to be sent. */
+  /** Returns the row of a call that is about to be sent. */
   begun(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): CallRecord;
   /** Commits that a call is about to be sent. */
   begin(entry: LedgerEntry, accountId: AccountId | undefined, isSandbox: boolean): Promise<void>;
   /**
-   * Commits a call's outcome, whether or not it was begun, or hands it to who takes it. `bindsKey`: repeats of its idempotency key
-   * answer this.
+   * Commits the outcome of a call, with or without a start row, or passes it to the receiver of the record. `bindsKey`: repeats of its
+   * idempotency key get this answer.
    */
   end(entry: LedgerEntry, end: LedgerEnd, options: { bindsKey: boolean }): Promise<void>;
   /**
-   * The row of a call that has ended, without an idempotency key, for whoever commits it together with what follows from it. `begun` is
-   * its row as it was begun, where it was. The observer hears of the call.
+   * Returns the row of an ended call, without an idempotency key, for a caller that commits it with its own changes. `begun`: its start
+   * row, if any. Notifies the observer of the call.
    */
   ended(entry: LedgerEntry, end: LedgerEnd, begun?: CallRecord): CallRecord;
-  /** The row of a call that has ended, as repeats of its idempotency key are answered by it. */
+  /** Returns the row of an ended call, with the answer for repeats of its idempotency key. */
   bound(entry: LedgerEntry, ended: CallRecord, result: CallResult): CallRecord;
-  /** Commits a row of `ended` or `bound`. */
+  /** Commits a row from `ended` or `bound`. */
   put(ended: CallRecord): Promise<void>;
-  /** Whether a digest of the ledger is that of this call. */
+  /** True if a digest from the ledger belongs to this call. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
   openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
   openText(
@@ -84,14 +84,14 @@ export type Ledger = {
     column: "arguments" | "result" | "message",
     sealed: Uint8Array,
   ): string;
-  /** Resolves once everything is written. */
+  /** Resolves when everything is written. */
   drain(): Promise<void>;
 };
 
-/** What the ledger works with; `observer` hears of each call that ends. */
+/** Dependencies of the ledger. `observer` is notified of each call that ends. */
 export type LedgerOptions = { db: Database; clock: Clock; sealer: Sealer; observer?: CallObserver };
 
-/** The ledger over a database. */
+/** Creates the ledger of a database. */
 export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Ledger {
   const batcher = createBatcher<CallRecord, undefined>({
     run: async (records) => {
@@ -102,12 +102,12 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     concurrency: 2,
     besideMin: 32,
     linger,
-    // A row that the store refuses fails alone: others' calls were executed too.
+    // A row that the database refuses fails alone, because the other calls were executed too.
     splits: (error) => !isUnavailable(error),
   });
   const digests = createDigestKeys(sealer);
-  // What is the same at the beginning of a call and at its end is sealed once. A read has no beginning, and is not kept: what a
-  // collector finds in a weak map is dear.
+  // Parts that are equal at the start and the end of a call are sealed once. A read has no start row and is not cached, because weak maps
+  // are expensive for the garbage collector.
   const records = new WeakMap<LedgerEntry, CallRecord>();
   const begun: Ledger["begun"] = (entry, accountId, isSandbox) => {
     const record = recordOf(sealer, digests, entry);
@@ -162,7 +162,7 @@ function seal(sealer: Sealer, { id, caller }: LedgerEntry, column: Column, text:
   return sealer.seal(Buffer.from(text), contextOf(caller.projectId, id, column));
 }
 
-/** The row of a call that is under way. */
+/** Returns the row of a running call. */
 function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): CallRecord {
   const { id, caller, toolSlug, accessClass, entityId, callDigest, idempotencyKey, createdAt } = entry;
   return {
@@ -192,19 +192,19 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
   };
 }
 
-/** What the end of a call changes of its row. */
+/** Returns the changes of a row at the end of the call. */
 function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
-  // What a job's calls carry may be rows, which stay inside: the job itself reads its calls' answers by their keys.
+  // A job's calls may carry rows, which are not stored here. The job reads the answers of its calls by their keys.
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
   const message = messageText(redact === undefined ? result.message : redact(result.message));
-  // Who was answered it had no secret in it any more.
+  // The caller's answer no longer contains secrets.
   const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax) : undefined;
   return {
     accountId,
     outcome: result.outcome,
     message: isInside ? plainMessage(result) : "",
-    // It may quote an argument, or what the app says of one.
+    // It may quote an argument, or the app's text about one.
     sealedMessage: isInside || message === "" ? undefined : seal(sealer, entry, "message", message),
     providerStatus: result.providerStatus,
     result: kept && seal(sealer, entry, "result", kept.json),
@@ -238,15 +238,18 @@ function observationOf(
   };
 }
 
-/** In place of the arguments of a job's call, which stay inside: to seal an empty object for each took as long as to write its row. */
+/** Replaces the arguments of a job's call, which are not stored. Sealing an empty object for each took as long as writing its row. */
 const none = Buffer.alloc(0);
 
-/** Sensitive values never reach the ledger, nor what stands under names that the tool does not know. Of arguments that no schema was found for, nothing does. */
+/**
+ * Returns the arguments to store, without sensitive values and without values under unknown names. If no schema was found for the
+ * arguments, nothing is stored.
+ */
 function argumentsText({ action, args }: LedgerEntry): string {
   return action === undefined ? "{}" : fitBytes(maskArguments(action.inputSchema, args), resultBytesMax).json;
 }
 
-/** An outcome without the app's words and without what was sent. */
+/** Returns an outcome without the app's text and without sent values. */
 function plainMessage({ outcome, providerStatus }: CallResult): string {
   if (outcome === "ok") return "";
   return providerStatus === 0 ? outcome : `${outcome}: the app answered ${providerStatus}`;
@@ -254,7 +257,7 @@ function plainMessage({ outcome, providerStatus }: CallResult): string {
 
 const messageMax = 4_000;
 
-/** The store takes no U+0000, and a message may quote anything. */
+/** The database does not accept U+0000, and a message may quote anything. */
 function messageText(text: string): string {
   return singleLine(text.slice(0, messageMax)).toWellFormed();
 }

@@ -1,17 +1,17 @@
 import { nearest } from "@svc/catalog";
 import { isRawJson } from "@svc/core";
 
-/** Items of a list that are looked at: those of one list are alike. */
+/** Maximum items of a list that are checked; items of one list are alike. */
 const itemsMax = 100;
-/** Names that a warning tells, and how long it may quote a path. */
+/** Maximum number of names in a warning, and length of a quoted path. */
 const namesMax = 8;
 const quotedMax = 80;
-/** Paths that are warned of: whoever names a hundred wrong ones learns it from a few. */
+/** Maximum number of paths with a warning. A caller with a hundred wrong paths needs only a few examples. */
 const warningsMax = 5;
 
 /**
- * A warning for each dotted path that meets nothing in a result, with the name that was likely meant: a path that is misspelled keeps
- * nothing, without another word. A path that ends in an empty list or in null is none: what would stand there is not known.
+ * Returns a warning for each dotted path that matches nothing in a result, with the name that was probably meant. Without it, a misspelled
+ * path silently keeps nothing. A path that ends in an empty list or in null gets no warning, because the fields there are unknown.
  */
 export function warnOfMissingFields(value: unknown, fields: readonly string[]): string[] {
   const unmet = fields.flatMap((field) => {
@@ -21,7 +21,7 @@ export function warnOfMissingFields(value: unknown, fields: readonly string[]): 
   return unmet.slice(0, warningsMax);
 }
 
-/** Where a path ends: the step that nothing has, and the names that stand there instead. */
+/** End of a path: the step without a match, and the existing names at that position. */
 type MissingStep = { readonly before: readonly string[]; readonly step: string; readonly names: readonly string[] };
 
 function lackingAt(
@@ -39,7 +39,7 @@ function lackingAt(
   return { before, step, names: [...new Set(found.flatMap(Object.keys))] };
 }
 
-/** The items of a list and of the lists in it, else the value itself. */
+/** Returns the items of a list and of its nested lists; for another value, the value itself. */
 function itemsOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value.slice(0, itemsMax).flatMap(itemsOf) : [value];
 }

@@ -1,7 +1,7 @@
 import type { AccountId, Id, KeyId, ProjectId } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
-/** A call of the ledger as it ended, for logs and metrics. What was sent, for whom, and what the app said are not among it. */
+/** An ended call of the ledger, for logs and metrics. It contains neither the request, nor the entity, nor the app's text. */
 export type CallObservation = {
   readonly callId: Id<"call">;
   readonly projectId: ProjectId;
@@ -17,15 +17,15 @@ export type CallObservation = {
   readonly providerStatus: number;
   readonly retryable: boolean;
   readonly warnings: number;
-  /** Whether the sandbox answered in place of the app. */
+  /** True if the sandbox answered instead of the app. */
   readonly sandbox: boolean;
-  /** From the request to its end, and how much of it the app took. */
+  /** Time from the request to its end, milliseconds; `providerMs` is the app's part. */
   readonly durationMs: number;
   readonly providerMs: number;
 };
 
-/** Who watches the calls of tools; packages/server turns it into log lines and metrics. */
+/** Observes the calls of tools. packages/server writes log lines and metrics from it. */
 export type CallObserver = {
-  /** A call ended; that it did is not committed yet. Repeats that are answered from the ledger, and dry runs, end nothing. */
+  /** Called when a call ended, before the end is committed. Not called for dry runs and for repeats answered from the ledger. */
   ended(call: CallObservation): void;
 };

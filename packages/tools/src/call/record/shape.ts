@@ -2,13 +2,13 @@ import { isRawJson } from "@svc/core";
 import type { CallResult } from "../../outcome.ts";
 import { warnOfMissingFields } from "./missing-fields.ts";
 
-/** How a caller wants its result. `bytesMax` 0: as it is. */
+/** The requested form of a result. `bytesMax` 0: no limit. */
 export type ResultShape = { readonly fields: readonly string[]; readonly bytesMax: number };
 
-/** The result as its caller wants it, as JSON text that is empty if there is none; and every warning of the call. */
+/** A result in the requested form, as JSON text that is empty if there is no result, and every warning of the call. */
 export type ShownResult = { readonly json: string; readonly warnings: readonly string[] };
 
-/** Returns the result of a call, cut to what its caller asked for. A call without an id was a dry run. */
+/** Returns the result of a call, cut to the requested form. A call without an id was a dry run. */
 export function showResult(
   { callId, result }: { readonly callId: string | undefined; readonly result: CallResult },
   { fields, bytesMax }: ResultShape,
@@ -20,12 +20,12 @@ export function showResult(
   return { json, warnings: [...result.warnings, ...unmet, ...(warning === undefined ? [] : [warning])] };
 }
 
-/** A result as JSON text, and a warning when less than all of it is there. */
+/** A result as JSON text, and a warning if part of it is missing. */
 export type ShapedResult = { readonly json: string; readonly warning: string | undefined };
 
 /**
- * Keeps the values at dotted paths, through every list on the way. What a path does not meet is absent; null on the way stays, as
- * does the length of lists.
+ * Keeps the values at dotted paths, through every list on the path. Paths without a match are omitted. null on a path and the length of
+ * lists are kept.
  */
 export function selectFields(value: unknown, fields: readonly string[]): unknown {
   if (fields.length === 0) return value;
@@ -48,7 +48,7 @@ function pick(value: unknown, paths: readonly (readonly string[])[]): unknown {
   );
 }
 
-/** How much of a value is kept: items of every list, characters of every text, entries of every object. */
+/** Limits for a value: items per list, characters per text, entries per object. */
 type Extent = { readonly items: number; readonly characters: number; readonly entries: number };
 
 const whole: Extent = {
@@ -58,9 +58,8 @@ const whole: Extent = {
 };
 
 /**
- * Writes a result as JSON of at most `bytesMax` bytes, at least 2. What is too long loses the ends of its lists, all of them down
- * to the same length and to one item at least; then the ends of its texts; then its lists; then the ends of its objects. What is
- * left is valid JSON of the same form.
+ * Writes a result as JSON of at most `bytesMax` bytes, at least 2. A longer result is cut in this order: all lists to the same length (at
+ * least one item), then texts, then whole lists, then objects. The rest is valid JSON of the same form.
  */
 export function fitBytes(value: unknown, bytesMax: number): ShapedResult {
   const json = JSON.stringify(value ?? null);
@@ -91,13 +90,13 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
   );
 }
 
-/** Up to so many bytes the very best is sought. */
+/** Maximum bytes up to which the best cut is found exactly. */
 const soughtMax = 32_768;
 
 /**
- * The candidate of the greatest length from `low` to `high` that fits; undefined when not even the shortest does. The steps double
- * until one does not fit, then halve: no candidate is much longer than the best, however long the value is. Of many KiB the last
- * sixteenth is not sought.
+ * Returns the longest candidate between `low` and `high` that fits; undefined if even the shortest does not. The step doubles until a
+ * candidate does not fit, then halves, so no candidate is much longer than the best. For results of many KiB, the last sixteenth is not
+ * searched.
  */
 function longest(
   { low, high, bytesMax }: { low: number; high: number; bytesMax: number },
@@ -139,7 +138,7 @@ function cut(value: unknown, extent: Extent): unknown {
   }
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return value.slice(0, items).map((item: unknown) => cut(item, extent));
-  // Names alone: of a large object a few entries are tried again and again.
+  // Names only, because a few entries of a large object are tried repeatedly.
   const kept = Object.keys(value).slice(0, entries);
   const object = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(kept.map((key) => [key, cut(object[key], extent)]));

@@ -10,27 +10,27 @@ import {
 } from "@svc/catalog";
 import { isObject, isRawJson } from "@svc/core";
 
-/** What stands in the place of a sensitive value. */
+/** Replacement of a sensitive value. */
 export const masked = "***";
 
 /**
- * A copy of a value with `***` for everything that its schema marks `x-sensitive`, at any depth and in any branch of a rule,
- * whether or not the branch applies. A value of another form than declared is masked whole where the declared form holds
- * something sensitive: there is no telling where in it that stands.
+ * Returns a copy of a value with `***` for everything that its schema marks `x-sensitive`, at any depth and in any branch of a rule,
+ * applicable or not. A value of another form than declared is masked whole if the declared form has sensitive parts, because their position
+ * is unknown.
  */
 export function mask(schema: JsonSchema, value: unknown): unknown {
   return maskNode({ root: schema, references: 0 }, schema, value);
 }
 
 /**
- * A copy of a call's arguments as people may see them: sensitive values are `***`, and so is whatever stands under a name that the
- * tool does not know. What a caller sends there by mistake may be a secret.
+ * Returns a copy of a call's arguments for people: sensitive values and values under unknown names are `***`. A caller may send a secret
+ * under an unknown name by mistake.
  */
 export function maskArguments(schema: JsonSchema, args: unknown): unknown {
   return maskUnknown(knownNames(schema), mask(schema, args));
 }
 
-/** The same value where nothing had to be masked, which is nearly always: a copy is begun at the first difference. */
+/** Returns the same value if nothing was masked, which is the usual case. The copy starts at the first difference. */
 function maskUnknown(names: KnownNames, value: unknown): unknown {
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (Array.isArray(value)) return maskUnknownItems(names, value);
@@ -39,7 +39,7 @@ function maskUnknown(names: KnownNames, value: unknown): unknown {
     const child = (value as JsonSchema)[name];
     const shown = names.knows(name) ? maskUnknown(names.at(name), child) : masked;
     if (shown === child) continue;
-    // A spread keeps names as they are, and what is assigned is there already: one may be named __proto__.
+    // A spread keeps names unchanged, and the assigned name already exists. A name may be __proto__.
     copy ??= { ...value };
     copy[name] = shown;
   }
@@ -59,7 +59,7 @@ function maskUnknownItems(names: KnownNames, list: readonly unknown[]): readonly
 
 type Walk = { readonly root: JsonSchema; readonly references: number };
 
-/** Longer chains of references are taken for endless ones. */
+/** Maximum length of a chain of references. Longer ones are treated as endless. */
 const referencesMax = 32;
 
 function maskNode(walk: Walk, schema: unknown, value: unknown): unknown {
@@ -84,7 +84,7 @@ function maskItems(walk: Walk, schema: JsonSchema, list: readonly unknown[]): un
   );
 }
 
-/** Patterns are not matched: one that a tenant wrote may take forever, so what is behind it counts for every name. */
+/** Patterns are not matched, because a tenant's pattern may run forever. Their schemas apply to every name. */
 function maskProperties(walk: Walk, schema: JsonSchema, object: JsonSchema): JsonSchema {
   const { additionalProperties, unevaluatedProperties } = schema;
   const properties = isObject(schema.properties) ? schema.properties : {};
@@ -113,7 +113,7 @@ function partsOfList(schema: JsonSchema): unknown[] {
 
 const holders = new WeakMap<object, boolean>();
 
-/** Whether anything below marks a value as sensitive, or refers to what may. Most schemas do not, and cost one look. */
+/** True if any part marks a value as sensitive, or refers to a part that may. Most schemas have none and cost one check. */
 function holdsSensitive(part: unknown): boolean {
   if (typeof part !== "object" || part === null) return false;
   let known = holders.get(part);
@@ -125,7 +125,7 @@ function holdsSensitive(part: unknown): boolean {
   return known;
 }
 
-/** Names of the properties that a schema marks as sensitive, itself or by what it refers to, wherever they stand. */
+/** Returns the names of properties that a schema marks as sensitive at any depth, directly or through references. */
 export function sensitiveNames(schema: JsonSchema): string[] {
   return marksSensitive(schema) ? namesIn(schema, schema) : [];
 }
@@ -138,7 +138,7 @@ function namesIn(root: JsonSchema, part: unknown): string[] {
   ]);
 }
 
-/** A copy of a value with `***` for everything under one of the given names. */
+/** Returns a copy of a value with `***` for everything under one of the given names. */
 export function maskNames(names: ReadonlySet<string>, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => maskNames(names, item));
   if (!isObject(value)) return value;
@@ -147,7 +147,7 @@ export function maskNames(names: ReadonlySet<string>, value: unknown): unknown {
   );
 }
 
-/** The texts, numbers and names that masking took out of a value. */
+/** Returns the texts, numbers and names that masking removed from a value. */
 export function maskedTexts(value: unknown, shown: unknown): string[] {
   if (shown === masked) return textsOf(value);
   if (typeof value !== "object" || value === null || typeof shown !== "object" || shown === null) return [];
@@ -158,7 +158,7 @@ function textsOf(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value === "number" || isRawJson(value)) return [JSON.stringify(value)];
   if (typeof value !== "object" || value === null) return [];
-  // Inside of a sensitive value a name may be what is secret.
+  // Inside a sensitive value, a name may be the secret.
   const names = Array.isArray(value) ? [] : Object.keys(value);
   return [...names, ...Object.values(value).flatMap(textsOf)];
 }

@@ -1,7 +1,7 @@
-/** Where something stands in a text: `[start, end)`. */
+/** A range of a text: `[start, end)`. */
 export type Range = readonly [start: number, end: number];
 
-/** A text as it reads once its escapes are undone, and where in the text as it was written a part of it stands. */
+/** A text with its escapes decoded, and a function that maps a range to the original text. */
 export type Reading = { readonly text: string; readonly rangeOf: (range: Range) => Range };
 
 type Escapes = { readonly sign: string; readonly pattern: RegExp; readonly plain: (sequence: string) => string };
@@ -9,7 +9,7 @@ type Escapes = { readonly sign: string; readonly pattern: RegExp; readonly plain
 const percent = "%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}";
 const percentLong = "%f[0-4](?:%[89ab][0-9a-f]){3}";
 
-/** How texts are escaped in URLs, in forms, in JSON, and in HTML. Writers differ in what they escape: here all is undone. */
+/** Escapes of URLs, forms, JSON and HTML. Writers escape different characters; all escapes are decoded here. */
 const ways: readonly Escapes[] = [
   { sign: "%", pattern: new RegExp(`${percent}|${percentLong}`, "gi"), plain: ofPercent },
   { sign: "+", pattern: new RegExp(`\\+|${percent}|${percentLong}`, "gi"), plain: ofPercent },
@@ -17,16 +17,16 @@ const ways: readonly Escapes[] = [
   { sign: "&", pattern: /&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|amp|lt|gt|quot|apos);/gi, plain: ofEntity },
 ];
 
-/** What is escaped twice is read twice, such as a URL in a URL, or JSON in a text of JSON. */
+/** Number of decoding passes. Some texts are escaped twice, such as a URL in a URL, or JSON in a JSON text. */
 const timesMax = 2;
 
-/** How many escapes are still undone: to undo a million takes a node's one thread half a second. */
+/** Number of escapes that may still be decoded. A million take half a second of a node's one thread. */
 export type EscapeBudget = { left: number };
 
-/** Escapes that are undone for one call, or one look at a job. */
+/** Maximum number of escapes decoded for one call, or for one read of a job. */
 export const escapesMax = 200_000;
 
-/** A text in every way that it may be read: as it is written, and without the escapes of each kind. Undefined where it has too many. */
+/** Returns every reading of a text: unchanged, and without the escapes of each kind. Undefined if there are too many escapes. */
 export function readingsOf(text: string, budget: EscapeBudget): Reading[] | undefined {
   const written: Reading = { text, rangeOf: (range) => range };
   const readings = [written];
@@ -41,10 +41,10 @@ export function readingsOf(text: string, budget: EscapeBudget): Reading[] | unde
   return readings;
 }
 
-/** Undefined where there is nothing to undo, or nothing left of the budget. */
+/** Undefined if there is nothing to decode or no budget left. */
 function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budget: EscapeBudget): Reading | undefined {
   const parts: string[] = [];
-  // Of each escape: where it stands in what is read, how long it is there, where it was written, how long it was.
+  // For each escape: position and length in the decoded text, position and length in the original text.
   const marks: number[] = [];
   let [read, length] = [0, 0];
   for (const { 0: sequence, index } of text.matchAll(pattern)) {
@@ -64,7 +64,7 @@ function unescaped({ text, rangeOf }: Reading, { pattern, plain }: Escapes, budg
   };
 }
 
-/** Where a character was written: all of its escape, if it has one. */
+/** Returns the original range of a character: the whole escape if it was escaped. */
 function placeOf(marks: readonly number[], at: number): Range {
   let [low, high] = [0, marks.length / 4];
   while (low < high) {

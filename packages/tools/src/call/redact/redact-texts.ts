@@ -3,8 +3,8 @@ import type { Redactor } from "./redact.ts";
 import { secretMin } from "./secret-forms.ts";
 
 /**
- * A copy of a result in which every text and name is redacted; the same value when nothing had to be. An app that repeats the
- * credential it was sent does not get it into an answer.
+ * Returns a copy of a result with every text and name redacted, or the same value if nothing changed. An app that repeats its credential
+ * thus cannot put it into an answer.
  */
 export function redactTexts(value: unknown, redact: Redactor): unknown {
   if (redact.spares?.(JSON.stringify(value) ?? "") === true) return value;
@@ -15,12 +15,12 @@ export function redactTexts(value: unknown, redact: Redactor): unknown {
   }
 }
 
-/** Values and characters that are gone through at once: it takes less than a millisecond. */
+/** Values and characters that are redacted in one step: less than a millisecond. */
 const small = { values: 1_000, characters: 65_536 };
-/** How long others wait at most, about, while a large result is gone through. Milliseconds. */
+/** Approximate maximum time slice for redacting a large result, milliseconds. Other work runs in between. */
 const timeSliceMs = 4;
 
-/** The same of a result of any size: of a large one it waits for `turn` again and again, so that others get theirs. */
+/** Redacts a result of any size. For a large one it waits for `turn` repeatedly, so that other work can run. */
 export async function redactTextsInTurns(
   value: unknown,
   redact: Redactor,
@@ -54,7 +54,7 @@ function isSmall(value: unknown, left: { values: number; characters: number }): 
 type Parts = Generator<undefined, unknown>;
 
 function* redactEach(value: unknown, redact: Redactor): Parts {
-  // Shorter texts hold no secret: most ids and names of a large result are not even searched.
+  // Shorter texts cannot contain a secret. Most ids and names of a large result need no search.
   if (typeof value === "string") return value.length < secretMin ? value : yield* redactText(value, redact);
   if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   return yield* Array.isArray(value) ? redactItems(value, redact) : redactFields(value, redact);
@@ -90,7 +90,7 @@ function* redactFields(object: object, redact: Redactor): Parts {
   return isSame ? object : yield* objectOf(entries);
 }
 
-/** Not by assignment: a field may be named __proto__. */
+/** Object.fromEntries, because assignment would treat a field named __proto__ specially. */
 function* objectOf(entries: readonly (readonly [string, unknown])[]): Parts {
   const object: object = {};
   for (const [name, value] of entries) {

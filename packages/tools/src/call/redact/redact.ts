@@ -3,23 +3,23 @@ import { masked } from "./mask.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
 import { positionsOf, type SecretForms, secretFormsOf, secretMin } from "./secret-forms.ts";
 
-/** Takes secrets out of a text that is not ours, such as an app's error that quotes what it was sent. */
+/** Removes secrets from foreign texts, such as an app's error that quotes its request. */
 export type Redactor = {
   (text: string): string;
-  /** Does the same to a text of any length, and stops again and again, so that others get their turn. */
+  /** Does the same for a text of any length, and pauses repeatedly so that other work can run. */
   readonly inParts?: (text: string) => Generator<undefined, string>;
-  /** Whether a JSON text is known to hold no secret in any form: nothing of its value need be gone through then. */
+  /** True if a JSON text certainly contains no secret in any form. Its value then needs no search. */
   readonly spares?: (json: string) => boolean;
-  /** Does the same to the name of a field, where only what is too long to be a word by chance is taken for a secret. */
+  /** Does the same for the name of a field, and only matches secrets that are too long to be a word by chance. */
   readonly ofName?: (name: string) => string;
 };
 
 /**
- * Replaces every secret by `***`: as it is, as it is escaped in JSON, in a URL, in a form or in HTML, and in hex, base64 and
- * base64url, also as a part of what is encoded there.
+ * Creates a redactor that replaces every secret by `***`: unchanged, escaped in JSON, URLs, forms or HTML, and in hex, base64 and
+ * base64url, also inside a longer encoded text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  // Made with the first text: a call without any is common, and forms are dear.
+  // Created with the first text, because many calls have none and the forms are expensive.
   let made: readonly SecretForms[] | undefined;
   const all = () => {
     made ??= [...new Set(secrets)].filter(({ length }) => length >= secretMin).map(secretFormsOf);
@@ -48,9 +48,9 @@ function mayHold(text: string, { cores }: SecretForms): boolean {
   return cores.some((core) => text.includes(core));
 }
 
-/** A longer text is gone through in parts of so many characters, each with what stands around it. */
+/** Characters per part of a longer text. Each part is searched together with its surroundings. */
 const partMax = 16_384;
-/** What is read before a part, where it may begin in an escape. */
+/** Characters read before a part, because it may start inside an escape. */
 const lead = 64;
 
 function* redacted(text: string, secrets: readonly SecretForms[], budget: EscapeBudget): Generator<undefined, string> {
@@ -61,10 +61,10 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
     const start = Math.max(0, from - lead);
     const part = text.length <= partMax ? text : text.slice(start, from + partMax + reach);
     const found = yield* rangesIn(part, secrets, budget);
-    // A part of a secret stands there, and who wrote so much around it is not one whose texts are needed.
+    // Part of a secret may be here. A text with that many escapes around it is not needed.
     if (found === undefined) return masked;
     const here: string[] = [];
-    // One secret may begin with another, or be read in two ways: what overlaps is one.
+    // A secret may start with another one or match in two readings. Overlapping ranges are merged.
     for (const [first, last] of found.toSorted(([a], [b]) => a - b)) {
       const [at, to] = [start + first, start + last];
       if (at < from || at >= from + partMax) continue;
@@ -76,7 +76,7 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
   return shown.length === 0 ? text : shown.join("") + text.slice(end);
 }
 
-/** Where secrets stand in a part of a text; undefined where it has too many escapes. */
+/** Yields the ranges of secrets in a part of a text; undefined if it has too many escapes. */
 function* rangesIn(
   text: string,
   secrets: readonly SecretForms[],
@@ -108,7 +108,7 @@ function rangesOf({ text, rangeOf }: Reading, secret: SecretForms): Range[] {
   return [...plain, ...encoded];
 }
 
-/** The characters beside it hold bits of the secret, too. */
+/** The neighboring characters also hold bits of the secret. */
 function withEdges(text: string, [start, end]: Range): Range {
   const isDigit = (at: number) => /[\w+/-]/.test(text.charAt(at));
   let to = isDigit(end) ? end + 1 : end;
@@ -116,7 +116,7 @@ function withEdges(text: string, [start, end]: Range): Range {
   return [start > 0 && isDigit(start - 1) ? start - 1 : start, to];
 }
 
-/** The credential in a request, in every form an app may quote it: what authorizing added to headers and query. */
+/** Returns the credential of a request, in every form that an app may quote: the values that authorizing added to headers and query. */
 export function credentialsOf(before: AppRequest, after: AppRequest): string[] {
   const headers = Object.entries(after.headers).filter(([name, value]) => before.headers[name] !== value);
   return [...headers.flatMap(([, value]) => formsOfHeader(value)), ...addedToQuery(before.url, after.url)];
@@ -128,7 +128,7 @@ function addedToQuery(before: string, after: string): string[] {
   return [...(URL.parse(after)?.searchParams.values() ?? [])].filter((value) => !known.has(value));
 }
 
-/** `Bearer x` is quoted as a whole or as x; of `Basic x` the password as well. */
+/** `Bearer x` is quoted as a whole or as x. For `Basic x`, the password may be quoted too. */
 function formsOfHeader(value: string): string[] {
   const [, scheme = "", credential] = /^(\S+) +(\S.*)$/.exec(value) ?? [];
   if (credential === undefined) return [value];

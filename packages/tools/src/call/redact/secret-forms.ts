@@ -1,9 +1,9 @@
 import { LeastRecentlyUsed } from "@svc/core";
 
-/** Of a longer part the search of the engine may take the product of both lengths, where text and part repeat one letter. */
+/** Maximum length of a part for the engine's search. With repeated letters, the engine may need the product of both lengths. */
 const engineMax = 256;
 
-/** Where a part stands in a text, from its beginning on, without those that overlap the one before. Takes no more than a few steps a character. */
+/** Returns the positions of a part in a text, in order, without overlaps. Takes a constant number of steps per character. */
 export function positionsOf(text: string, part: string): number[] {
   if (part.length > engineMax) return longPositionsOf(text, part);
   const places: number[] = [];
@@ -11,10 +11,10 @@ export function positionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** A text without the beginning of a long part is not gone through for it. */
+/** Characters of a long part that must occur in a text before it is searched for the whole part. */
 const beginMax = 32;
 
-/** By Knuth, Morris and Pratt: no character of the text is looked at more than twice. */
+/** Algorithm of Knuth, Morris and Pratt: reads no character of the text more than twice. */
 function longPositionsOf(text: string, part: string): number[] {
   if (!text.includes(part.slice(0, beginMax))) return [];
   const borders = bordersOf(part);
@@ -31,7 +31,7 @@ function longPositionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/** For each beginning of a text the length of the longest shorter one that it ends with. */
+/** Returns, for each prefix of a text, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let length = 0;
@@ -44,18 +44,18 @@ function bordersOf(text: string): Uint32Array {
   return borders;
 }
 
-/** What is shorter stands in too many words by chance. */
+/** Minimum length of a secret. Shorter texts occur in too many words by chance. */
 export const secretMin = 3;
 
-/** What has fewer bytes stands in hex or base64 of anything by chance, and as the name of a field. */
+/** Minimum bytes of a secret for the search in hex and base64. Shorter ones occur there by chance, and as field names. */
 const encodedMin = 8;
 
-/** Of a core so much is looked for: a longer one takes longer, and tells no more. */
+/** Maximum characters of a searched core. A longer one takes longer and adds nothing. */
 const coreMax = 32;
 
 /**
- * A secret in the forms in which it is looked for. `encoded`: in hex and base64, what of it is alike whatever stands before and behind
- * it. `cores`: a text that holds none of them does not hold it in any form. `reach`: how far a form of it may go on in a text.
+ * The searched forms of a secret. `encoded`: the parts in hex and base64 that do not depend on neighboring bytes. `cores`: a text without
+ * any core contains no form of the secret. `reach`: maximum length of a form in a text.
  */
 export type SecretForms = {
   readonly text: string;
@@ -64,11 +64,11 @@ export type SecretForms = {
   readonly reach: number;
 };
 
-/** Secrets whose forms stay made, and how long one is at most: together they take some megabytes. */
+/** Cache of secret forms, and the maximum length of a cached secret. Together they take a few megabytes. */
 const made = new LeastRecentlyUsed<string, SecretForms>(200);
 const madeLengthMax = 4_096;
 
-/** The forms of a secret. They are dear, and those of a credential are the same for each call with it. */
+/** Returns the forms of a secret. Creating them is expensive, and a credential's forms are the same for each call. */
 export function secretFormsOf(text: string): SecretForms {
   if (text.length > madeLengthMax) return makeHidden(text);
   const known = made.get(text);
@@ -78,7 +78,7 @@ export function secretFormsOf(text: string): SecretForms {
   return hidden;
 }
 
-/** Characters that stand for one where it is escaped twice, and for one of hex or base64; a longer reach is cut. */
+/** Maximum characters for one character that is escaped twice, and for one of hex or base64. A longer reach is cut. */
 const escapedMax = 24;
 const escapedCodeMax = 3;
 const reachMax = 65_536;
@@ -86,7 +86,7 @@ const reachMax = 65_536;
 function makeHidden(text: string): SecretForms {
   const bytes = Buffer.from(text, "utf8");
   const encoded = bytes.length < encodedMin ? [] : [...hexOf(bytes), ...base64Of(bytes)];
-  // What is encoded may stand in a URL, which escapes all but letters and digits of it.
+  // An encoded text may be part of a URL, which escapes everything except letters and digits.
   const cores = [longest(text, sameRuns), ...encoded.map((form) => longest(form, /[A-Za-z0-9]+/g))];
   const codeLength = Math.max(0, ...encoded.map(({ length }) => length));
   const reach = Math.min(reachMax, Math.max(escapedMax * text.length, escapedCodeMax * codeLength) + escapedMax);
@@ -94,8 +94,8 @@ function makeHidden(text: string): SecretForms {
 }
 
 /**
- * Letters that stand for themselves in JSON, in a URL, in a form and in HTML: the longest run of them stands in all forms of a secret
- * but base64. A secret without such a run has the empty text, which stands in every text.
+ * Characters that JSON, URLs, forms and HTML do not escape. The longest run of them occurs in all forms of a secret except base64. Without
+ * such a run, the empty text is used, which every text contains.
  */
 const sameRuns = /[\w.-]+/g;
 
@@ -108,7 +108,7 @@ function hexOf(bytes: Buffer): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** The characters of base64 that bytes alone decide, where they begin at each of the three places of a group. */
+/** Returns the characters of base64 that only these bytes determine, for each of the three positions in a group. */
 function base64Of(bytes: Buffer): string[] {
   const forms = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

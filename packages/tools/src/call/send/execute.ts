@@ -7,20 +7,20 @@ import { createRedactor, credentialsOf, type Redactor } from "../redact/redact.t
 import { redactTextsInTurns } from "../redact/redact-texts.ts";
 import { callTimeoutMs, sendCall } from "./send.ts";
 
-/** What executing works with. */
+/** Dependencies of executing calls. */
 export type ExecuteContext = {
   readonly ledger: Pick<Ledger, "end">;
   readonly clock: Clock;
-  /** What it waits for while it goes through a large answer. */
+  /** Scheduling turns to wait for while processing a large answer. */
   readonly turns: Pick<Turns, "next">;
-  /** Hears of an executed call whose outcome could not be recorded. */
+  /** Called with an executed call whose outcome could not be recorded. */
   readonly onUnrecorded: (callId: string, error: unknown) => void;
 };
 
 /**
- * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, 30 s
- * at most, which is the default. `mayRepeat`: asked before anything is sent a second time, where something limits that. `review`: what others
- * leave of the result, before it is recorded; never rejects.
+ * `keepsAppKey`: the caller sends the same idempotency key to the app when it repeats the call. `timeoutMs`: time for the call, at most 30
+ * s, the default. `mayRepeat`: asked before a second send, if a limit applies. `review`: returns the result after hooks, before it is
+ * recorded; never rejects.
  */
 export type ExecuteOptions = {
   readonly keepsAppKey: boolean;
@@ -32,13 +32,13 @@ export type ExecuteOptions = {
 type Execution = ExecuteOptions & {
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
-  /** Every form of the credentials that were sent. */
+  /** All forms of the sent credentials. */
   readonly credentials: Set<string>;
 };
 
 /**
- * Sends a prepared call and records what came of it. Rejects when the credential cannot be read, before anything is sent; once
- * something was, it answers, with a warning when the ledger cannot be written.
+ * Sends a prepared call and records its outcome. Rejects only before sending, if the credential cannot be read. After sending it always
+ * answers, with a warning if the ledger cannot be written.
  */
 export async function executeCall(
   context: ExecuteContext,
@@ -63,7 +63,7 @@ export async function executeCall(
     await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
     return result;
   } catch (error) {
-    // What was executed was executed: failing now would invite a second try.
+    // The call was executed; failing now would invite a second try.
     context.onUnrecorded(entry.id, error);
     const warning = "unrecorded: the ledger could not be written; this call may read as unknown there";
     return { ...result, warnings: [...result.warnings, warning] };
@@ -71,8 +71,8 @@ export async function executeCall(
 }
 
 /**
- * In the sandbox no credential is redacted: what stands for one there is a common word, and no app has seen it. A secret of the project's
- * own is one there, too.
+ * The sandbox's credential is not redacted: its placeholder is a common word, and no app saw it. The same holds for a project's own secret
+ * there.
  */
 function redactorOf({ prepared, credentials }: Execution): Redactor {
   return createRedactor([...prepared.vaulted, ...(prepared.way.isSandbox ? [] : credentials)]);
@@ -84,7 +84,7 @@ function unauthorized({ kind, message }: Exclude<Authorized, AppRequest>): CallR
   return resultOf({ outcome: kind, message });
 }
 
-/** Ends a call whose credential cannot be read: it would hold its idempotency key, and read as doubtful, for nothing. */
+/** Ends a call whose credential cannot be read. Otherwise it would hold its idempotency key and look doubtful for no reason. */
 async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Execution): Promise<Authorized> {
   const { account, way } = prepared;
   try {
@@ -94,7 +94,7 @@ async function authorizeOrEnd(context: ExecuteContext, { entry, prepared }: Exec
     const result = resultOf({ outcome: "unreachable", retryable: true, message });
     const end = { result, accountId: account?.id, isSandbox: way.isSandbox, providerMs: 0 };
     await context.ledger.end(entry, end, { bindsKey: false }).catch(() => {
-      // The caller hears of the first fault, which is the same store's.
+      // The caller gets the first fault; the second has the same cause.
     });
     throw error;
   }
@@ -110,7 +110,7 @@ async function sendAuthorized(
   const first = await sendOnce(context, execution, { authorized, untilMs });
   if (first.providerStatus !== 401 || account === undefined) return noted(way, first);
   const isRenewed = await renew(execution.prepared);
-  // A 401 was not executed, but a write is never sent twice: its caller decides.
+  // A call answered with 401 was not executed, but a write is never sent twice: its caller decides.
   if (isRenewed && action.class === "read") {
     const again = await authorizeAgain(execution.prepared);
     const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
@@ -128,13 +128,13 @@ async function sendAuthorized(
   };
 }
 
-/** Notes that the credential is good after a call that succeeded. If the store is away, the note is lost and the answer is not. */
+/** Records that the credential works after a successful call. If the database is unavailable, only this record is lost. */
 async function noted(way: CallWay, result: CallResult): Promise<CallResult> {
   if (result.outcome === "ok") await way.taken().catch(() => undefined);
   return result;
 }
 
-/** The app has answered: a store that is away now costs the second try, not the answer. The ledger's own write tells of it. */
+/** The app has answered, so an unavailable database costs only the second try. The ledger's own write reports it. */
 async function renew({ way }: PreparedCall): Promise<boolean> {
   return way.refused().catch(() => false);
 }
@@ -165,16 +165,16 @@ function sendOnce(
   );
 }
 
-/** Whether a repeat of a write reaches the app, under the same key. One with our own idempotency key does not reach it. */
+/** True if a repeat of a write reaches the app with the same key. A repeat with the caller's idempotency key does not reach the app. */
 function repeatsItsKey({ action }: PreparedCall, { args, idempotencyKey }: LedgerEntry, keepsAppKey: boolean): boolean {
   if (action.idempotency === undefined || idempotencyKey !== undefined) return false;
   const { argument } = action.idempotency;
   return keepsAppKey || (argument !== undefined && args[argument] !== undefined);
 }
 
-/** An idempotency key is bound by what was executed, or may have been: a repeat must not do it again. */
+/** True if the outcome binds an idempotency key: the call was executed, or may have been, and must not run again. */
 function bindsKey({ action }: PreparedCall, { outcome, providerStatus }: CallResult): boolean {
   if (outcome === "ok" || outcome === "outcome_unknown") return true;
-  // A 4xx is the app's word that it did nothing.
+  // With a 4xx status, the app says that it did nothing.
   return outcome === "provider_error" && action.class !== "read" && !(providerStatus >= 400 && providerStatus < 500);
 }

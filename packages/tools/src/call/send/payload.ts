@@ -12,24 +12,24 @@ import {
 import type { CallResult } from "../../outcome.ts";
 import { sensitiveNames } from "../redact/mask.ts";
 
-/** Values that a text is read of, as many as an answer. */
+/** Maximum number of values parsed from a text, the same as for an answer. */
 const valuesMax = 200_000;
 
-/** The object that a text holds as JSON, where a schema wants an object and no text; undefined where it does not, or the text has none. */
+/** Returns the object that a JSON text holds, if the schema expects an object and not a text; otherwise undefined. */
 function objectOfText(schema: JsonSchema, text: string): JsonObject | undefined {
   if (!wantsObjectAlone(schema) || !/^\s*\{/.test(text)) return undefined;
   try {
     const value = parseExactJson(text, { valuesMax });
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // A text that is no JSON, or too much of it, stays the text that it is.
+    // A text that is not JSON, or too large, stays a text.
     return undefined;
   }
 }
 
 /**
- * The object that a bare text, number or boolean stands for, where a schema wants an object of one property that is none itself: an app
- * that answers the id of what it changed means `{id}`. Undefined for anything else. A number that is wanted as text becomes one.
+ * Wraps a bare text, number or boolean if the schema expects an object with one scalar property: an app that answers the id of a changed
+ * record means `{id}`. Otherwise undefined. A number becomes a text if a text is expected.
  */
 function objectOfScalar(schema: JsonSchema, value: unknown): JsonObject | undefined {
   const text = scalarText(value);
@@ -49,9 +49,9 @@ function wantsObjectAlone({ type, properties }: JsonSchema): boolean {
 }
 
 /**
- * Keeps of a value what an output schema names. An object without `properties`, or a list without `items`, is kept whole, and so
- * is null and every value of another type than declared: telling that is validation's part. JSON text of an object, where an object
- * is declared, is that object; one that has nothing of what is named is kept whole, since nobody else says what the app meant by it.
+ * Keeps the parts of a value that an output schema names. An object without `properties`, a list without `items`, null and values of
+ * another type are kept whole, because validation reports those. JSON text of a declared object becomes that object; if it has no declared
+ * property, it is kept whole, because nothing else shows what the app meant.
  */
 export function trim(schema: JsonSchema, value: unknown): unknown {
   if (Array.isArray(value)) {
@@ -62,7 +62,7 @@ export function trim(schema: JsonSchema, value: unknown): unknown {
   const { properties } = schema;
   if (!isObject(value) || !isObject(properties)) return value;
   const named = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
-  // Not by assignment: a property may be named __proto__.
+  // Object.fromEntries, because a property may be named __proto__.
   return Object.fromEntries(
     named.map(([name, child]) => [name, isObject(child) ? trim(child, value[name]) : value[name]]),
   );
@@ -73,13 +73,13 @@ function trimText(schema: JsonSchema, text: string): unknown {
   if (object === undefined) return text;
   const trimmed = trim(schema, object);
   if (!isObject(trimmed) || Object.keys(trimmed).length > 0) return trimmed;
-  // Where something is sensitive, a text is masked whole, and what is under other names would not be.
+  // If the schema has sensitive parts, the text is masked whole; an object's unknown names would not be masked.
   return sensitiveNames(schema).length > 0 ? text : object;
 }
 
 /**
- * The result in the body of a good answer: unwrapped, named, trimmed to the output schema, with a warning when it misses it.
- * `body` is undefined when there is none.
+ * Reads the result from the body of a successful answer: unwrapped, named and trimmed to the output schema, with a warning if it does not
+ * match. `body` is undefined if there is none.
  */
 export function readPayload(action: Action, body: unknown): Pick<CallResult, "value" | "warnings"> {
   const { unwrap, under, empty } = action.response;
@@ -88,7 +88,7 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
   const trimmed = presented === undefined || presented === null ? undefined : trim(action.outputSchema, presented);
   const named = objectOfScalar(action.outputSchema, trimmed);
   const kept = named ?? trimmed;
-  // What `empty` says is said of no other answer: one that has something else may tell of an error.
+  // `empty` applies only to an empty answer. An answer with other content may report an error.
   const value = body === undefined ? (empty ?? {}) : (kept ?? {});
   const unnamed = isNothing(kept, action.outputSchema) ? unnamedWarning(payload === undefined ? body : payload) : [];
   const warnings = [...unnamed, ...judgeResult(action, value)];
@@ -97,18 +97,18 @@ export function readPayload(action: Action, body: unknown): Pick<CallResult, "va
 
 const namesMax = 5;
 
-/** A warning for an answer that has something, and nothing of what the result names. */
+/** Returns a warning for an answer with content but without any field of the result. */
 function unnamedWarning(content: unknown): string[] {
   const names = isObject(content) ? Object.keys(content) : [];
   const hasContent = isObject(content) ? names.length > 0 : content !== undefined && content !== null;
   if (!hasContent) return [];
-  // Other names may be values: of people, or of files.
+  // Other names may be values, such as names of people or files.
   const shown = names.filter((name) => /^[A-Za-z_]\w{0,39}$/.test(name)).slice(0, namesMax);
   const there = shown.length === 0 ? "" : `; it has ${shown.join(", ")}`;
   return [`output_mismatch: the answer has none of the fields that the result names${there}`];
 }
 
-/** A warning where a result does not have the documented form. */
+/** Returns a warning if a result does not have the documented form. */
 export function judgeResult(action: Action, value: unknown): readonly string[] {
   const faults = action.validateOutput(judgedPart(value));
   if (faults.length === 0) return [];
@@ -122,19 +122,21 @@ function bareWarning(named: object): string {
   return `output_mismatch: the app answered a bare value; it stands under ${Object.keys(named).join()}`;
 }
 
-/** Whether the schema names nothing of an answer. */
+/** True if the schema names nothing in an answer. */
 function isNothing(kept: unknown, schema: JsonSchema): boolean {
   if (kept === undefined) return true;
   if (!isObject(kept)) return false;
   return Object.keys(kept).length === 0 && schema.properties !== undefined;
 }
 
-/** Validation lists every fault: of an answer of millions of wrong items that would fill the memory. */
+/**
+ * Maximum number of validated values. Validation lists every fault, and an answer with millions of wrong items would exhaust the memory.
+ */
 const judgedMax = 20_000;
 
 /**
- * What of a value is judged: of long lists their beginning, 20,000 values in all. Validation knows no raw JSON either: an integer
- * of many digits is judged by its nearest double. Nearly always it is the value itself.
+ * Returns the validated part of a value: the start of long lists, 20,000 values in all. Integers of many digits become the nearest double,
+ * because validation does not support raw JSON. Usually this is the value itself.
  */
 function judgedPart(value: unknown): unknown {
   return isJudgedWhole(value, { left: judgedMax }) ? value : cutForJudging(value);
@@ -167,12 +169,12 @@ function cutForJudging(value: unknown): unknown {
   return visit(value);
 }
 
-/** The value at a dotted path such as `errors[0].message`, which the loader checked; undefined when there is none. */
+/** Returns the value at a dotted path such as `errors[0].message`, which the loader has checked; undefined if none exists. */
 export function valueAt(value: unknown, path: string): unknown {
   return renderTemplate(templateOf(path), { answer: value });
 }
 
-/** Definitions hold a few dozen paths; a tenant who publishes others must not let it grow without end. */
+/** Definitions hold a few dozen paths. The limit prevents endless growth when tenants publish others. */
 const templates = new LeastRecentlyUsed<string, ReturnType<typeof parseTemplate>>(1000);
 
 function templateOf(path: string): ReturnType<typeof parseTemplate> {

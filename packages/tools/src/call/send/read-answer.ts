@@ -6,14 +6,14 @@ import type { Redactor } from "../redact/redact.ts";
 import { readPayload, valueAt } from "./payload.ts";
 
 const excerptMax = 1000;
-/** More of an app's text is not even looked at. */
+/** Maximum characters of an app's text that are read. */
 const readMax = 65_536;
 const bytesPerUnit = 3;
-/** Of a failure whose values would have to be masked, with more of them or of so many bytes, nothing is shown: all of it is to be read. */
+/** Maximum values and bytes of a failure answer that needs masking. A larger one is not shown, because all of it would have to be read. */
 const valuesMax = 10_000;
 const maskedBytesMax = 524_288;
 
-/** A text of an app's for people to read: without secrets, cut; control characters would break terminals, logs and rows. */
+/** Returns an app's text for people: without secrets, cut, and without control characters, which would break terminals, logs and rows. */
 function excerpt(text: string, redact: Redactor): string {
   const shown = singleLine(redact(text.slice(0, readMax)))
     .trim()
@@ -21,7 +21,7 @@ function excerpt(text: string, redact: Redactor): string {
   return shown.length > excerptMax ? `${shown.slice(0, excerptMax).toWellFormed()} ...` : shown;
 }
 
-/** What an app says of a failure. Values under the tool's sensitive names are masked where the answer is JSON. */
+/** Returns an app's text about a failure. In a JSON answer, values under the tool's sensitive names are masked. */
 function excerptOfBody(
   action: Action,
   { body, contentType }: { readonly body: Buffer; readonly contentType?: string | undefined },
@@ -41,7 +41,7 @@ function maskedExcerpt(names: ReadonlySet<string>, text: string, redact: Redacto
     return excerpt(JSON.stringify(maskNames(names, parseExactJson(text, { valuesMax }))), redact);
   } catch (error) {
     if (error instanceof JsonTooLargeError) return "";
-    // Not JSON: there are no names in it.
+    // Not JSON, so it has no field names.
     return excerpt(text, redact);
   }
 }
@@ -57,7 +57,7 @@ function sensitiveNamesOf(action: Action): ReadonlySet<string> {
   return names;
 }
 
-/** An app's answer with its status. Header names are in lower case. */
+/** An app's answer and its status. Header names are in lower case. */
 type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -67,23 +67,23 @@ type Answer = {
 };
 
 /**
- * Values that an answer is read of: checking, trimming and recording them takes a node's one thread a quarter of a second. The
- * 8 MiB of an answer could hold four million.
+ * Maximum number of values read from an answer. Checking, trimming and recording them takes a quarter of a second of a node's one thread.
+ * An answer of 8 MiB could hold four million.
  */
 const answerValuesMax = 200_000;
 
-/** Longest wait that an app's Retry-After is granted. */
+/** Maximum wait accepted from an app's Retry-After, milliseconds. */
 const retryAfterMaxMs = 3_600_000;
 
-/** The beginning of the message about a 2xx answer that says by the definition's rule that the call failed. */
+/** Start of the message for a 2xx answer that reports an error by the definition's rule. */
 export const errorAnswerStart = "the app answered an error: ";
 
-/** `isRepeatable`: the same request may be sent again without doing anything twice. `redact` goes over the app's own words. */
+/** `isRepeatable`: sending the same request again does nothing twice. `redact` is applied to the app's text. */
 export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: number; readonly redact: Redactor };
 
 /**
- * Reads an answer by the tool's definition: status, error rule, unwrapping, trimming. An answer that does not have
- * the documented form is `ok` with a warning: a good write must not look failed.
+ * Reads an answer by the tool's definition: status, error rule, unwrapping, trimming. An answer without the documented form is `ok` with a
+ * warning, because a successful write must not look failed.
  */
 export function readAnswer(action: Action, answer: Answer, options: ReadOptions): CallResult {
   const { status } = answer;
@@ -130,8 +130,8 @@ function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }:
 }
 
 /**
- * The result of a 2xx answer whose body cannot be read; `what` is the end of a sentence about it. A read has failed. A write was
- * taken: it is `ok` without a result, or `outcome_unknown` if the definition says that the body may tell of an error.
+ * Returns the result of a 2xx answer with an unreadable body; `what` is the end of a sentence about it. A read has failed. A write was
+ * accepted: it is `ok` without a result, or `outcome_unknown` if the definition says that the body may report an error.
  */
 export function unread(action: Action, status: number, what: string): CallResult {
   if (action.class === "read")
@@ -165,12 +165,12 @@ function parseBody(action: Action, answer: Answer, redact: Redactor): { value: u
       const most = answerValuesMax.toLocaleString("en");
       return { fault: `with more than ${most} values, which are not read; ask it for less` };
     }
-    // The parser's own message quotes the answer; the excerpt says more.
+    // The parser's own message quotes the answer; the excerpt contains more information.
     return { fault: `with what cannot be read as JSON: ${excerptOfBody(action, { body, contentType }, redact)}` };
   }
 }
 
-/** The app's own words for an error inside a 2xx answer; undefined when it is none. */
+/** Returns the app's error text from a 2xx answer; undefined if it is not an error. */
 function errorOf(action: Action, body: unknown, redact: Redactor): string | undefined {
   const { error } = action.response;
   if (error === undefined) return undefined;

@@ -6,30 +6,30 @@ import { takesKey } from "../gate/idempotency.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { readAnswer, unread } from "./read-answer.ts";
 
-/** Time a call has in all, from when it is first sent. */
+/** Total time for a call from its first send, milliseconds. */
 export const callTimeoutMs = 30_000;
 
-/** What sending works with. */
+/** Dependencies of sending. */
 export type SendContext = { readonly transport: AppTransport; readonly clock: Clock };
 
 /** A request to send. */
 export type SentRequest = {
   readonly request: AppRequest;
   readonly call: AppCall;
-  /** Whether the caller can send the same call again without doing anything twice. */
+  /** True if the caller can send the same call again without doing anything twice. */
   readonly repeatsAreSafe: boolean;
-  /** When the time of the call is over, epoch milliseconds. */
+  /** Deadline of the call, epoch milliseconds. */
   readonly untilMs: number;
-  /** Asked before anything is sent a second time, where something limits that. */
+  /** Asked before a second send, if a limit applies. */
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
-  /** Takes secrets out of what the app says. */
+  /** Removes secrets from the app's text. */
   readonly redact: Redactor;
 };
 
 /**
- * Sends a request and reads the answer. A read is sent again once after 429, 502, 503, 504 or a broken connection; a write that
- * may have left only after a broken connection, and only when the app takes an idempotency key. What never left is tried once
- * more whatever it is. All of it until `untilMs`.
+ * Sends a request and reads the answer, all before `untilMs`. A read is sent once more after 429, 502, 503, 504 or a broken connection. A
+ * write that may have left is sent once more only after a broken connection, and only if the app takes an idempotency key. A request that
+ * never left is tried once more in any case.
  */
 export async function sendCall(context: SendContext, sending: SentRequest): Promise<CallResult> {
   const { transport, clock } = context;
@@ -41,24 +41,24 @@ export async function sendCall(context: SendContext, sending: SentRequest): Prom
   }
   await clock.wait(waitMs);
   const timeoutMs = untilMs - clock.now();
-  // Waiting may have taken longer than asked.
+  // Waiting may have taken longer than planned.
   const mayRepeat = timeoutMs >= 1 && (await mayBeSentAgain(sending));
   const second = !mayRepeat ? first : await transport.send(request, call, { timeoutMs });
   const answer = call.action.class !== "read" && wasSent(first) && !settles(second) ? first : second;
   return resultOfAnswer(sending, answer, clock.now());
 }
 
-/** A store that is away costs the second try, not the answer. */
+/** An unavailable database costs the second try, not the answer. */
 async function mayBeSentAgain({ mayRepeat }: SentRequest): Promise<boolean> {
   return mayRepeat === undefined || mayRepeat().catch(() => false);
 }
 
 const pauseMs = 200;
-/** With less time left a second try would hardly be answered. */
+/** Minimum time left for a second try, milliseconds. With less, it would hardly be answered. */
 const secondTryMinMs = 1_000;
 const patienceMs = 5_000;
 
-/** How long to wait before the second try; undefined for none. */
+/** Returns the wait before the second try, milliseconds; undefined for no second try. */
 function secondTryAfter(action: Action, answer: AppAnswer, nowMs: number): number | undefined {
   if (answer.kind === "broken") {
     return !answer.sent || action.class === "read" || takesKey(action) ? pauseMs : undefined;
@@ -74,7 +74,10 @@ function wasSent(answer: AppAnswer): boolean {
   return (answer.kind === "broken" || answer.kind === "timeout") && answer.sent;
 }
 
-/** Whether the second answer to one idempotency key says what became of the first. These do not: the second was not looked at. */
+/**
+ * True if the second answer to an idempotency key shows what became of the first request. These statuses do not, because the second request
+ * was not processed.
+ */
 function settles(answer: AppAnswer): boolean {
   if (answer.kind === "too_large") return answer.status < 300;
   return answer.kind === "answer" && answer.status < 500 && ![401, 403, 408, 409, 425, 429].includes(answer.status);

@@ -4,22 +4,22 @@ import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { Availability, ToolQuery } from "./tool-search.ts";
 
-/** What tells which tools can be called. */
+/** Dependencies for finding out which tools can be called. */
 export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly isSandbox: boolean };
 
 /**
- * How a caller reaches the tools of a view: `unbound` where the deployment does not say where the app is, `unconnected` where the entity
- * that it is bound to has no active account of it. Of a caller who is bound to nobody, every bound tool counts as connected.
+ * Returns the availability of a view's tools for a caller. `unbound`: the deployment does not configure the app's address. `unconnected`:
+ * the caller's entity has no active account of the app. For a caller that is not scoped to an entity, every configured tool is `connected`.
  */
 export type AvailabilityFinder = (
   view: Catalog,
   principal: ProjectPrincipal,
 ) => Promise<NonNullable<ToolQuery["availabilityOf"]>>;
 
-/** Accounts of an entity that are looked at, newest first: more than there are apps for one person. */
+/** Maximum accounts of an entity that are read, newest first: more than one person has apps. */
 const accountsMax = 200;
 
-/** Makes the finder. It reads the store for callers bound to an entity alone: one row for each active account of theirs. */
+/** Creates the finder. It reads the database only for callers that are scoped to an entity: one row per active account. */
 export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityParts): AvailabilityFinder {
   return async (view, { projectId, binding }) => {
     const connected =
@@ -47,7 +47,7 @@ export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityP
   }
 }
 
-/** An account of a shared toolkit is none of the private one of its slug. */
+/** An account of a shared toolkit is not an account of the private one with the same slug. */
 function keyOf(toolkitSlug: string, isPrivate: boolean): string {
   return `${isPrivate ? "private" : "shared"} ${toolkitSlug}`;
 }

@@ -1,7 +1,7 @@
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, wordsOf } from "./words.ts";
 
-/** A text with what a tool is called with taken out of it: ids, numbers, times, quoted and dictated text. */
+/** A text split into the request and the tool's data: ids, numbers, times, quoted and dictated text. */
 export type SplitQuery = {
   readonly request: string;
   readonly data: string;
@@ -12,28 +12,28 @@ export type SplitQuery = {
 const times: ReadonlySet<string> = new Set([...vocabulary.times, ...vocabulary.currencies]);
 const quoted =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‹[^›]*›|`[^`]*`|(?<=^|[\s(:=])['‘][^'’]+['’](?=$|[\s).,;:!?])|\{[^{}]*[:"][^{}]*\}/gu;
-/** A run of signs with a digit, such as `MOB-412`, `10:30` or `$25`. */
+/** A run of characters with a digit, such as `MOB-412`, `10:30` or `$25`. */
 const idLike = /\S*\p{N}\S*/gu;
-/** A name of a tool, such as `create_task_v1`, begins with a verb, and no part of it is digits alone. */
+/** The name of a tool, such as `create_task_v1`: it starts with a verb, and no part of it consists of digits only. */
 const nameLike = /^([a-z]+)(?:_[a-z]+\d*)*_[a-z]+\d*$/;
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
-/** What follows is the text or the name that a tool is to write; `called off` names nothing. */
+/** The words after it are the text or name that a tool should write. `called off` introduces no name. */
 const dictating =
   /(?::\s|\s(?:saying|called(?!\s(?:off|on|out|up|in|by|back|for|away)\b)|named|titled|namens|llamad[oa]|appelée?|intitulée?)\s)/iu;
 const naming = /^\s(?:called|named|titled|namens|llamad[oa]|appelée?|intitulée?)/iu;
-/** The last word of what names an app, as in `task app: add a section`: what follows says what is wanted of it. */
+/** Last words of app names, as in `task app: add a section`: the request follows. */
 const apps: ReadonlySet<string> = new Set(vocabulary.apps);
-/** A name in capitals, before which a verb of naming stands: what follows it in small letters says more of what is wanted. */
+/** A name in capitals after a verb of naming. Lower-case words after it belong to the request again. */
 const dictatedName =
   /^\s*(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+)(?:\s(?:(?:of|and|the|for|&|de|la|und|der)\s)?(?:\p{Lu}[\p{L}\p{N}'’&-]*|\p{N}+))*(?=[,;]?\s+\p{Ll})/u;
-/** Telling words that stand before a dictated text at the least: else it is what says what is wanted. */
+/** Minimum number of telling words before a dictated text. With fewer, the text itself is the request. */
 const tellingWordsMin = 2;
-/** Words that name an app at most. */
+/** Maximum words of an app's name. */
 const addressMax = 4;
 
 /**
- * Parts a query into what says what is wanted and the data in it. A query of data alone is taken as it is. One that `isAddressed` to a marked name
- * may dictate after its verb.
+ * Splits a query into the request and its data. A query of data alone is the request. If `isAddressed` to a marked name, it may dictate
+ * right after its verb.
  */
 export function partText(text: string, isAddressed: boolean): SplitQuery {
   const data: string[] = [];
@@ -62,7 +62,7 @@ function partDictated(text: string, least: number): { readonly request: string; 
   return { request: `${request} ${rest.slice(name.length)}`, dictated: name };
 }
 
-/** True if a word says when, or how much money. */
+/** True if a word names a time or an amount of money. */
 export function isTime(word: string): boolean {
   return times.has(word);
 }

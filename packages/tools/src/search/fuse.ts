@@ -2,11 +2,14 @@ import type { ScoredTool } from "./score-tools.ts";
 import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
-/** How near the tools of a view are to a query in what they mean, beside its words. */
+/** Similarity in meaning between the tools of a view and a query. */
 export type Nearness = {
-  /** From -1 to 1; undefined for a tool whose place is not known. */
+  /** From -1 to 1; undefined for a tool without a vector. */
   of(found: IndexedTool): number | undefined;
-  /** How near texts without sense come to some tool, on average, and what none of them reaches: only above that does it say something. */
+  /**
+   * Average similarity between meaningless texts and their nearest tool, and the floor that none of them exceeds. Similarity counts only
+   * above the floor.
+   */
   readonly usual: number;
   readonly floor: number;
 };
@@ -14,14 +17,16 @@ export type Nearness = {
 type Near = { readonly found: IndexedTool; readonly likeness: number; readonly share: number };
 
 /**
- * Of a score, what comes from meaning; the rest comes from words. With a small model (512 numbers) that alone finds 0.35 first, 0.3 raised recall@1 of the
- * two sets of bench/search from 0.895 and 0.765 to 0.910 and 0.784, 0.5 lowered it to 0.854 and 0.667, and reciprocal ranks to 0.648 and 0.431.
+ * Share of a score that comes from meaning; the rest comes from words. Measured with a small model (512 numbers) that alone finds 0.35
+ * first: 0.3 raised recall@1 of the two sets of bench/search from 0.895 and 0.765 to 0.910 and 0.784. 0.5 lowered it to 0.854 and 0.667.
+ * Reciprocal ranks lowered it to 0.648 and 0.431.
  */
 const meaningShare = 0.35;
 
 /**
- * Joins what words found with what is near in meaning. Both count as shares of the best of their kind; a tool whose place is not known counts
- * by its words alone, and loses nothing. Where words found nothing, only what is nearer than all without sense is found: nothing, for most.
+ * Combines the results by words and by meaning. Both count as shares of the best of their kind. A tool without a vector counts by its words
+ * alone and loses nothing. If words found nothing, only tools above the similarity of all meaningless texts are found; for most queries
+ * none.
  */
 export function fuse(
   view: ViewIndex,

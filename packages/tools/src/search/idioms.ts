@@ -1,17 +1,17 @@
-/** What several words mean together, as `put * on ice` does; `*` stands for what it is done to. */
+/** Several words with one meaning, such as `put * on ice`. `*` stands for the object. */
 type Idiom = { readonly parts: readonly string[]; readonly meaning: readonly string[] };
 
-/** Idioms under their first word, those of most words first, and of as many those without a gap. */
+/** Idioms by their first word. Longer ones come first; among equals, those without a gap. */
 export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 
-/** A word of a query, or one that an idiom means: then with the word that the idiom begins with. */
+/** A word of a query, or the meaning of an idiom together with the idiom's first word. */
 export type ReadWord = { readonly word: string; readonly origin: string | undefined };
 
 const gap = "*";
-/** Words between the parts of an idiom at most. */
+/** Maximum words between the parts of an idiom. */
 const gapMax = 5;
 
-/** Collects idioms from texts of them, parted by commas, under what they mean. */
+/** Collects idioms from comma-separated texts, by their meaning. */
 export function collectIdioms(
   texts: Readonly<Record<string, string>>,
   partsOf: (idiom: string) => readonly string[],
@@ -29,7 +29,10 @@ function wordCount({ parts }: Idiom): number {
   return parts.filter((part) => part !== gap).length;
 }
 
-/** Returns the words with the meaning of each idiom in the place of its first word, without its others. `formsOf` is what a word may be written as in an idiom. */
+/**
+ * Returns the words with each idiom replaced by its meaning, at the position of its first word. `formsOf` returns the forms of a word that
+ * an idiom may contain.
+ */
 export function readIdioms(
   words: readonly string[],
   idioms: Idioms,
@@ -50,7 +53,7 @@ export function readIdioms(
   });
 }
 
-/** Where the words of an idiom stand that begins at a word; undefined if it is not said there. */
+/** Returns the positions of the words of an idiom that starts at a word; undefined if it does not occur there. */
 function placesOf(
   parts: readonly string[],
   forms: readonly (readonly string[])[],

@@ -7,18 +7,18 @@ import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** The expectation that the right tool is among the found ones. */
+/** The expectation that the found tools include the right one. */
 export type Confidence = "high" | "medium" | "low";
 
-/** The least share of a query that the best tool holds, for each confidence; below the last, nothing fits. */
+/** Minimum share of the query that the best tool must hold, for each confidence. Below the last one, nothing fits. */
 type Shares = Readonly<Record<Confidence, number>>;
 
-/** In a catalog whose tools all have sayings. No text without sense of bench/search/nonsense.json is high. */
+/** For a catalog whose tools all have example phrases. No text of bench/search/nonsense.json reaches high. */
 const said: Shares = { high: 0.65, medium: 0.35, low: 0.2 };
-/** In a catalog without sayings: that no tool holds a word says little there. */
+/** For a catalog without example phrases. There, a word that no tool holds means little. */
 const unsaid: Shares = { high: 0.65, medium: 0.33, low: 0.1 };
 
-/** Returns the confidence in tools of which the best holds that share of the query; undefined if nothing fits. */
+/** Returns the confidence in tools if the best one holds that share of the query; undefined if nothing fits. */
 export function confidenceOf(share: number, saidShare: number): Confidence | undefined {
   const least = (confidence: Confidence) => unsaid[confidence] + (said[confidence] - unsaid[confidence]) * saidShare;
   if (share >= least("high")) return "high";
@@ -26,15 +26,15 @@ export function confidenceOf(share: number, saidShare: number): Confidence | und
   return share >= least("low") ? "low" : undefined;
 }
 
-/** Minimum score of a tool, as a multiple of the worth of the rarest word. Few tools reach it by chance. */
+/** Minimum score of a tool, as a multiple of the weight of the rarest word. Few tools reach it by chance. */
 type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
- * Set on 800 requests that have a tool and 160 requests of everyday life that have none. Of the latter, 4 of 5 score below medium and 1 of 50
+ * Set on 800 requests that have a tool and 160 everyday requests that have none. Of the latter, 4 of 5 score below medium and 1 of 50
  * reaches high.
  */
 const saidFits: Fits = { high: 16.6, medium: 9.8 };
-/** For a tool whose toolkit has no sayings, which holds fewer words. */
+/** For a tool whose toolkit has no example phrases and therefore holds fewer words. */
 const unsaidFits: Fits = { high: 12, medium: 6 };
 
 /** Returns the confidence in a tool by its score. */
@@ -51,35 +51,35 @@ function lowerOf(a: Confidence, b: Confidence): Confidence {
   return order.indexOf(a) < order.indexOf(b) ? a : b;
 }
 
-/** A tool that fits. */
+/** A matching tool. */
 export type FoundTool = {
   readonly tool: SearchedTool;
-  /** How well it fits, comparable within one answer only. */
+  /** Quality of the match, comparable within one answer only. */
   readonly score: number;
   readonly confidence: Confidence;
-  /** The words of the query that it was found by, as they are indexed. */
+  /** Matching words of the query, in their indexed form. */
   readonly matchedTerms: readonly string[];
 };
 
-/** The tools that fit, best first, those of equal score by slug; of them the confidence of the first, undefined for none. */
+/** The matching tools, best first, equal scores by slug. `confidence`: of the first one; undefined if there are none. */
 export type FoundTools = { readonly confidence: Confidence | undefined; readonly results: readonly FoundTool[] };
 
-/** What says how far to trust what is listed. */
+/** The facts that determine the confidence. */
 type Grounds = {
   /** The share of the query that the best tool holds. */
   readonly share: number;
   readonly view: ViewIndex;
-  /** The factor of a score if a tool cannot be called now; it fits equally well. */
+  /** Factor of a score for tools that cannot be called now. It does not change how well they fit. */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];
-  /** The worth of the query's words, including words that no tool holds. */
+  /** Weight of the query's words, including words that no tool holds. */
   readonly worthOfAll: number;
   readonly nearness: Nearness | undefined;
-  /** True if the query names the toolkit: what fits best of it is listed, however badly it fits. */
+  /** True if the query names the toolkit: its best tools are listed even if they fit badly. */
   readonly isToolkitNamed: boolean;
 };
 
-/** The answer for no tool. */
+/** Answer without tools. */
 export const noneFound: FoundTools = { confidence: undefined, results: [] };
 
 /** The share of the first score above which the second tool may as well be right. */
@@ -87,7 +87,7 @@ const tieShare = 0.9;
 /** Maximum number of tools in an answer whose best tool holds little of the query. */
 const lowMax = 3;
 
-/** Returns what is listed with how far to trust it: less where a tool is far behind the first. */
+/** Returns the listed tools with their confidence. It is lower for tools far below the first. */
 export function judge(listed: readonly ScoredTool[], grounds: Grounds): FoundTools {
   const [first] = listed;
   if (first === undefined) return noneFound;
@@ -121,15 +121,15 @@ function confidenceIn(
   const byFit = byShare && lowerOf(byShare, confidenceOfFit(fit, first.index.saidCount > 0));
   const isDoubtful = isThin(first, known) || isTied(listed);
   const byWords = byFit === "high" && isDoubtful ? "medium" : byFit;
-  // Nearer than all without sense.
+  // More similar than all meaningless texts.
   const isNear = nearness !== undefined && (nearness.of(first) ?? -1) > nearness.floor;
   if (isNear && byWords !== "high") return "medium";
   return byWords ?? (isToolkitNamed ? "low" : undefined);
 }
 
 /**
- * Returns how well the first tool fits, whether it can be called or not: its score as far as data does not lower it, less for words that
- * no tool holds.
+ * Returns how well the first tool fits, regardless of whether it can be called: its score without the reduction for data, reduced for words
+ * that no tool holds.
  */
 function fitOf(first: ScoredTool, { view, shareOf, known, worthOfAll }: Grounds): number {
   const plain = known.filter(({ isData }) => !isData);
@@ -143,7 +143,7 @@ function isTied([first, second]: readonly ScoredTool[]): boolean {
   return first !== undefined && second !== undefined && second.score > tieShare * first.score;
 }
 
-/** One word says what is done or to what, never both; two say both where the tool has them in one text. */
+/** One word names an action or an object, never both. Two words name both if the tool has them in one text. */
 function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);
   if (telling.length !== 2) return telling.length < 2;
@@ -154,7 +154,7 @@ function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): 
   return !texts.some((text) => telling.every(({ terms }) => terms.some(({ term }) => text.has(term))));
 }
 
-/** Returns tools that do what is wanted to something else, for a toolkit of which no tool holds a word of the query. */
+/** Returns tools that do the requested action with another object, for a toolkit without any word of the query. */
 export function plausibleTools(
   view: ViewIndex,
   { demand, shareOf }: { readonly demand: VerbClasses; shareOf(found: IndexedTool): number },

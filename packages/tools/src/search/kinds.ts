@@ -2,12 +2,12 @@ import type { ToolkitIndex } from "./toolkit-index.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { wordsOf } from "./words.ts";
 
-/** The share of its score that a tool keeps if it belongs to another kind of app than the named one. */
+/** Share of its score that a tool keeps if the query names another kind of app. */
 const otherKindShare = 0.55;
-/** Words of a query that are looked at: more are rarely a request. */
+/** Maximum words of a query that are read. Longer texts are rarely requests. */
 const wordsMax = 60;
 
-/** The names of each kind of app in plain words, by a word of the slugs of its toolkits. */
+/** Names of each kind of app in plain words, by a word in the slugs of its toolkits. */
 const kinds: readonly { readonly slug: string; readonly name: string }[] = Object.entries(vocabulary.kinds).flatMap(
   ([slug, names]) => names.split(", ").map((name) => ({ slug, name })),
 );
@@ -15,8 +15,8 @@ const before: readonly string[] = vocabulary.beforeKinds.split(", ");
 const articles: ReadonlySet<string> = new Set(vocabulary.articles);
 
 /**
- * Returns the share of its score that a tool keeps by its toolkit. An app's kind is named at the beginning (`wiki page 12: …`), at the end, or
- * behind a preposition (`in the CRM`), in any of the languages; elsewhere its words are what is wanted.
+ * Returns a function for the share of its score that a tool keeps, by its toolkit. A query names a kind of app at its start (`wiki page 12:
+ * …`), at its end, or after a preposition (`in the CRM`), in any of the languages. Elsewhere the words describe the request.
  */
 export function kindShareOf(text: string, toolkits: readonly ToolkitIndex[]): (index: ToolkitIndex) => number {
   const words = wordsOf(text).slice(0, wordsMax);

@@ -5,7 +5,7 @@ import { isTelling } from "./words.ts";
 /** Kinds of marked names in a query: `#general` is a channel, `@petra` a person, `WEB-204` the key of a record. */
 export type Marks = { readonly hasChannel: boolean; readonly hasPerson: boolean; readonly hasKey: boolean };
 
-/** A query without its marked names, and the kinds that it had. */
+/** A query without its marked names, and their kinds. */
 export type MarkedText = Marks & { readonly text: string };
 
 const channel = /(?<![\p{L}\p{N}&#/])(?<!\b(?:label|tag|hashtag|issue|ticket)s?\s+)#\p{L}[\p{L}\p{N}_-]*/giu;
@@ -24,7 +24,7 @@ const finite: ReadonlySet<string> = new Set(["is", "are", "was", "were", "will"]
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
-/** Returns the word as written in place of its idiom's meaning: `drop … into #launch` sends a message and does not add anything. */
+/** Returns the written word instead of its idiom's meaning: `drop … into #launch` sends a message and adds nothing. */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;
 }
@@ -38,8 +38,8 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the words of the meant action if a query says or writes quoted text, or sends it to a marked name; else undefined.
- * A word for which `isNamed` is true, a word of tools' names, is the object instead, as in `post a photo in #general`.
+ * Returns the words of the meant action if a query says or writes quoted text, or sends it to a marked name; otherwise undefined. If
+ * `isNamed` is true for a word (a word of tools' names), that word is the object, as in `post a photo in #general`.
  */
 export function readSpoken(
   words: readonly string[],
@@ -64,13 +64,16 @@ export function readSpoken(
   return ["send", "message", ...(hasChannel ? ["channel"] : []), ...rest.filter((word) => places.has(word))];
 }
 
-/** True if the verb has an object before it says where that goes. */
+/** True if the verb has an object before its destination. */
 function hasOwnObject(after: readonly string[]): boolean {
   const end = after.findIndex((word) => towards.has(word));
   return after.slice(0, end < 0 ? undefined : end).some((word) => isTelling(word) && !telling.has(word));
 }
 
-/** True if the verb has no object, or a sentence for one, before where it goes, which is one word without an article: `hello to general`. */
+/**
+ * True if the verb has no object or only a sentence before its destination, and the destination is one word without an article: `hello to
+ * general`.
+ */
 function isBare(after: readonly string[]): boolean {
   const [name = "", preposition = "", ...before] = after.toReversed();
   return (

@@ -2,46 +2,46 @@ import type { QueryWord } from "./query-words.ts";
 import { formMark } from "./tool-terms.ts";
 import type { Term, ViewIndex } from "./view-index.ts";
 
-/** What a word of a query may stand for: itself, its synonyms, or terms spelled like it. */
+/** Possible meanings of a word in a query: the word itself, its synonyms, or terms with similar spelling. */
 export type Meaning = {
-  /** The word as it is indexed. */
+  /** The word in its indexed form. */
   readonly word: string;
-  /** How much the word tells: what a tool gets at most for it. */
+  /** Weight of the word: the maximum that a tool gets for it. */
   readonly worth: number;
-  /** A tool gets the best of them, not their sum. */
+  /** A tool gets the weight of the best one, not their sum. */
   readonly terms: readonly KnownTerm[];
-  /** That a tool holds it shows no fit. */
+  /** True if a tool that holds the word does not fit because of it. */
   readonly isVague: boolean;
-  /** True if it is what a tool is called with: a tool need not hold it. */
+  /** True if it is data for a tool: the tool need not hold it. */
   readonly isData: boolean;
-  /** The word as it is written, which names are worth more for; undefined where none has it. */
+  /** The word as written, which weighs more in names; undefined if no tool has it in this form. */
   readonly form: KnownTerm | undefined;
 };
 
-/** The meanings of a query, and how much it would be worth if a tool held all of it that is not vague, words that no tool holds among them. */
+/** Meanings of a query. `worthOfAll`: weight of all words that are not vague, including words that no tool holds. */
 export type Meanings = { readonly known: readonly Meaning[]; readonly worthOfAll: number };
 
-/** A term with what a tool gets for holding it. */
+/** A term and the weight that a tool gets for it. */
 export type KnownTerm = Term & { readonly term: string };
 
-/** Of the worth of a word, what a name gets on top that has it in the same form. */
+/** Additional share of a word's weight for a name with the word in the same form. */
 const formShare = 0.4;
-/** Of the worth of a word, what a synonym counts. */
+/** Share of a word's weight for a synonym. */
 const synonymShare = 0.4;
-/** Of the worth of a term, what a word counts that begins it, or is spelled almost like it. */
+/** Share of a term's weight for a word that starts it or has almost the same spelling. */
 const spellingShare = 0.4;
-/** Words of one query that are tried as misspelled: each walks the spellings of all toolkits. */
+/** Maximum words of a query that are corrected, because each search walks the spellings of all toolkits. */
 const spelledWordsMax = 6;
-/** What a name counts that no tool holds, of another word: most are what a tool is called with. */
+/** Share of the weight of an unknown name, relative to other words: most names are data for a tool. */
 const unknownNameShare = 0.25;
-/** What is unknown of a word that was corrected: something else may have been meant. */
+/** Share of a corrected word that counts as unknown, because something else may have been meant. */
 const correctedShare = 0.3;
-/** What a vague word counts of another, where no tool holds it. */
+/** Share of the weight of an unknown vague word, relative to other words. */
 const vagueShare = 0.5;
-/** What a word is worth at least that no tool holds: in a query of such words alone there is no other to compare it with. */
+/** Minimum weight of an unknown word. A query of such words alone has no other weights to compare with. */
 const unknownWorthMin = 1.5;
 
-/** What the words stand for in a view. A word that no tool holds in any form is left out of `known`. */
+/** Returns the meanings of words in a view. `known` omits words that no tool holds in any form. */
 export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanings {
   let spelledWords = 0;
   let unknown = 0;
@@ -67,13 +67,13 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
   return { known, worthOfAll: worthOfKnown + unknown * most };
 }
 
-/** A name of another language may as well be any noun. */
+/** A name in another language may also be an ordinary noun. */
 function unknownShareOf({ isName, isForeign, isVague }: Pick<QueryWord, "isName" | "isForeign" | "isVague">): number {
   if (isName && !isForeign) return unknownNameShare;
   return isName || isVague ? vagueShare : 1;
 }
 
-/** The word itself and its synonyms. None counts for more than the word: it was written, they were not. */
+/** Returns the word itself and its synonyms. No synonym weighs more than the written word. */
 function knownTerms(word: string, synonyms: readonly string[], view: ViewIndex): KnownTerm[] {
   const own = findTerm(word, view, (worth) => worth);
   const most = own[0]?.worth ?? Number.POSITIVE_INFINITY;

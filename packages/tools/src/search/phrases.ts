@@ -1,20 +1,20 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
 import { termsOf } from "./words.ts";
 
-/** What somebody may say who wants a tool, as it is indexed: its words, and which of them stand for each other. */
+/** An indexed example request for a tool: its words, and alternatives among them. */
 export type Phrase = {
-  /** The place that each term fills: terms of one place are choices, of which a query holds one. */
+  /** Position of each term. Terms with the same position are alternatives, of which a query holds one. */
   readonly places: ReadonlyMap<string, number>;
-  /** Places that cannot be left out, at least 1. */
+  /** Number of positions that cannot be omitted, at least 1. */
   readonly size: number;
 };
 
-/** The phrases of a tool: the intents of its definition and what its toolkit's sayings have of it. */
+/** Returns the phrases of a tool: the intents of its definition and the example phrases of its toolkit. */
 export function phrasesOf(tool: ToolDefinition, toolkit: Toolkit): readonly Phrase[] {
   return [...tool.intents, ...(toolkit.sayings?.get(tool.name) ?? [])].map(readPhrase);
 }
 
-/** How often the sayings of a tool have a term: one of several choices counts less than a word that is always said. */
+/** Returns how often a tool's example phrases contain each term. One of several alternatives counts less than a fixed word. */
 export function countSaid(sayings: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const saying of sayings) {
@@ -49,12 +49,12 @@ function readPhrase(text: string): Phrase {
   return { places, size: Math.max(1, size) };
 }
 
-/** A text without the names that it has for an example, which are no words of it. */
+/** Returns a text without its example names, which are not words of the request. */
 export function withoutNames(text: string): string {
   return text.replaceAll(/(?<=\S\s+|[(|])\p{Lu}\p{Ll}+(?:'s)?/gu, " ");
 }
 
-/** What stands at each place of a saying: one text, or its choices. */
+/** Returns the texts at each position of an example phrase: one text, or its alternatives. */
 function placesOf(saying: string): string[][] {
   return withoutNames(saying)
     .split(/\(([^()]*)\)/)

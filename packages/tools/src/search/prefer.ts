@@ -5,14 +5,14 @@ import type { SearchedTool, ToolkitIndex } from "./toolkit-index.ts";
 import type { IndexedTool } from "./view-index.ts";
 import { termsOf } from "./words.ts";
 
-/** The terms of a tool's name, and those with its toolkit's. */
+/** Terms of a tool's name, and the same together with its toolkit's. */
 type NamedTool = { readonly name: readonly string[]; readonly known: ReadonlySet<string> };
 
 const named = new WeakMap<SearchedTool, NamedTool>();
 
 /**
- * Puts the tools first whose name the query is, the toolkit's beside it or not: whoever writes `list events` or `list calendar events` knows
- * what it is called, whatever else people say of other tools in these words.
+ * Puts tools first whose name is the query, with or without the toolkit's name. A caller who writes `list events` or `list calendar events`
+ * knows the name, whatever other tools use these words.
  */
 export function preferNames(ranked: readonly ScoredTool[], query: readonly string[]): ScoredTool[] {
   const asked = new Set(query);
@@ -20,7 +20,7 @@ export function preferNames(ranked: readonly ScoredTool[], query: readonly strin
   return ranked.map((scored) => (isNamed(scored, asked) ? { ...scored, score: scored.score + most } : scored));
 }
 
-/** True if a query has every word of a tool's name, and no other but its toolkit's. */
+/** True if a query has every word of a tool's name, and no others except its toolkit's. */
 function isNamed({ tool }: ScoredTool, asked: ReadonlySet<string>): boolean {
   const { name, known } = namedBy(tool);
   return name.length > 0 && name.every((term) => asked.has(term)) && [...asked].every((term) => known.has(term));
@@ -35,13 +35,13 @@ function namedBy(tool: SearchedTool): NamedTool {
   return made;
 }
 
-/** What a phrase adds to a score, as a share of it, when it says all that the query says and no more. */
+/** Maximum share that a phrase adds to a score, if the phrase has the same words as the query. */
 const phraseShare = 1.5;
 
-/** What a term is worth to each meaning that it stands for, by the place of the meaning. */
+/** Weight of a term for each meaning that it may have, by the position of the meaning. */
 type Worths = ReadonlyMap<string, readonly { readonly at: number; readonly worth: number }[]>;
 
-/** Returns what raises the score of a tool by its phrase that is most like the query: words that stand together mean more. */
+/** Returns a function that raises the score of a tool by its phrase most similar to the query: words that occur together mean more. */
 export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredTool) => ScoredTool {
   const worthOfAll = meanings.reduce((sum, { worth }) => sum + worth, 0);
   const entries = meanings.flatMap(({ terms }, at) => terms.map(({ term, worth }) => ({ term, at, worth })));
@@ -57,7 +57,7 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
   };
 }
 
-/** What a query wants; `best` is all 0 between phrases, and `filled` is what place of the phrase each meaning has. */
+/** Weights of a query. `best` is all 0 between phrases; `filled` is the phrase position of each meaning. */
 type QueryWorths = {
   readonly worths: Worths;
   readonly worthOfAll: number;
@@ -66,8 +66,8 @@ type QueryWorths = {
 };
 
 /**
- * From 0, nothing in common, to 1: the same words, as far as both tell something; 0 for no more than `least`. A phrase has fewer terms than
- * a query has synonyms.
+ * Returns the similarity of a phrase: from 0, nothing in common, to 1, the same telling words; 0 if not above `least`. Iterates over the
+ * phrase because it has fewer terms than a query has synonyms.
  */
 function likenessOf(
   { places, size }: Phrase,
@@ -94,7 +94,7 @@ function likenessOf(
   return likeness;
 }
 
-/** The places of a phrase that meanings fill. A query has few meanings. */
+/** Returns the number of phrase positions filled by meanings. A query has few meanings. */
 function countFilled(best: Float64Array, filled: Int32Array): number {
   let count = 0;
   for (let at = 0; at < best.length; at++) {
@@ -108,12 +108,12 @@ function isFirst(at: number, best: Float64Array, filled: Int32Array): boolean {
   return true;
 }
 
-/** What is left of the score of a tool that its app has deprecated. */
+/** Share of the score left for a deprecated tool. */
 const deprecatedShare = 0.5;
 
 /**
- * Puts a tool that replaces deprecated ones before them: it has the best of their scores, since what people ask for is the same. One that
- * does not pass replaces nothing.
+ * Puts a tool before the deprecated ones that it replaces, with the best of their scores, because users request the same thing. A filtered
+ * tool replaces nothing.
  */
 export function preferReplacements(
   ranked: readonly ScoredTool[],

@@ -7,66 +7,66 @@ import { translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
-/** A query as it is read. */
+/** A parsed query. */
 export type SearchQuery = {
-  /** All its words in order, with the meaning of a phrase in its place. */
+  /** All its words in order, with phrases replaced by their meaning. */
   readonly words: readonly string[];
-  /** The words that say what is wanted, each once, in order. */
+  /** Words that describe the request, each once, in order. */
   readonly telling: readonly QueryWord[];
-  /** True if it was written in another language, which no tool is named in. */
+  /** True if the query was in another language. No tool has a name in that language. */
   readonly isTranslated: boolean;
 };
 
-/** A word of a query, or a phrase that stands for one, as it is indexed. */
+/** A word of a query, or a phrase with one meaning, in its indexed form. */
 export type QueryWord = {
   readonly term: string;
-  /** As it is written, or as the phrase means it. */
+  /** As written, or as the phrase means it. */
   readonly form: string;
-  /** Terms that mean about the same. */
+  /** Terms with about the same meaning. */
   readonly synonyms: readonly string[];
-  /** How much it counts: 1, or less for what only says where or for whom. */
+  /** Weight: 1, or less for words that only say where or for whom. */
   readonly share: number;
-  /** Whether it is likely a name, which no word is a spelling of. */
+  /** True if it is probably a name, which is not treated as a misspelled word. */
   readonly isName: boolean;
-  /** True if it was written otherwise, and is what may have been meant. */
+  /** True if the written word was different, and this is its probable correction. */
   readonly isCorrected: boolean;
-  /** True if it is of another language, and not known. */
+  /** True if it is an unknown word of another language. */
   readonly isForeign: boolean;
-  /** True if it is what a tool is called with, such as an id, a time or quoted text: no definition is expected to hold it. */
+  /** True if it is data for a tool, such as an id, a time or quoted text. No definition is expected to hold it. */
   readonly isData: boolean;
-  /** True if it qualifies things of all kinds (`old`, `best`), or is data: that a tool holds it shows no fit. */
+  /** True if it describes things of all kinds (`old`, `best`) or is data: a tool that holds it does not fit because of it. */
   readonly isVague: boolean;
 };
 
-/** What a word counts behind the preposition that follows the object: `delete an event from my calendar` is about events. */
+/** Share of a word after the preposition that follows the object: `delete an event from my calendar` is about events. */
 const contextShare = 0.8;
 
-/** What a word counts that people fill sentences with (`provide specific information`), and one that qualifies things of all kinds. */
+/** Share of a filler word (`provide specific information`), and of a word that describes things of all kinds. */
 const fillerShare = 0.35;
 const qualifierShare = 0.5;
-/** What a word of data counts, and one that says when. */
+/** Share of a word of data, and of a word for a time. */
 const dataShare = 0.3;
 const timeShare = 0.5;
 
 const synonyms = collectSynonyms(vocabulary.synonyms);
-/** The words of an idiom are read in any form of them. */
+/** Words of an idiom match in any form. */
 const idioms = collectIdioms(vocabulary.idioms, (idiom) =>
   idiom.split(" ").map((part) => (part === "*" ? part : termOf(part))),
 );
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 const prepositions: ReadonlySet<string> = new Set(vocabulary.prepositions);
-/** What people open with before they say what they want. */
+/** Phrases with which people open a request. */
 const opening = new RegExp(
   `^\\W*(?:(?:${vocabulary.openings.toSorted(longestFirst).join("|")})\\b\\W*)+(?:(?:today|weekend|day|holiday|everyone|everybody|all|(?:my|old) friend)\\b)?`,
   "i",
 );
-/** A verb of moving before a time: what is moved stays where it is. */
+/** A verb of moving before a time: the moved object stays in its place. */
 const clock = String.raw`\d{1,2}[:.]\d\d|\d{1,2}\s?(?:am|pm|h|uhr|oclock)\b|(?:${vocabulary.times.join("|")})\b`;
 const retiming = new RegExp(
   String.raw`\b(?:move|push|shift|bump|bring|pull|slide|nudge|shove)(?=\s[^;!?\n]{0,80}?\s(?:(?:to|till|until)\s(?:next\s|this\s|the\s)?(?:${clock})|from\s\d{1,2}\s(?:to|till|until)\s\d|by\s(?:an?|one|two|half|\d+)\s(?:an?\s)?(?:${clock})))`,
   "giu",
 );
-/** A sign that compares a value, as in `size > 20`. */
+/** A comparison sign before a value, as in `size > 20`. */
 const comparing = /(?<=\p{L}{3})\s(?:[=<>]|[=<>!]=)\s(?=["'\p{L}\p{N}])/gu;
 /** A French article or pronoun before a vowel, as in `l'équipe`. */
 const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
@@ -74,8 +74,8 @@ const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
 /**
- * Reads a query. Addresses of mail and of pages are left out: they are what a tool is called with. A piece of a program says nothing
- * of what is wanted. A word that no tool holds by `isHeld` may be a misspelled one.
+ * Parses a query. Addresses of mail and of pages are left out, because they are data for a tool. Program code does not describe a request.
+ * A word that no tool holds, by `isHeld`, may be misspelled.
  */
 export function readQuery(text: string, isHeld: (term: string) => boolean): SearchQuery {
   const { text: unmarked, ...marks } = readMarks(text);
@@ -121,12 +121,12 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
     add(word, isData ? timeShare : (isContext ? contextShare : 1) * (said.has(word) ? shareOf(word) : 1), isData);
   }
   if (marks.hasChannel) add("channel", contextShare, false);
-  // The text of a message says nothing of what is wanted.
+  // The text of a message does not describe the request.
   for (const word of spoken === undefined ? readWords(data) : []) if (isTelling(word)) add(word, dataShare, true);
   return { words, telling: [...found.values()], isTranslated };
 }
 
-/** What of a query tells what is wanted: nothing of a program, and of a sentence neither its opening nor addresses of mail and of pages. */
+/** Returns the part of a query that describes the request: without program code, the opening phrase, and addresses of mail and of pages. */
 export function requestPartOf(text: string): string {
   return isProgram(text) ? "" : text.replace(opening, " ").replaceAll(/\S*(?:@|:\/\/)\S*/g, " ");
 }
@@ -136,14 +136,17 @@ function shareOf(word: string): number {
   return qualifiers.has(word) ? qualifierShare : 1;
 }
 
-/** Whether it has a sign of programs for each two words, and three at least: more than a sentence that holds a list or an object has. */
+/** True if it has a program sign for each two words, and at least three: more than a sentence with a list or an object has. */
 function isProgram(text: string): boolean {
   const signs = text.match(/[{}()[\];=<>&|\\]/g)?.length ?? 0;
   if (/^\s*(?:select\s.*\sfrom\s|import\s+\w+\s+as\s|#include\b)/is.test(text)) return true;
   return signs >= 3 && 2 * signs >= (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0);
 }
 
-/** Words with a capital inside of a sentence, and before another or an `'s` at its beginning unless they say what to do there, in lower case. */
+/**
+ * Returns capitalized words inside a sentence in lower case. A first word counts only before another capitalized word or `'s`, unless it is
+ * the requested action.
+ */
 function namesIn(text: string): ReadonlySet<string> {
   const found = text.matchAll(
     /(?<=[\p{L}\p{N},;:"'(]\s*)(?<=[\s"'(])\p{Lu}\p{Ll}+(?:['’]s)?|^\p{Lu}\p{Ll}+(?:['’]s(?=\s)|(?=\s\p{Lu}\p{Ll}))/gu,

@@ -3,15 +3,15 @@ import { scoreByWords } from "./score-words.ts";
 import { fitsOf, type VerbClasses } from "./verb-classes.ts";
 import type { IndexedTool, ViewIndex } from "./view-index.ts";
 
-/** A tool with its score. */
+/** A tool and its score. */
 export type ScoredTool = IndexedTool & { readonly score: number };
 
-/** The tools that fit, and the share of the query that the best of them holds. */
+/** The matching tools, and the share of the query that the best one holds. */
 type ScoredTools = { readonly found: readonly ScoredTool[]; readonly share: number };
 
 /**
- * The `count` tools that fit best of those that pass, and up to as many that fit as well as the last, in the order of the view. BM25
- * summed over the fields of a tool, less for words it does not hold, less when it does something else than what is wanted.
+ * Returns the `count` best tools that pass, and up to as many with the same score as the last, in the order of the view. The score is BM25
+ * summed over the fields of a tool, reduced for missing words and for other actions than the requested one.
  */
 export function scoreTools(
   view: ViewIndex,
@@ -38,13 +38,16 @@ export function scoreTools(
     if (score === 0 || score < scoreMin || indexed === undefined) continue;
     if (score > scoreMin || ties++ < wanted.count) found.push({ ...indexed, score });
   }
-  // What is worth less than 1 is in most tools, and fits none of them.
+  // A weight below 1 means that most tools hold the word, so it selects none.
   return { found, share: most / Math.max(worthOfAll, view.saidShare) };
 }
 
-/** The lowest of the `count` highest scores, 0 when there are fewer. A word may be in thousands of tools: they are not sorted. */
+/**
+ * Returns the lowest of the `count` highest scores, 0 if there are fewer. A word may occur in thousands of tools, so the scores are not
+ * sorted.
+ */
 function leastOfBest(scores: Float64Array, count: number): number {
-  /** Ascending. */
+  /** In ascending order. */
   const best = new Float64Array(count);
   for (const score of scores) {
     if (score <= (best[0] ?? 0)) continue;
@@ -55,19 +58,19 @@ function leastOfBest(scores: Float64Array, count: number): number {
   return best[0] ?? 0;
 }
 
-/** The words of a query that a tool holds, or holds a synonym or spelling of. */
+/** Returns the words of a query that a tool holds itself or as a synonym or spelling. */
 export function matchedWords({ index, place }: ScoredTool, meanings: readonly Meaning[]): string[] {
   const isHeld = ({ term }: KnownTerm) => index.terms.get(term)?.places.includes(place) ?? false;
   return meanings.filter(({ terms }) => terms.some(isHeld)).map(({ word }) => word);
 }
 
-/** What is left of a tool's score for each tool of its toolkit that is listed before it, and at the least. */
+/** Share of its score left for a tool per earlier tool of the same toolkit, and the minimum. */
 const shareOfNext = 0.98;
 const shareMin = 0.9;
 
 /**
- * The best tools, spread over toolkits: a tool's score falls by 2 % for each tool of its toolkit before it, by 10 % at most, so
- * others come forward that fit about as well, and one that fits better by more than 12 % stays ahead. Ties by slug.
+ * Returns the best tools, spread over toolkits. A score falls by 2 % for each earlier tool of the same toolkit, by 10 % at most. Tools that
+ * fit about as well then move up; one that fits better by more than 12 % stays ahead. Ties by slug.
  */
 export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const ranked = worthListing(tools, limit).sort(byScore);
@@ -93,7 +96,7 @@ export function spreadOverToolkits(tools: readonly ScoredTool[], limit: number):
   return chosen;
 }
 
-/** The tools that can be among the first `limit` once scores have fallen: what thousands of others score is not sorted. */
+/** Returns the tools that can be among the first `limit` after the reduction, so that thousands of others need no sorting. */
 function worthListing(tools: readonly ScoredTool[], limit: number): ScoredTool[] {
   const scores = Float64Array.from(tools, ({ score }) => score).sort();
   const least = (scores.at(-limit) ?? 0) * shareMin;

@@ -1,26 +1,26 @@
 import type { KnownTerm, Meaning } from "./meanings.ts";
 import type { ViewIndex } from "./view-index.ts";
 
-/** How much a tool loses for words of the query that it does not hold: 0 nothing, 1 their share of the query. */
+/** Reduction of a tool's score for words of the query that it does not hold: 0 none, 1 in proportion to their share. */
 const coverageExponent = 0.6;
-/** How much it loses for words that no tool of its toolkit holds, so that the toolkit is chosen before the tool. */
+/** Reduction for words that no tool of its toolkit holds, so that the toolkit is chosen before the tool. */
 const toolkitExponent = 0.4;
 
 /**
- * Of each tool of a view, its score and how much it shows of the query's worth: of a word that it hardly speaks of but a part, of one
- * that is vague nothing.
+ * For each tool of a view, its score and how much of the query's weight it clearly holds: a weak word counts partly, a vague one not at
+ * all.
  */
 export type WordScores = { readonly scores: Float64Array; readonly shown: Float64Array };
 
-/** The numbers of a search of a view, one for each tool. `best` is all 0 between words. */
+/** Reused arrays for the search of a view, one number per tool. `best` is all 0 between words. */
 type Sheet = WordScores & {
   readonly covered: Float64Array;
   readonly best: Float64Array;
-  /** Places of tools. */
+  /** Positions of tools. */
   readonly raised: Uint32Array;
 };
 
-/** The sheet of each view. A search is done before another begins, and making one for each costs more than its reckoning. */
+/** Arrays of each view. A search ends before the next starts, and allocating them costs more than the calculation. */
 const sheets = new WeakMap<ViewIndex, Sheet>();
 
 function clearSheet(view: ViewIndex): Sheet {
@@ -42,7 +42,7 @@ function clearSheet(view: ViewIndex): Sheet {
   return made;
 }
 
-/** Returns the score of each tool for the words that it holds. The next search of the view overwrites it. */
+/** Returns the score of each tool for the words that it holds. The next search of the view overwrites the arrays. */
 export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
   const { toolkitOf } = view;
   const sheet = clearSheet(view);
@@ -78,7 +78,7 @@ export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): Wor
   return { scores, shown };
 }
 
-/** Raises each tool that holds one of the terms to what it gets for the best of them. Returns the tools raised from 0. */
+/** Raises each tool that holds one of the terms to its best weight among them. Returns the tools raised from 0. */
 function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint32Array {
   let count = 0;
   for (const { worth, postings: ofToolkits } of terms) {

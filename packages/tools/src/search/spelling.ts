@@ -13,28 +13,28 @@ const telling = [
 ];
 const functional = [...vocabulary.stopWords, ...vocabulary.asking, ...vocabulary.prepositions];
 
-/** Words of time, those of other languages among them. */
+/** Words of time, including those of other languages. */
 const times: ReadonlySet<string> = new Set(vocabulary.times);
 
-/** The English words that search knows: those that stand between others, and the others by their terms. */
+/** English words that search knows: function words, and the others by their terms. */
 export const englishWords = {
   functional: new Set(functional) as ReadonlySet<string>,
   telling: new Set(telling.map(termOf)) as ReadonlySet<string>,
   all: [...new Set([...telling, ...functional, ...times])] as readonly string[],
 } as const;
 
-/** True if search knows the word, or another form of it; any word of time is known. */
+/** True if search knows the word or another form of it. Every word of time is known. */
 export function isEnglish(word: string): boolean {
   return times.has(word) || englishWords.functional.has(word) || englishWords.telling.has(termOf(word));
 }
 
-/** Words of a text as foreign ones are compared: `ß` as `ss`, `oe` as it stands. */
+/** Returns the words of a text for comparison with foreign ones: `ß` as `ss`, `oe` unchanged. */
 export function plainWords(text: string): string[] {
   return wordsOf(text.replaceAll("ß", "ss"));
 }
 
 const spellings = SearchableMap.from(englishWords.all.map((word) => [word, true] as const));
-/** Words by what is left of them without vowels, as in `grp` and `vctr`: of several the one that search knows first, what is done before what it is done to. */
+/** Words by their consonants, as in `grp` and `vctr`. Among several, the first known one wins; verbs come before objects. */
 const skeletons = new Map(
   englishWords.all
     .toReversed()
@@ -42,15 +42,14 @@ const skeletons = new Map(
 );
 const vowels = /[aeiou]/;
 const skeletonMin = 3;
-/** Shorter words have too many that differ from them in one letter. */
+/** Minimum length. Shorter words have too many neighbors with one different letter. */
 const lengthMin = 5;
 const lengthMax = 30;
 /** From this length on, two letters may differ. */
 const twoFaultsMin = 8;
 
 /**
- * Returns the word of the vocabulary that was meant by a misspelled one: it begins alike, and all vowels are left out, one letter differs, or two
- * stand in each other's place.
+ * Returns the known word for a misspelled one: it starts alike, and all vowels are missing, one letter differs, or two letters are swapped.
  */
 export function correctWord(word: string): string | undefined {
   const isBare = word.length >= skeletonMin && !vowels.test(word.slice(1));
@@ -64,12 +63,12 @@ export function correctWord(word: string): string | undefined {
   return best?.[0];
 }
 
-/** Returns how many letters of a word may differ from what is meant. */
+/** Returns how many letters of a word may differ from the meant one. */
 export function faultsMax(word: string): number {
   return word.length < twoFaultsMin ? 1 : 2;
 }
 
-/** Returns the words that a word is with two neighbouring letters in each other's place. */
+/** Returns a word's variants with two neighboring letters swapped. */
 export function swapsOf(word: string): string[] {
   return Array.from({ length: Math.max(0, word.length - 1) }, (_, at) => {
     return `${word.slice(0, at)}${word[at + 1]}${word[at]}${word.slice(at + 2)}`;

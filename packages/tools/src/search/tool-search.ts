@@ -11,40 +11,43 @@ import type { SearchedTool } from "./toolkit-index.ts";
 import { demandOf } from "./verb-classes.ts";
 import { type IndexedTool, indexView, namesToolkit, type ViewIndex } from "./view-index.ts";
 
-/** What is looked for. Empty or left out filters let every tool pass; `limit` is the most tools to return, default 8. */
+/** A search. Empty or missing filters let every tool pass. `limit`: maximum tools to return, default 8. */
 export type ToolQuery = {
   readonly query: string;
   readonly toolkitSlug?: string | undefined;
   readonly kind?: "action" | "trigger" | "code" | undefined;
   readonly accessClass?: AccessClass | "" | undefined;
   readonly limit?: number | undefined;
-  /** How the caller reaches a tool. Default: every one can be called. */
+  /** Returns the availability of a tool for the caller. Default: all tools can be called. */
   readonly availabilityOf?: ((tool: SearchedTool) => Availability) | undefined;
-  /** Whoever is bound finds what it may use alone. */
+  /** A scoped caller finds only the tools that it may use. */
   readonly binding?: Binding | undefined;
-  /** How near tools are in meaning. Default: words alone count. */
+  /** Similarity of tools in meaning. Default: only words count. */
   readonly nearness?: Nearness | undefined;
 };
 
-/** Whether a tool can be called now: its app is `connected`, nobody connected it yet, or the deployment does not say where it is. */
+/**
+ * Availability of a tool: `connected`, its app has no account yet (`unconnected`), or the deployment does not configure its address
+ * (`unbound`).
+ */
 export type Availability = "connected" | "unconnected" | "unbound";
 
-/** Ranks the callable tools of one view by intent. */
+/** Ranks the callable tools of a view for a request. */
 export type ToolSearch = {
-  /** Reads memory alone. */
+  /** Reads only memory. */
   search(query: ToolQuery): FoundTools;
 };
 
-/** What is left of a score: one that can be called comes before one that fits a little better and cannot. */
+/** Share of the score left by availability: a callable tool comes before one that fits slightly better and cannot be called. */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
-/** Tools beyond `limit` that are looked at closely. */
+/** Number of tools in addition to `limit` that are ranked exactly. */
 const candidatesMore = 40;
 /** The default of `limit`. */
 const limitDefault = 8;
 
 const searches = new WeakMap<Catalog, ToolSearch>();
 
-/** The search of a view, made once for it. */
+/** Returns the search of a view, created once per view. */
 export function searchOf(view: Catalog): ToolSearch {
   const known = searches.get(view);
   if (known !== undefined) return known;
@@ -53,7 +56,7 @@ export function searchOf(view: Catalog): ToolSearch {
   return made;
 }
 
-/** A search over what can be called of a view, actions and code. Nothing is indexed before the first search. */
+/** Creates a search of the actions and code in a view. Indexing happens at the first search. */
 export function createToolSearch(view: Catalog): ToolSearch {
   let index: ViewIndex | undefined;
   return {

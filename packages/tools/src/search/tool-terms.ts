@@ -2,12 +2,12 @@ import type { ToolDefinition, Toolkit } from "@svc/catalog";
 import { countSaid, withoutNames } from "./phrases.ts";
 import { isTelling, termsOf, wordsOf } from "./words.ts";
 
-/** How much a field says of a tool, and its usual number of terms. */
+/** Weight of a field, and its usual number of terms. */
 type Field = { readonly weight: number; readonly usualLength: number };
 
 /**
- * Chosen on the tune half of bench/search, as are most shares in this folder: near the mean of the best fifth of 277 random
- * settings. Small changes of any one find about as much.
+ * Chosen on the tune half of bench/search, like most shares in this folder: near the mean of the best fifth of 277 random settings. Small
+ * changes of any one give similar results.
  */
 const fields = {
   name: { weight: 2, usualLength: 3 },
@@ -21,8 +21,8 @@ const fields = {
 } satisfies Record<string, Field>;
 
 /**
- * What fields say of a tool whose toolkit has no sayings: its intents more, since it is not to come behind one that has, for that alone, and
- * the descriptions more, which say some of what sayings would.
+ * Weights for a tool whose toolkit has no example phrases. Intents weigh more, so that missing phrases alone do not put it last.
+ * Descriptions weigh more, because they hold some of the same words.
  */
 const unsaid: Readonly<Partial<Record<string, Field>>> = {
   toolkitDescription: { weight: 0.6, usualLength: 15 },
@@ -30,21 +30,24 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
   intents: { weight: 7, usualLength: 20 },
 };
 
-/** How much more everything counts that a tool says which has neither intents nor sayings, such as a skill. */
+/** Factor for all fields of a tool with neither intents nor example phrases, such as a skill. */
 const bareShare = 2.5;
 
-/** Before a word of a tool's name as it is written there, beside its stem: `list_deals` and `get_deal` differ by it. No word holds it. */
+/**
+ * Prefix of a word of a tool's name in its written form, indexed in addition to its stem: it distinguishes `list_deals` from `get_deal`. No
+ * word contains it.
+ */
 export const formMark = "=";
 
-/** How fast more occurrences in one field stop counting, and how far long fields are evened out: k1 and b of BM25. */
+/** How fast further occurrences in a field stop counting, and how strongly length is normalized: k1 and b of BM25. */
 const saturation = 0.6;
 const lengthShare = 0.4;
-/** What sayings weigh, and how fast more of them with one term stop counting. Their number says nothing of a tool. */
+/** Weight of example phrases, and how fast further ones with the same term stop counting. The number of phrases does not matter. */
 const said = { weight: 5, saturation: 0.4 };
 
 /**
- * How strongly a tool speaks of each of its terms: BM25 without the worth of the term, summed over the fields. It depends on
- * nothing outside the toolkit, since lengths are measured against usual ones instead of an average.
+ * Returns the strength of each term of a tool: BM25 without the weight of the term, summed over the fields. It depends only on the toolkit,
+ * because lengths are compared with usual ones instead of an average.
  */
 export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
@@ -87,7 +90,9 @@ function textsOf(tool: ToolDefinition, toolkit: Toolkit): Record<keyof typeof fi
   };
 }
 
-/** The clauses of a description but those that send to another tool of the toolkit: they say what this one does not do. */
+/**
+ * Returns the clauses of a description, except those that refer to another tool of the toolkit: they describe what this tool does not do.
+ */
 function ownClauses(tool: ToolDefinition, toolkit: Toolkit): string[] {
   const names = new Set([...toolkit.actions, ...toolkit.codeTools].map(({ name }) => name));
   names.delete(tool.name);
@@ -101,7 +106,7 @@ function descriptionOf(schema: unknown): string[] {
   return isObject && "description" in schema && typeof schema.description === "string" ? [schema.description] : [];
 }
 
-/** Without the argument that releases a held call: it stands in every destructive tool, and tells none apart. */
+/** Without the argument that confirms a call: every destructive tool has it, so it distinguishes none. */
 function propertiesOf(schema: ToolDefinition["inputSchema"]): Readonly<Record<string, unknown>> {
   const { properties } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
   return Object.fromEntries(Object.entries(properties ?? {}).filter(([name]) => name !== "confirm"));

@@ -4,33 +4,33 @@ import { type Phrase, phrasesOf } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
 import { type VerbClasses, verbClassesOf } from "./verb-classes.ts";
 
-/** The tools that hold a term: their places in `tools`, ascending, and how strongly each speaks of it. */
+/** The tools that hold a term: their positions in `tools`, ascending, and the strength of the term in each. */
 export type Postings = { readonly places: Uint32Array; readonly strengths: Float64Array };
 
-/** A tool that can be found: one that can be called. */
+/** A tool that search can find: one that can be called. */
 export type SearchedTool = Action | CodeTool;
 
-/** The callable tools of one toolkit by their terms. Arrays beside `tools` have its order. */
+/** Callable tools of a toolkit, by their terms. The other arrays have the order of `tools`. */
 export type ToolkitIndex = {
   readonly toolkitSlug: string;
   /** Ordered by slug. */
   readonly tools: readonly SearchedTool[];
   readonly verbClasses: readonly VerbClasses[];
-  /** How many of the tools have sayings. */
+  /** Number of tools with example phrases. */
   readonly saidCount: number;
   readonly terms: ReadonlyMap<string, Postings>;
-  /** The phrases of a tool: made when first asked for. */
+  /** Returns the phrases of a tool, created at the first call. */
   phrasesOf(place: number): readonly Phrase[];
-  /** The terms as a radix tree, for words that are no term: made when first asked for. */
+  /** Returns the terms as a radix tree, for words that are not terms. Created at the first call. */
   spellings(): SearchableMap<true>;
 };
 
 const indexes = new WeakMap<Toolkit, ToolkitIndex>();
 
 /**
- * The index of a toolkit, made once for it. Views of the catalog share their toolkits, so a project with toolkits of its own costs
- * those alone. This is why MiniSearch gives its radix tree and not its index, which cannot be shared between views; its search
- * of 10,000 tools took 2 ms at the median and 20 ms at p99, without synonyms, where this one takes 0.8 and 4.
+ * Returns the index of a toolkit, created once per toolkit. Views of the catalog share their toolkits, so a project pays only for its own.
+ * MiniSearch therefore provides only its radix tree: its index cannot be shared between views. Its search of 10,000 tools took 2 ms at the
+ * median and 20 ms at p99, without synonyms; this one takes 0.8 and 4.
  */
 export function indexOf(toolkit: Toolkit): ToolkitIndex {
   const known = indexes.get(toolkit);

@@ -5,29 +5,29 @@ import languages from "./languages.json" with { type: "json" };
 import { englishWords, isEnglish, plainWords } from "./spelling.ts";
 import { termOf } from "./words.ts";
 
-/** What is known of a language, in plain words: each with what it is in English. */
+/** Vocabulary of a language: each word with its English meaning. */
 type Language = {
   readonly functionWords: ReadonlyMap<string, string>;
-  /** Stems, which the endings follow. */
+  /** Stems, to which endings are added. */
   readonly stems: ReadonlyMap<string, string>;
-  /** The same as a radix tree, for words that are misspelled. */
+  /** The same as a radix tree, for misspelled words. */
   readonly spellings: SearchableMap<string>;
   readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
-  /** Function words that several things follow, as in `los contactos`. */
+  /** Function words before a plural, as in `los contactos`. */
   readonly plurals: ReadonlySet<string>;
-  /** Letters between the parts of a compound; none where the language has no compounds. */
+  /** Letters between the parts of a compound; empty if the language has no compounds. */
   readonly joints: readonly string[];
-  /** What stands at the end of a clause and belongs before its verb, as in `lege … an`. */
+  /** Particles at the end of a clause that belong before its verb, as in `lege … an`. */
   readonly particles: ReadonlySet<string>;
-  /** What stands between a particle and its verb, as in `angelegt` and `anzulegen`. */
+  /** Letters between a particle and its verb, as in `angelegt` and `anzulegen`. */
   readonly inserted: RegExp | undefined;
 };
 
-/** A query in English as far as it could be translated. */
+/** A query in English, as far as it could be translated. */
 export type TranslatedQuery = {
   readonly words: readonly string[];
-  /** Words of another language that are not known. */
+  /** Unknown words of another language. */
   readonly unknown: ReadonlySet<string>;
   /** True if the query was in another language. */
   readonly isTranslated: boolean;
@@ -50,21 +50,21 @@ const known: readonly Language[] = Object.values(languages).map((language) => {
   };
 });
 
-/** What a word means that may follow a particle at the end of a clause. */
+/** Meanings of words that may follow a particle at the end of a clause. */
 const betweenClauses: ReadonlySet<string> = new Set("and for with without from in at by about that please".split(" "));
 
-/** Of a word that only stands between others, against one that says what is wanted: it tells the language more surely. */
+/** Weight of a function word against a content word for detecting the language: function words are the safer sign. */
 const functionShare = 2;
-/** Words of what is left of a command when its data is out, at most: the first tells its language, as in `schick … an`. */
+/** Maximum words of a short command without its data. Its first word determines its language, as in `schick … an`. */
 const commandMax = 3;
 const partMin = 3;
-/** Letters of the longest word that is looked up: a compound is tried at each of its letters. */
+/** Maximum letters of a word that is looked up: a compound is tried at each letter. */
 const wordMax = 40;
-/** A stem that a misspelled word may have has so many letters at least; so many words of one query are tried. */
+/** Minimum letters of a stem for correction, and maximum words of a query that are corrected. */
 const spelledMin = 5;
 const spelledWordsMax = 6;
 
-/** Returns the words of a query in English where they are German, Spanish or French; what is not known stays as it is. */
+/** Returns the words of a query in English if they are German, Spanish or French. Unknown words stay unchanged. */
 export function translate(words: readonly string[]): TranslatedQuery {
   const plain = words.map((word) => plainWords(word)[0] ?? word);
   const scores = known.map((language) => likenessTo(language, plain));
@@ -107,7 +107,10 @@ function pluralOf(word: string): string {
   return /[^aeo]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`;
 }
 
-/** What the verb means that a particle at the end of a clause belongs to, by its place; nothing in the place of the particle. */
+/**
+ * Returns, by position, the meaning of each verb that is joined with a particle at the end of its clause. The particle's own position is
+ * empty.
+ */
 function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   for (const [end, { word: particle }] of words.entries()) {
@@ -137,13 +140,13 @@ function wordMeaning(language: Language, word: string): string | undefined {
   );
 }
 
-/** A word and what is left of it without each of its endings. */
+/** Returns a word, and the word without each of its endings. */
 function formsOf({ endings }: Language, word: string): readonly string[] {
   const ends = Array.from({ length: word.length > wordMax ? 1 : word.length }, (_, cut) => word.length - cut);
   return ends.filter((end) => endings.has(word.slice(end))).map((end) => word.slice(0, end));
 }
 
-/** What a word means without one of its endings: the longest stem that is known. */
+/** Returns the meaning of a word without one of its endings: the longest known stem wins. */
 function stemMeaning({ stems, endings }: Language, word: string): string | undefined {
   if (word.length > wordMax) return undefined;
   for (let end = word.length; end >= partMin - 1; end--) {
@@ -153,7 +156,7 @@ function stemMeaning({ stems, endings }: Language, word: string): string | undef
   return undefined;
 }
 
-/** Returns the meaning of a word that is spelled almost like a known one and begins with the same letter. */
+/** Returns the meaning of a known word with almost the same spelling and the same first letter. */
 function spelledMeaning(language: Language, word: string): string | undefined {
   for (const form of formsOf(language, word)) {
     if (form.length < spelledMin) continue;

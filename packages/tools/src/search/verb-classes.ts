@@ -1,18 +1,18 @@
 import type { ToolDefinition } from "@svc/catalog";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 
-/** What can be done to a thing, told by verbs alone: bits, since a verb may stand for several (`archive` changes and takes away). */
+/** Verb classes as bits, because a verb may have several: `archive` changes and removes. */
 export type VerbClasses = number;
 
 const bits = { read: 1, add: 2, change: 4, remove: 8 };
 const none: VerbClasses = 0;
 const combinations = 16;
 
-/** What is left of the score of a tool that reads where a change is wanted, or the other way round. */
+/** Share of the score left for a reading tool if a change is requested, or the other way round. */
 const readsElseShare = 0.65;
-/** What is left of the score of a tool that makes another change than the one that is wanted. */
+/** Share of the score left for a tool that makes another change than the requested one. */
 const changesElseShare = 0.75;
-/** What is left of the score of a tool that takes something away where that is not wanted: one to be asked for. */
+/** Share of the score left for a tool that removes something without a request to remove. */
 const removesElseShare = 0.6;
 
 const asking: ReadonlySet<string> = new Set(vocabulary.asking);
@@ -20,8 +20,8 @@ const determiners: ReadonlySet<string> = new Set(vocabulary.determiners);
 const verbClassesOfWord: ReadonlyMap<string, VerbClasses> = collectVerbClasses();
 
 /**
- * What a query is after. Opened by a word that asks (`which calendars do I have`), it reads; else its first verb says: one after an
- * article is a noun, as in `back up the search server`.
+ * Returns the verb classes that a query requests. After an asking word (`which calendars do I have`) it reads; otherwise its first verb
+ * decides. A verb after an article is a noun, as in `back up the search server`.
  */
 export function demandOf(words: readonly string[]): VerbClasses {
   const [opening = ""] = words;
@@ -30,7 +30,9 @@ export function demandOf(words: readonly string[]): VerbClasses {
   return verb === undefined ? none : (verbClassesOfWord.get(verb) ?? none);
 }
 
-/** What a tool does: reads, by its class; else what the first word of its name says, nothing when that says nothing of it. */
+/**
+ * Returns the verb classes of a tool: reading by its class, otherwise by the first word of its name; none if that word is not a known verb.
+ */
 export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): VerbClasses {
   if (tool.class === "read") return bits.read;
   const [verb = ""] = tool.name.split("_");
@@ -38,7 +40,7 @@ export function verbClassesOf(tool: Pick<ToolDefinition, "class" | "name">): Ver
   return verbClasses === none && tool.class === "destructive" ? bits.remove : verbClasses;
 }
 
-/** The share of its score that a tool keeps when something is wanted, by what the tool does. */
+/** Returns the share of its score that a tool keeps for a request, by the tool's verb classes. */
 export function fitsOf(demand: VerbClasses): readonly number[] {
   return Array.from({ length: combinations }, (_, verbClasses) => fitOf(verbClasses, demand));
 }

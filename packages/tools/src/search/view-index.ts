@@ -3,47 +3,47 @@ import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 import type { VerbClasses } from "./verb-classes.ts";
 
-/** A tool of a view, with what the index of its toolkit knows of it. */
+/** A tool of a view, with its data from the toolkit's index. */
 export type IndexedTool = {
   readonly tool: SearchedTool;
   readonly verbClasses: VerbClasses;
   readonly index: ToolkitIndex;
-  /** Its place in that index. */
+  /** Position in that index. */
   readonly place: number;
 };
 
-/** A term that tools of a view hold. */
+/** A term held by tools of a view. */
 export type Term = {
-  /** How much it tells, by how few tools hold it: what BM25 calls the inverse document frequency, evened out. */
+  /** Weight by rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
-  /** Its postings in each toolkit that holds it, whose places count from `start` in the tools of the view. */
+  /** Postings in each toolkit that holds the term. Their positions count from `start` in the tools of the view. */
   readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
 };
 
-/** The callable tools of all toolkits of a view as one. */
+/** Callable tools of all toolkits of a view in one index. */
 export type ViewIndex = {
   readonly tools: readonly IndexedTool[];
-  /** Of each tool, the place of its toolkit among those of the view. */
+  /** For each tool, the position of its toolkit in the view. */
   readonly toolkitOf: Uint32Array;
   readonly toolkits: readonly ToolkitIndex[];
-  /** The share of its tools that have sayings. */
+  /** Share of the tools with example phrases. */
   readonly saidShare: number;
-  /** What a term is worth that one tool alone holds. */
+  /** Weight of a term that only one tool holds. */
   readonly rarestWorth: number;
   /** Undefined for a term that no tool holds. */
   find(term: string): Term | undefined;
-  /** The terms that a word begins, or that are spelled almost like it. */
+  /** Returns the terms that start with a word or have almost the same spelling. */
   spelledLike(word: string): ReadonlySet<string>;
 };
 
-/** How much rare words tell more than common ones: 1 as BM25 has it, 0 not at all. Intents are full of rare words that say little. */
+/** How much more rare words weigh than common ones: 1 as in BM25, 0 not at all. Intents contain many rare words that mean little. */
 const rarityExponent = 0.65;
 
-/** Joins the indexes of the toolkits of a view. It holds no text of its own, but what it was asked for. */
+/** Joins the indexes of a view's toolkits. It stores no texts of its own except looked-up terms. */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
   const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));
-  /** Holds terms alone, so no query makes it larger than the definitions are. */
+  /** Holds only known terms, so queries cannot make it larger than the definitions. */
   const known = new Map<string, Term>();
   return {
     tools,
@@ -80,12 +80,15 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
   return { worth: worthOf(held, toolCount), postings };
 }
 
-/** What a term is worth that so many tools hold. */
+/** Returns the weight of a term that `held` tools hold. */
 function worthOf(held: number, toolCount: number): number {
   return Math.log(1 + (toolCount - held + 0.5) / (held + 0.5)) ** rarityExponent;
 }
 
-/** Words of four letters or more begin terms; such terms differ from them in one letter, or in two when they have eight, or two are swapped. */
+/**
+ * Returns terms that start with a word of four letters or more, or differ from it in one letter, in two from eight letters on, or by two
+ * swapped letters.
+ */
 function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySet<string> {
   const found = new Set<string>();
   if (word.length < 4 || word.length > 30) return found;
@@ -98,7 +101,7 @@ function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySe
   return found;
 }
 
-/** True if the words of a query hold the slug of one of the toolkits. */
+/** True if a query contains the slug of one of the toolkits. */
 export function namesToolkit(words: readonly string[], { toolkits }: ViewIndex): boolean {
   const text = ` ${words.join(" ")} `;
   return toolkits.some(({ toolkitSlug }) => text.includes(` ${toolkitSlug.replaceAll("_", " ")} `));

@@ -3,23 +3,23 @@ import vocabulary from "./vocabulary.json" with { type: "json" };
 
 type Phrase = { readonly words: readonly string[]; readonly meaning: string };
 
-/** `call off` means `cancel`: each phrase with its meaning, under its first word, the longest first. */
+/** Phrases with their meanings, such as `call off` for `cancel`: by their first word, the longest first. */
 const phrases: ReadonlyMap<string, readonly Phrase[]> = Map.groupBy(
   Object.entries(vocabulary.phrases)
     .map(([phrase, meaning]) => ({ words: phrase.split(" "), meaning }))
     .sort((a, b) => b.words.length - a.words.length),
   ({ words }) => words[0] ?? "",
 );
-/** Words that say nothing of what is wanted, by their stems. */
+/** Stems of words that do not describe the request. */
 const stopWords: ReadonlySet<string> = new Set(vocabulary.stopWords);
-/** Forms that the stemmer cannot lead back, such as `sent`. A Map, since words of a query may be names of Object.prototype. */
+/** Forms that the stemmer cannot reduce, such as `sent`. A Map, because words of a query may be names of Object.prototype. */
 const irregularForms: ReadonlyMap<string, string> = new Map(Object.entries(vocabulary.irregularForms));
 const isAscii = /^[ -~]*$/;
 const stems = new Map<string, string>();
-/** Every word of 610 definitions, many times over; what a deployment's own add is rarely more. */
+/** Maximum cached stems: many times the words of 610 definitions, more than a deployment's own usually add. */
 const stemsKeptMax = 50_000;
 
-/** The plain words of a text: lower case, without accents and signs; `PDFReader` is two, `don't` is `dont`. */
+/** Returns the plain words of a text: lower case, without accents and signs. `PDFReader` gives two words, `don't` gives `dont`. */
 export function wordsOf(text: string): string[] {
   const plain = isAscii.test(text) ? text : text.normalize("NFKD").replace(/\p{M}+/gu, "");
   const joined = plain.replace(/(\p{L})['’](?=\p{L})/gu, "$1");
@@ -27,12 +27,12 @@ export function wordsOf(text: string): string[] {
   return parted.toLowerCase().match(isAscii.test(parted) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** All words of a text in order, with the meaning of a phrase in its place. */
+/** Returns all words of a text in order, with phrases replaced by their meaning. */
 export function readWords(text: string): string[] {
   return readPhrases(wordsOf(text));
 }
 
-/** Words with the meaning of each phrase in its place. */
+/** Returns words with each phrase replaced by its meaning. */
 export function readPhrases(words: readonly string[]): string[] {
   const read: string[] = [];
   for (let start = 0; start < words.length; ) {
@@ -46,7 +46,7 @@ export function readPhrases(words: readonly string[]): string[] {
   return read;
 }
 
-/** A word as it is indexed: its stem. */
+/** Returns a word in its indexed form: its stem. */
 export function termOf(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
@@ -55,12 +55,12 @@ export function termOf(word: string): string {
   return term;
 }
 
-/** The words of a text as they are indexed, in order, without stop words and single letters. */
+/** Returns the indexed words of a text in order, without stop words and single letters. */
 export function termsOf(text: string): string[] {
   return readWords(text).filter(isTelling).map(termOf);
 }
 
-/** Whether a word helps to tell tools apart. */
+/** True if a word helps to distinguish tools. */
 export function isTelling(word: string): boolean {
   return !stopWords.has(word) && (word.length > 1 || /\p{N}|[^\p{ASCII}]/u.test(word));
 }

@@ -13,7 +13,7 @@ import { compileKeyExpression } from "../limits/key-expression.ts";
 const { concurrencyMax, rateMax } = callLimitBounds;
 const perMs = { min: 1_000, max: 86_400_000 };
 
-/** A limit of PutCallLimit as it is to be stored, or the first of the faults that PutCallLimit names. `view` is the project's. */
+/** Returns the row of a limit from PutCallLimit, or throws its first fault. `view`: the project's view. */
 function readCallLimit(view: CatalogView, given: CallLimit | undefined, nowMs: number): CallLimitRow {
   const { name = "", toolkitSlug = "", keyExpression = "", concurrency = 0, rate, paused = false } = given ?? {};
   if (!/^[a-z][a-z0-9_-]{0,59}$/.test(name)) throw toolFaults.CALL_LIMIT_NAME_INVALID(name);
@@ -48,19 +48,19 @@ function readRate({ max, per }: CallRate): Pick<CallLimitRow, "rateMax" | "rateP
   return { rateMax: max, ratePerMs };
 }
 
-/** What the methods for call limits work with. */
+/** Dependencies of the methods for call limits. */
 export type CallLimitsContext = {
   readonly views: CatalogViews;
-  /** Told of a change, so that this node holds to it at once. */
+  /** Notified of a change, so that this node applies it at once. */
   readonly limits: Pick<CallLimits, "forget">;
   readonly clock: Clock;
   readonly db: Database;
 };
 
-/** The most call limits of one project: each is looked at for each of its calls. */
+/** Maximum call limits of a project: every call checks all of them. */
 const limitsMax = 100;
 
-/** The methods of ToolsService for call limits. */
+/** Returns the methods of ToolsService for call limits. */
 export function callLimitMethods({
   views,
   limits,
@@ -78,7 +78,7 @@ export function callLimitMethods({
     },
     async deleteCallLimit({ name }, ctx) {
       const { projectId } = requireProject(ctx);
-      // No limit has a name that the store cannot hold.
+      // No limit has a name that the database cannot hold.
       const isDeleted = !name.includes("\0") && (await callLimitsForProject(db, projectId).delete(name));
       if (!isDeleted) throw toolFaults.CALL_LIMIT_NOT_FOUND(name);
       limits.forget(projectId);

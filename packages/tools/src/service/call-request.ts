@@ -25,13 +25,13 @@ const pathLengthMax = 200;
 const fieldsMax = 100;
 const bytesMin = 256;
 
-/** Values that the arguments of a call may hold, each list and object counted: what is made of one takes many times its text. */
+/** Maximum values in the arguments of a call, including lists and objects: parsed values need many times the memory of their text. */
 export const argumentValuesMax = 100_000;
 
-/** The fields of CallToolRequest; `args` in place of `argumentsJson` if they are read already, within the same bounds. */
+/** Fields of CallToolRequest. `args` replaces `argumentsJson` if they are already parsed, within the same limits. */
 type CallFields = Omit<CallToolRequest, keyof Message> & { readonly args: CallRequest["args"] };
 
-/** Reads a request of CallTool. Throws its invalid_argument refusals. */
+/** Reads a request of CallTool. Throws its invalid_argument errors. */
 export function readCallRequest(
   request: { readonly [Name in keyof CallFields]?: CallFields[Name] | undefined },
   { projectId, keyId, role, binding, confirm }: ProjectPrincipal,
@@ -74,7 +74,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What the parser says, without what it quotes: arguments hold secrets, and errors are logged. */
+/** Returns the parser's message without its quotes: arguments contain secrets, and errors are logged. */
 function reasonOf(error: unknown): string {
   const [place] = /at position \d+(?: \(line \d+ column \d+\))?|nested deeper .*/.exec(String(error)) ?? [];
   return place === undefined ? "" : ` (${place})`;
@@ -92,7 +92,10 @@ function readShape(fields: readonly string[], bytesMax: number): ResultShape {
   return { fields, bytesMax };
 }
 
-/** The answer of a call that has one. Throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS, CALL_LIMIT and CALL_LIMIT_PAUSED for one that has none. */
+/**
+ * Returns the answer of a call. For an outcome without an answer, throws TOOL_NOT_FOUND, IDEMPOTENCY_KEY_REUSED, CALL_IN_PROGRESS,
+ * CALL_LIMIT or CALL_LIMIT_PAUSED.
+ */
 export function answerOf(called: CallReply): CallAnswer {
   switch (called.outcome) {
     case "answered":
@@ -115,7 +118,7 @@ export function answerOf(called: CallReply): CallAnswer {
   }
 }
 
-/** Makes the read of a test of a connection by the caller of tools. It rejects with the refusals of CallTool. */
+/** Creates the read that tests a connection, using the caller of tools. Rejects with the errors of CallTool. */
 export function createTestRead(caller: Pick<ToolCaller, "call">): TestRead {
   return async ({ principal, toolkit, action, args, account }) => {
     const { projectId, keyId, role, binding, confirm } = principal;

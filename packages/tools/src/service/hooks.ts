@@ -19,24 +19,24 @@ import { toHook } from "../convert.ts";
 import { toolFaults } from "../errors.ts";
 import { hookSecretContext, type KnownHooks } from "../hooks/known-hooks.ts";
 
-/** What the methods for hooks work with. */
+/** Dependencies of the methods for hooks. */
 export type HooksContext = {
   readonly views: CatalogViews;
-  /** Told of a change, so that this node asks accordingly at once. */
+  /** Notified of a change, so that this node applies it at once. */
   readonly hooks: Pick<KnownHooks, "forget">;
-  /** Judges the addresses that are asked. */
+  /** Checks the addresses of hooks. */
   readonly hookGuard: AddressGuard;
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly db: Database;
 };
 
-/** The most hooks of one project: calls wait for each of them, for up to 5 s. */
+/** Maximum hooks of a project: a call waits up to 5 s for each of them. */
 const hooksMax = 10;
 
 type Methods = Pick<ServiceImpl<typeof ToolsService>, "createHook" | "listHooks" | "updateHook" | "deleteHook">;
 
-/** The methods of ToolsService for hooks. */
+/** Returns the methods of ToolsService for hooks. */
 export function hookMethods({ views, hooks, hookGuard, clock, sealer, db }: HooksContext): Methods {
   return {
     async createHook(request, ctx) {

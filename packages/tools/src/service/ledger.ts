@@ -28,7 +28,7 @@ import { callOutcomes } from "../outcome.ts";
 type LedgerContext = { readonly db: Executor; readonly sealer: Sealer; readonly ledger: Ledger };
 type Methods = Pick<ServiceImpl<typeof ToolsService>, "listToolCalls" | "getToolCall">;
 
-/** ListToolCalls and GetToolCall. */
+/** Returns the methods ListToolCalls and GetToolCall. */
 export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
   return {
     listToolCalls: projectList(sealer, {
@@ -64,7 +64,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
   };
 }
 
-/** Calls of versions before 0.2 have it unsealed, and so has what holds none of a call's words. */
+/** Calls of versions before 0.2, and messages without any text of a call, are not sealed. */
 function messageOf(ledger: Ledger, { id, projectId, message, sealedMessage }: ToolCallSummary): string {
   return sealedMessage === null ? message : ledger.openText(id, projectId, "message", sealedMessage);
 }
@@ -86,10 +86,13 @@ function readFilter(request: ListToolCallsRequest): Filter {
   };
 }
 
-/** Clocks of nodes differ by less. */
+/** Maximum difference between clocks of nodes, milliseconds. */
 const skewMs = 5_000;
 
-/** The filter within the time in which the job ran and the account was there: calls of before or after are not looked at. Undefined: there is no such job. */
+/**
+ * Returns the filter restricted to the time in which the job ran and the account existed, so that earlier and later calls are not read.
+ * Undefined if the job does not exist.
+ */
 async function boundedBy(db: Executor, projectId: ProjectId, filter: Filter): Promise<Filter | undefined> {
   const [job, account] = await Promise.all([
     filter.jobId === undefined ? undefined : findJob(db, projectId, filter.jobId),

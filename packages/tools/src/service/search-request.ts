@@ -8,7 +8,7 @@ const queryMax = 1000;
 const limitMax = 50;
 const limitDefault = 8;
 
-/** A search as the engine takes it; undefined does not narrow. */
+/** A search request for the engine. Undefined fields do not narrow it. */
 type SearchRequest = {
   readonly query: string;
   readonly toolkitSlug: string | undefined;
@@ -17,7 +17,7 @@ type SearchRequest = {
   readonly limit: number;
 };
 
-/** What SearchTools is asked, and search_tools of MCP too, which knows no kinds: the fields of SearchToolsRequest. */
+/** Fields of SearchToolsRequest, and of search_tools in MCP, which has no kinds. */
 type AskedSearch = {
   readonly query: string;
   readonly toolkitSlug: string;
@@ -26,7 +26,7 @@ type AskedSearch = {
   readonly limit: number;
 };
 
-/** Reads a request of SearchTools. Throws its invalid_argument refusals. */
+/** Reads a request of SearchTools. Throws its invalid_argument errors. */
 export function readSearchRequest(request: AskedSearch): SearchRequest {
   const { query, toolkitSlug, kind = ToolKind.UNSPECIFIED, accessClass, limit } = request;
   if (query.trim() === "" || query.length > queryMax) throw toolFaults.QUERY_INVALID(query);
@@ -58,7 +58,7 @@ function kindOf(kind: ToolKind): SearchRequest["kind"] {
   }
 }
 
-/** The tool that a caller asks to have described. Throws TOOL_NOT_FOUND, also for one that its binding does not grant. */
+/** Returns the tool to describe. Throws TOOL_NOT_FOUND, also for one outside the caller's scope. */
 export function describedTool(view: CatalogView, binding: Binding | undefined, slug: string): Tool {
   const definition = view.tools.get(slug);
   const tool = view.messages.tools.get(slug)?.tool;

@@ -14,7 +14,7 @@ import { type HooksContext, hookMethods } from "./hooks.ts";
 import { ledgerMethods } from "./ledger.ts";
 import { describedTool, readSearchRequest } from "./search-request.ts";
 
-/** What ToolsService works with. */
+/** Dependencies of ToolsService. */
 export type ToolsServiceOptions = CallLimitsContext &
   HooksContext & {
     readonly views: CatalogViews;
@@ -27,7 +27,7 @@ export type ToolsServiceOptions = CallLimitsContext &
     readonly sealer: Sealer;
   };
 
-/** The tools as a project sees them: found, described, called, and the ledger of its calls. */
+/** Creates ToolsService: finding, describing and calling the tools of a project, and the ledger of its calls. */
 export function createToolsService(options: ToolsServiceOptions): ServiceImpl<typeof ToolsService> {
   const { views, caller, findAvailability, finder } = options;
   return {

@@ -1,4 +1,4 @@
-/** An error as it stands in the log. */
+/** An error in the form of the log. */
 export type ErrorDescription = {
   type: string;
   message: string;
@@ -10,8 +10,8 @@ export type ErrorDescription = {
 };
 
 /**
- * What the log may say of an error: its kind, message, code and frames, and those of its causes. Other properties stay
- * out, since the driver's errors carry statements, their parameters and the rows that failed.
+ * Returns the log's view of an error: kind, message, code and frames, and the same of its causes. Other properties are omitted, because
+ * driver errors contain statements, parameters and failed rows.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error), stack: "" };

@@ -5,10 +5,10 @@ import { toConnectError } from "./rpc/connect-error.ts";
 
 type DrainParts = { http: Listeners; shutdown: AbortController };
 
-/** Time to write the answers of calls that are ended. */
+/** Time to write the answers of ended calls, milliseconds. */
 const answeringMs = 1_000;
 
-/** Requests get half of the time at most, what the node has under way what is left of all of it. */
+/** Requests get at most half of the time; the node's other work gets the rest of the total. */
 export async function drain(
   { config, store, health, node }: ServerParts,
   { http, shutdown }: DrainParts,

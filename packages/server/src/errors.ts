@@ -4,21 +4,23 @@ import { AdminService } from "@svc/gen/admin";
 type KeyRole = "member" | "approver" | "admin";
 type MalformedRequest = { readonly message: FaultText; readonly field?: string; readonly help?: FaultText };
 
-/** Refusals of requests as such, of posts and of statistics. */
+/** Faults of requests in general, of posts and of statistics. */
 export const serverFaults = defineFaults({
   API_KEY_MISSING: {
     code: "unauthenticated",
     says: "the request has no API key",
     help: "Send the header `Authorization: Bearer <key>`.",
   },
-  /** The presented key is unknown, expired or revoked; which of them is told to nobody without a key. */
+  /** The key is unknown, expired or revoked. A caller without a valid key does not learn which. */
   API_KEY_INVALID: {
     code: "unauthenticated",
     says: (isMistyped: boolean) =>
       isMistyped ? "the API key is mistyped: its checksum does not fit" : "the API key is unknown, expired or revoked",
     help: text`Use a key of the project; an administrator issues one with ${call("CreateApiKey")}.`,
   },
-  /** The access token is unknown, over, of another address, or its grant has ended; which of them is told to nobody without one. */
+  /**
+   * The access token is unknown, expired, for another address, or its grant has ended. A caller without a valid token does not learn which.
+   */
   GRANT_INVALID: {
     code: "unauthenticated",
     says: "the access token is unknown, over, or for another address, or its grant was ended",
@@ -47,14 +49,14 @@ export const serverFaults = defineFaults({
     says: ({ message }: MalformedRequest) => message,
     help: ({ help = "" }: MalformedRequest) => help,
   },
-  /** The query of a post has bytes that are not text. */
+  /** The query of a post contains bytes that are not text. */
   QUERY_MALFORMED: {
     code: "invalid_argument",
     reason: "REQUEST_MALFORMED",
     says: "the query has percent-encoded bytes that are not UTF-8",
     help: "Encode each character of the query as UTF-8.",
   },
-  /** A person who gives consent typed no key. */
+  /** A person who gives consent entered no key. */
   KEY_NEEDED: {
     code: "unauthenticated",
     reason: "API_KEY_MISSING",
@@ -77,13 +79,13 @@ export const serverFaults = defineFaults({
     says: (host: string) => `the host ${formatValue(host)} is not this service`,
     help: "Use a loopback address, or set SVC_PUBLIC_URL or SVC_HOSTS to the names that callers use.",
   },
-  /** An HTTP method that a path does not take; answered with status 405. */
+  /** An HTTP method that a path does not support; answered with status 405. */
   METHOD_NOT_ALLOWED: {
     code: "unimplemented",
     says: (method: string) => `the HTTP method ${formatValue(method)} is not allowed here`,
     help: (_method: string, allowed: string) => `Send ${allowed}.`,
   },
-  /** A content type that a call does not take; answered with status 415. */
+  /** A content type that a call does not support; answered with status 415. */
   CONTENT_TYPE_UNSUPPORTED: {
     code: "invalid_argument",
     says: (contentType: string) =>
@@ -92,7 +94,7 @@ export const serverFaults = defineFaults({
         : `the content type ${formatValue(contentType)} is not accepted`,
     help: (_contentType: string, accepted: string) => `Send ${accepted}.`,
   },
-  /** Nothing is served under a path; answered with status 404. Of administration the help tells where else it may be served. */
+  /** Nothing is served at a path; answered with status 404. For administration, the help names its other address. */
   CALL_UNKNOWN: {
     code: "unimplemented",
     says: (path: string) => `nothing is served under ${formatValue(path)}`,
@@ -109,7 +111,7 @@ export const serverFaults = defineFaults({
     says: (message: string) => message,
     help: "Send the body plain, or compressed with gzip.",
   },
-  /** A content encoding of an inbound post that is not read; answered with status 415. */
+  /** An unsupported content encoding of an inbound post; answered with status 415. */
   CONTENT_ENCODING_UNSUPPORTED: {
     code: "invalid_argument",
     says: (encoding: string) => `the content encoding ${formatValue(encoding)} is not read`,
@@ -143,7 +145,7 @@ export const serverFaults = defineFaults({
     says: "this node is stopping",
     help: "Send the same request again; another node, or this one once it is back, answers it.",
   },
-  /** A fault of the server; its cause stands in the log under the request id. */
+  /** An error of the server. The log has its cause under the request id. */
   INTERNAL: {
     code: "internal",
     says: (requestId: string) => `the service failed to answer request ${requestId}`,
@@ -198,7 +200,7 @@ const roleNames = {
 
 const adminElsewhere = " AdminService may have a listener of its own (SVC_ADMIN_LISTEN): call it there.";
 
-/** Ends a call whose answer has no reader. */
+/** Returns the fault that ends a call whose client has disconnected. */
 export function callerGone(): Fault {
   return new Fault("canceled", "the caller went away", []);
 }

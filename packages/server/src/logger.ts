@@ -6,13 +6,13 @@ export type { Logger } from "pino";
 /** Options of `createLogger`. */
 export type LoggerOptions = {
   level: LevelWithSilent;
-  /** Where lines go. Default: stdout, made readable when it is a terminal. */
+  /** Destination of the lines. Default: stdout, in a readable form on a terminal. */
   destination?: DestinationStream;
-  /** The number of this process among several, which then stands in each line. */
+  /** Number of this process among several, shown in each line. */
   processNumber?: number | undefined;
 };
 
-// Nothing secret is handed to the logger; this holds back what a later change might hand it by mistake.
+// Secrets are never passed to the logger. This hides them if a later change does so by mistake.
 const secretFields = [
   "authorization",
   "cookie",
@@ -26,7 +26,7 @@ const secretFields = [
   "databaseUrl",
 ];
 
-/** Makes the server's logger: one JSON object a line, times as RFC 3339, errors without the values of statements. */
+/** Creates the server's logger: one JSON object per line, times as RFC 3339, errors without the values of statements. */
 export async function createLogger({ level, destination, processNumber }: LoggerOptions): Promise<Logger> {
   const options = {
     level,
@@ -42,12 +42,12 @@ export async function createLogger({ level, destination, processNumber }: Logger
   return pino(options, destination ?? (await openStandardOutput()));
 }
 
-/** Standard output, which takes lines of JSON and shows them readably on a terminal. */
+/** Opens standard output, which shows JSON lines in a readable form on a terminal. */
 export async function openStandardOutput(): Promise<DestinationStream> {
   if (process.stdout.isTTY) {
     const { default: pretty } = await import("pino-pretty");
     return pretty({ sync: true, colorize: true, singleLine: true, translateTime: "SYS:HH:MM:ss.l" });
   }
-  // Not synchronous: a slow reader of the log must not stop the event loop. What waits is written at exit.
+  // Not synchronous, because a slow reader of the log must not block the event loop. Waiting lines are written at exit.
   return pino.destination({ dest: 1, sync: false });
 }

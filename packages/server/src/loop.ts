@@ -1,9 +1,9 @@
 import type { Clock } from "@svc/core";
 
-/** Work that is repeated in the background. */
+/** Repeated background work. */
 export type Loop = { /** Ends the wait, lets a run under way finish, and starts no other. */ stop(): Promise<void> };
 
-/** Repeats `run`, `everyMs` after the end of the one before, from `everyMs` on. What it throws goes to `onError`. */
+/** Repeats `run`, each time `everyMs` after the end of the last run, starting after `everyMs`. Errors are passed to `onError`. */
 export function startLoop(options: {
   clock: Clock;
   everyMs: number;

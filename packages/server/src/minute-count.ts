@@ -1,13 +1,13 @@
 import { type Clock, LeastRecentlyUsed } from "@svc/core";
 
-/** Counts a name once more: answers how long it must wait, milliseconds, that comes too often; undefined where it may. */
+/** Counts a name. Returns the time it must wait, milliseconds, if it came too often; otherwise undefined. */
 export type MinuteCount = (name: string) => number | undefined;
 
 const windowMs = 60_000;
-/** Names that are remembered: the one that came longest ago gives way. */
+/** Maximum remembered names; the least recently used one is dropped. */
 const namesMax = 10_000;
 
-/** Makes the count of a node: `most` of each name within a minute. */
+/** Creates the counter of a node: at most `most` of each name within a minute. */
 export function createMinuteCount({ clock, most }: { clock: Clock; most: number }): MinuteCount {
   const counted = new LeastRecentlyUsed<string, { count: number; readonly untilMs: number }>(namesMax);
   return (name) => {

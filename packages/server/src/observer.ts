@@ -14,7 +14,7 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics/types.ts";
 import type { Call } from "./rpc/call.ts";
 
-/** Log lines and metrics of what the engines of a node tell. */
+/** Writes log lines and metrics for the events of a node's engines. */
 export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserver {
   return {
     deliveries: createDeliveryObserver(logger, metrics),
@@ -38,7 +38,10 @@ export function createNodeObserver(logger: Logger, metrics: Metrics): NodeObserv
   };
 }
 
-/** Log line and metrics of an attempt, a batch that failed, a lost lease. An endpoint's failure is no fault of ours: info. */
+/**
+ * Writes a log line and metrics for an attempt, a failed batch or a lost lease. An endpoint's failure is not an error of the service: level
+ * info.
+ */
 function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObserver {
   return {
     attempted(attempt) {
@@ -61,7 +64,7 @@ function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObser
   };
 }
 
-/** Log line and metrics of a tool's call. What an app or an argument did to it is no fault of ours: info. */
+/** Writes a log line and metrics for a tool call. Failures caused by an app or an argument are not errors of the service: level info. */
 function createCallObserver(logger: Logger, metrics: Metrics): CallObserver {
   return {
     ended(call) {
@@ -72,7 +75,7 @@ function createCallObserver(logger: Logger, metrics: Metrics): CallObserver {
   };
 }
 
-/** Metrics of what an embeddings endpoint is asked, and a warning while it is not. */
+/** Writes metrics for requests to an embeddings endpoint, and a warning while it is paused. */
 function createEmbeddingsObserver(logger: Logger, metrics: Metrics): EmbeddingsObserver {
   return {
     called: metrics.embeddingsCalled,
@@ -84,7 +87,7 @@ function createEmbeddingsObserver(logger: Logger, metrics: Metrics): EmbeddingsO
   };
 }
 
-/** Log line and metrics of a token's renewal. */
+/** Writes a log line and metrics for the renewal of a token. */
 function createRenewalObserver(logger: Logger, metrics: Metrics): RenewalObserver {
   return {
     renewed(renewal) {
@@ -95,7 +98,7 @@ function createRenewalObserver(logger: Logger, metrics: Metrics): RenewalObserve
   };
 }
 
-/** Log line and metrics of a job's end, and warnings of what the engine met. */
+/** Writes a log line and metrics for the end of a job, and warnings for the engine's problems. */
 function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
   return {
     ended(job) {
@@ -122,7 +125,7 @@ function createJobObserver(logger: Logger, metrics: Metrics): EngineObserver {
   };
 }
 
-/** Log line and metrics of an ask's settlement. There are as many as people answer: info. */
+/** Writes a log line and metrics for a settled ask. Their number is limited by people's answers: level info. */
 function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
   return {
     settled(ask) {
@@ -132,7 +135,9 @@ function createAskObserver(logger: Logger, metrics: Metrics): AskObserver {
   };
 }
 
-/** Log line and metrics of what was decided about standing programs. What their own rules leave out is no fault: info. */
+/**
+ * Writes a log line and metrics for decisions about standing programs. Runs skipped by a program's own rules are not errors: level info.
+ */
 function createStandingObserver(logger: Logger, metrics: Metrics): StandingObserver {
   return {
     decided(run) {
@@ -159,7 +164,9 @@ function createStandingObserver(logger: Logger, metrics: Metrics): StandingObser
   };
 }
 
-/** Log line and metrics of the steps of paced replays. One that is at its pace is at debug: there are up to ten a second. */
+/**
+ * Writes a log line and metrics for the steps of throttled replays. A normal step is at level debug, because there are up to ten a second.
+ */
 function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver {
   return {
     stepped(step) {
@@ -175,7 +182,7 @@ function createReplayObserver(logger: Logger, metrics: Metrics): ReplayObserver 
   };
 }
 
-/** The one log line of a call. Health checks come every few seconds and stand at debug. */
+/** Writes the single log line of a call. Health checks come every few seconds and are at level debug. */
 export function logCall(logger: Logger, call: Call, durationMs: number): void {
   const { requestId, method, code, principal, traceparent } = call;
   const level = method.startsWith("grpc.health.") ? "debug" : "info";

@@ -32,10 +32,10 @@ import { countActivity } from "./stats/observe.ts";
 import type { Vault } from "./vault/open-vault.ts";
 import { version } from "./version.ts";
 
-/** What the adapters of a server share: its node, and what HTTP needs beside it. */
+/** Shared parts of a server's adapters: its node, and the other parts that HTTP needs. */
 export type ServerParts = {
   config: Config;
-  /** Where callers and apps reach the node: SVC_PUBLIC_URL, or where it listens. */
+  /** Address at which callers and apps reach the node: SVC_PUBLIC_URL, or the listening address. */
   publicUrl: () => string;
   logger: Logger;
   store: Store;
@@ -49,16 +49,16 @@ export type ServerParts = {
   keyUse: KeyUse;
   grants: GrantParts;
   openCalls: OpenCalls;
-  /** Undefined where nothing is counted. */
+  /** Undefined if activity is not counted. */
   activity: Flush | undefined;
   admission: Admission;
   audit: AuditLog;
   tls: Tls | undefined;
-  /** Undefined where no console is served. */
+  /** Undefined if the console is not served. */
   console: ConsoleParts | undefined;
 };
 
-/** What is open before the parts are made. */
+/** Resources that are opened before the parts are created. */
 export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vault" | "tls" | "publicUrl"> & {
   catalog: Catalog;
   restored: RestoredStore;
@@ -69,7 +69,9 @@ export type OpenedStore = Pick<ServerParts, "config" | "logger" | "store" | "vau
   erasures: NodeLimits["erasures"];
 };
 
-/** Makes what the adapters share of what is open: the node, and what HTTP needs beside it. Nothing is listened to yet, and no work is taken. */
+/**
+ * Creates the shared parts from the opened resources: the node, and the other parts that HTTP needs. Does not listen and takes no work yet.
+ */
 export function createParts(base: OpenedStore): ServerParts {
   const { share, built, config, logger, store, vault, publicUrl, tls } = base;
   const { sealer } = vault;
@@ -103,7 +105,7 @@ export function createParts(base: OpenedStore): ServerParts {
   };
 }
 
-/** What bounds callers before anything is done for them. */
+/** Limits that apply to callers before any work is done for them. */
 type Gates = Pick<ServerParts, "connections" | "admission"> & { readonly bodies: ReturnType<typeof createBodyBudget> };
 
 function createGates(config: Config, { clock }: Store): Gates {
@@ -118,7 +120,7 @@ function createGates(config: Config, { clock }: Store): Gates {
   };
 }
 
-/** What metrics read of the gates and of the node whenever they are asked. */
+/** Returns the metrics' sources from the gates and the node. */
 function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node) {
   return {
     projects: () => figuresOfProjects(admission, nodeOf().ingest.quotas),
@@ -137,7 +139,7 @@ function createOwnNode(opened: OpenedStore, observer: NodeParts["observer"]): No
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
     ...{ catalog, deployment, publicUrl, version, mcpOffers, observer },
     restored: restored.last,
-    // A worker serves none, and tells people where it is.
+    // A worker does not serve the console, but shows people its address.
     ...(config.isConsoleOn && { consoleUrl: () => `${publicUrl()}${consolePath}` }),
   });
 }

@@ -18,14 +18,14 @@ import { isAudienceDeclared } from "./start/audience.ts";
 import { createStatsService } from "./stats/query.ts";
 import { createWatches } from "./stats/watches.ts";
 
-/** The services of the node, and those that are the server's own: health, identity, grants, figures, console and administration. */
+/** Registers the services of the node and those of the server: health, identity, grants, statistics, console and administration. */
 export function registerServices(router: ConnectRouter, parts: ServerParts): void {
   const { config, store, vault, node, health, publicUrl } = parts;
   const { sealer } = vault;
   const { db, clock } = store;
   const services = () => new Set(router.handlers.map(({ service }) => service.typeName));
   router.service(HealthRpc, createHealthService({ health, clock, services }), {
-    // Options of a service of its own do not inherit which protocols are off.
+    // Options of a single service do not inherit the disabled protocols.
     ...{ grpc: false, grpcWeb: false },
     readMaxBytes: keylessBodyBytesMax,
   });
@@ -45,7 +45,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   router.service(AdminService, createAdministration(parts));
 }
 
-/** Has this node forget keys that ended, at once. */
+/** Returns a function that makes this node forget ended keys at once. */
 function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyId[]) => void {
   return (ids) => {
     for (const id of ids) {
@@ -56,7 +56,7 @@ function forgetKeys({ keys, grants, console }: ServerParts): (ids: readonly KeyI
   };
 }
 
-/** Administration, and what forgets at once what it has ended. */
+/** Creates administration, including the caches that forget ended data at once. */
 function createAdministration(parts: ServerParts): ReturnType<typeof createAdminService> {
   const { config, store, vault, node, keys, admission, grants } = parts;
   const { quarantine, jobs, views, nodeId, deploymentSecrets } = node;

@@ -10,21 +10,24 @@ import { announce } from "./start/announce.ts";
 import { describeStartFault, endProcess, refuse, stopServer } from "./start/refusal.ts";
 import { reloadEnvironment, warnOfOverridden } from "./start/reload.ts";
 
-/** Who runs a server: `onLoaded` is waited for when everything is loaded and nothing listened to yet, `onStarted` hears that requests may come. */
+/**
+ * Options of a running server. `onLoaded` is awaited when everything is loaded, before listening. `onStarted` is called when requests may
+ * arrive.
+ */
 export type ServeOptions = {
   readonly nextSignal: () => Promise<NodeJS.Signals>;
   readonly onLoaded?: () => Promise<void>;
   readonly onStarted?: () => void;
-  /** What starts one of several processes. */
+  /** Program that starts one of several processes. */
   readonly program: ProcessProgram;
-  /** Which of several processes this one is; undefined for the one that a user started. */
+  /** Number of this process among several; undefined for the process that a user started. */
   readonly processNumber?: number | undefined;
 };
 
 /**
- * Runs a server with the configuration of the environment until the signal that `nextSignal` waits for, then ends the process:
- * with 0 after a clean stop, with 1 when it cannot start or go on. SIGHUP reads SVC_ENV_FILE and the certificate again. Without a
- * terminal everything it writes is a line of JSON, and no secret is in it. With SVC_PROCESSES it starts so many processes that do.
+ * Runs a server with the environment's configuration until the signal of `nextSignal`, then ends the process: with 0 after a clean stop,
+ * with 1 if it cannot start or continue. SIGHUP reads SVC_ENV_FILE and the certificate again. Without a terminal, all output is JSON lines
+ * without secrets. SVC_PROCESSES starts several such processes.
  */
 export async function serve({
   nextSignal,
@@ -47,7 +50,7 @@ export async function serve({
   const server = await start(config, { logger, onLoaded });
   onStarted();
   const signalled = nextSignal();
-  // With its store gone a server can finish nothing: what it held is delivered by whoever starts next.
+  // Without its database, a server cannot finish anything. The next start delivers what it held.
   server.failed.catch((err: unknown) => endProcess(logger, err, "the service cannot go on"));
   process.on("SIGHUP", () => {
     reloadEnvironment(config, logger);

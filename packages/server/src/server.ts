@@ -22,29 +22,29 @@ import { openVault } from "./vault/open-vault.ts";
 
 /** A running server. */
 export type Server = {
-  /** Where it listens. */
+  /** Listening address. */
   readonly url: string;
-  /** Where it listens for administration and metrics alone; undefined while that is `url`. */
+  /** Separate address of administration and metrics; undefined if they share `url`. */
   readonly adminUrl: string | undefined;
-  /** The key that this start made, shown once; undefined when it made none. */
+  /** Key created by this start, shown once; undefined if none was created. */
   readonly firstKey: FirstKey | undefined;
-  /** The address of the console; undefined where none is served. */
+  /** Address of the console; undefined if it is not served. */
   readonly consoleUrl: string | undefined;
-  /** Makes a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
+  /** Creates a link that opens the console once, with the seat of the first key: see `firstConsoleLink`. */
   createConsoleLink(): Promise<string | undefined>;
   readonly nodeId: NodeId;
-  /** Rejects when the server cannot go on: its embedded PostgreSQL ended. Never resolves. */
+  /** Rejects if the server cannot continue because its embedded PostgreSQL ended. Never resolves. */
   readonly failed: Promise<never>;
-  /** Reads the files of SVC_TLS_CERT and SVC_TLS_KEY again, where they are set. Never rejects: what is wrong is logged. */
+  /** Reads the files of SVC_TLS_CERT and SVC_TLS_KEY again, if set. Never rejects: faults are logged. */
   reloadTls(): Promise<void>;
-  /** Finishes what is in flight for up to `drainMs` of the configuration, gives leases back and closes the store. */
+  /** Finishes running work for up to the configured `drainMs`, releases leases and closes the database. */
   stop(): Promise<void>;
 };
 
 /**
- * Options of `startServer`. `onLoaded` is waited for when everything is loaded and nothing is listened to yet. `share` is what one of several
- * processes has from their supervisor, which opened and prepared the store. For tests: `catalog` is one that is loaded already, in place of the configuration's definitions, and `consoleFolder` has the built files of the
- * console in place of those of the checkout, `mcpOffers` is as of a node, `vaultLimits` and `erasures` are times that differ from a service's.
+ * Options of `startServer`. `onLoaded` is awaited when everything is loaded, before listening. `share`: the supervisor's data for one of
+ * several processes. For tests: `catalog` replaces the configured definitions, `consoleFolder` the checkout's console files. `mcpOffers` is
+ * a node's option. `vaultLimits` and `erasures` replace the service's times.
  */
 export type ServerOptions = {
   logger: Logger;
@@ -59,8 +59,8 @@ export type ServerOptions = {
 };
 
 /**
- * Starts a server: store, migrations, catalog, then the node and, last, HTTP: what is listened to is ready.
- * Rejects, having closed what it opened, with the error of the part that cannot run.
+ * Starts a server: database, migrations, catalog, node, and HTTP last, so that it is ready when it listens. If a part fails, closes
+ * everything and rejects with its error.
  */
 export async function startServer(given: Config, options: ServerOptions): Promise<Server> {
   await using opened = new AsyncDisposableStack();
@@ -97,16 +97,16 @@ type OpenedParts = {
   readonly firstKey: FirstKey | undefined;
   readonly restored: RestoredStore;
   readonly isConsoleBuilt: boolean;
-  /** Where it listens, once it does. */
+  /** Listening address, after it listens. */
   readonly listening: { url: string };
 };
 
-/** Opens everything that HTTP serves, and leaves to `opened` how each is closed, in the opposite order. */
+/** Opens everything that HTTP serves. `opened` closes the parts in reverse order. */
 async function openParts(given: Config, options: ServerOptions, opened: AsyncDisposableStack): Promise<OpenedParts> {
   const { logger, catalog: loaded, share } = options;
   const deploymentLoading = readDeployment(given);
   const catalogLoading = deploymentLoading.then((deployment) => loaded ?? readCatalog(given, deployment));
-  // Reported where it is awaited; until then a failure is nobody's.
+  // The error is reported when the promise is awaited.
   catalogLoading.catch(() => {});
   const keys = keySourceOf(given);
   const sealer = createSealer(await keys.read());
@@ -148,12 +148,12 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
   opened.defer(() => openCalls.stop());
   opened.defer(() => grants.documents.close());
   opened.defer(() => keyUse.stop());
-  // After the node: what ends with it is counted.
+  // After the node, because its end is counted too.
   opened.defer(() => activity?.stop());
   opened.defer(() => node.close());
 }
 
-/** The store of the supervisor, which tells by the end of its channel that it is gone. */
+/** Joins the supervisor's database. The end of the supervisor's channel signals that the database is gone. */
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };
 }

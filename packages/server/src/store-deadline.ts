@@ -2,7 +2,7 @@ import { type Clock, OverloadedError } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver";
 import type { Logger } from "./logger.ts";
 
-/** The store did not answer in time. Its `code` makes it one of the errors of a store that is away (`isUnavailable`). */
+/** The database did not answer in time. Its `code` makes it an error of an unavailable database (`isUnavailable`). */
 export class StoreLateError extends Error {
   override readonly name = "StoreLateError";
   readonly code = "ETIMEDOUT";
@@ -12,12 +12,12 @@ export class StoreLateError extends Error {
   }
 }
 
-/** How long a request waits for the store where nobody set a timeout, milliseconds. */
+/** How long a request waits for the database if no timeout is set, milliseconds. */
 export const storeDeadlineMs = 15_000;
 
 /**
- * Settles with `pending`, or rejects with StoreLateError after `ms` milliseconds. What was asked is not called off: a store
- * that hangs cannot hear it, and may do it once it goes on.
+ * Settles with `pending`, or rejects with StoreLateError after `ms` milliseconds. The work is not canceled: a hanging database cannot be
+ * notified and may execute it later.
  */
 export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
@@ -35,17 +35,17 @@ export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Pr
   });
 }
 
-/** Whether an error means that the store is away, late (StoreLateError), or so slow that no more may wait for it. */
+/** True if an error means that the database is unavailable, late (StoreLateError), or too slow for more waiting requests. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof OverloadedError || isUnavailable(error);
 }
 
-/** Told of each error of a store that is away. */
+/** Called with each error of an unavailable database. */
 export type StoreAlarm = (error: unknown) => void;
 
 const everyMs = 5_000;
 
-/** Makes the alarm: one warning in 5 seconds, with the error, however many requests find the store away. */
+/** Creates the alarm: at most one warning in 5 seconds, with the error, for any number of requests. */
 export function createStoreAlarm(logger: Logger, clock: Clock): StoreAlarm {
   let warnedAt = Number.NEGATIVE_INFINITY;
   return (err) => {

@@ -1,6 +1,6 @@
 import { createFaultInterceptor, createOutgoingError } from "./rpc/connect-error.ts";
 
-/** What a service in a test's own process needs in place of the node's error interceptor; what is no fault stays what it was. */
+/** Replaces the node's error interceptor for a service in a test's own process. Errors that are not faults stay unchanged. */
 export const faultInterceptor = createFaultInterceptor(
   createOutgoingError((error) => {
     throw error;

@@ -1,4 +1,4 @@
 import { readFileSync } from "node:fs";
 
-/** The version of this server, as its package.json has it. */
+/** The version of this server, from its package.json. */
 export const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;

@@ -28,7 +28,7 @@ import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 import { adminScope } from "./request.ts";
 
-/** The methods of AdminService about the audit log. */
+/** Returns the methods of AdminService for the audit log. */
 export function auditMethods({
   db,
   sealer,
@@ -85,7 +85,7 @@ function eventMessage(event: AuditEvent): AuditEventMessage {
     entityDigest: entityDigest?.toString("hex") ?? "",
     outcome: outcome ?? "",
     position: position ?? 0,
-    // The two have one UUID.
+    // Both rows use the same UUID.
     toolCallId: action === sentAction ? idOfUuid("call", uuidOfId(id)) : "",
   });
 }

@@ -7,7 +7,7 @@ import { adminFaults } from "./errors.ts";
 const toolkitsMax = 100;
 const slugPattern = /^[a-z][a-z0-9_]{0,62}$/;
 
-/** What a new key is to be bound to. Throws ENTITY_ID_INVALID, ACCESS_CLASS_INVALID, TOOLKIT_SLUGS_INVALID. */
+/** Returns the scope of a new key. Throws ENTITY_ID_INVALID, ACCESS_CLASS_INVALID, TOOLKIT_SLUGS_INVALID. */
 export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): Binding {
   const { entityId, toolkitSlugs } = request;
   if (entityId !== "" && !isEntityId(entityId)) throw adminFaults.ENTITY_ID_INVALID(entityId);
@@ -20,7 +20,7 @@ export function readBinding(request: Pick<CreateApiKeyRequest, keyof Binding>): 
   return { entityId, accessClasses: [...new Set(classes)], toolkitSlugs: [...new Set(toolkitSlugs)] };
 }
 
-/** Slugs for keys that no definition has: promoted jobs, and the caller's own HTTP requests. */
+/** Slugs for keys that are not in the catalog: skills (promoted jobs), and a program's own HTTP requests. */
 const slugsBesideCatalog: readonly string[] = ["skills", "http"];
 
 /** Throws TOOLKIT_NOT_FOUND, with the nearest slug, for the first of `slugs` that the project does not see. */
@@ -29,7 +29,7 @@ export function requireToolkits({ toolkits }: Pick<Catalog, "toolkits">, slugs: 
   if (wrong >= 0) throw catalogFaults.TOOLKIT_NOT_FOUND(`toolkitSlugs[${wrong}]`, slugs[wrong] ?? "", { toolkits });
 }
 
-/** What a new key is to be given beside the tools of apps. Throws AGENT_TOOLS_INVALID. */
+/** Returns the agent tools of a new key, in addition to the tools of apps. Throws AGENT_TOOLS_INVALID. */
 export function readAgentTools(texts: readonly string[]): AgentToolGroup[] {
   const read = texts.map((text, index) => {
     const known = agentToolGroups.find((one) => one === text);

@@ -5,36 +5,36 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 
-/** Reads a page of an export in its turn. */
+/** Reads a page of an export in its scheduling turn. */
 export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
 
-/** What the methods of AdminService share. */
+/** Dependencies of the methods of AdminService. */
 export type AdminContext = {
   db: Database;
   clock: Clock;
   /** Seals page tokens. */
   sealer: Sealer;
-  /** Called with keys that were revoked, so that this node refuses them from now on. */
+  /** Called with revoked keys, so that this node refuses them from now on. */
   onRevoked: (ids: readonly KeyId[]) => void;
-  /** Called with a project whose quotas, or what a person confirms, changed, so that this node holds it to them from now on. */
+  /** Called with a project whose quotas or confirmation policy changed, so that this node applies the change. */
   onQuotas: (id: ProjectId) => void;
-  /** Called with a project some of whose keys ended, so that this node refuses them from now on. */
+  /** Called with a project whose keys ended in part, so that this node refuses those from now on. */
   onKeysEnded: (id: ProjectId) => void;
   nodeId: NodeId;
-  /** Begins a rotation of the vault key: see `Vault`. */
+  /** Starts a rotation of the vault key: see `Vault`. */
   rotateVault: () => Promise<VaultRotation>;
-  /** What projects have under way at this node. */
+  /** Projects' running calls on this node. */
   admission: Pick<Admission, "loadOf">;
-  /** What projects received by this node's posts. */
+  /** Posts received for projects by this node. */
   posts: Pick<PostQuotas, "loadOf">;
-  /** Whether there may be a second project: the deployment says who receives events. */
+  /** True if a second project is allowed: the deployment defines who receives events. */
   isOpenToProjects: boolean;
   deploymentSecrets: Node["deploymentSecrets"];
   quarantine: Quarantine;
   jobs: Pick<Node["jobs"], "administration">;
   exportPages: ExportPages;
-  /** The toolkits that posts may come from. */
+  /** Toolkits that posts may come from. */
   catalog: Pick<Catalog, "toolkits">;
-  /** The toolkits that keys of a project may be bound to. */
+  /** Toolkits that keys of a project may be scoped to. */
   views: Pick<CatalogViews, "forProject">;
 };

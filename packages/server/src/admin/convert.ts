@@ -14,7 +14,7 @@ import { Role } from "@svc/gen/options";
 import type { OpenedPost } from "@svc/node";
 import { quotasMessage } from "./quotas.ts";
 
-/** A project as the administrator reads it. */
+/** Returns a project as the administrator sees it. */
 export function projectMessage(project: Project): ProjectMessage {
   const { id, name, createdAt, planApproval, redirectUrls, quotas, httpHosts, confirm } = project;
   return create(ProjectSchema, {
@@ -31,7 +31,7 @@ export function projectMessage(project: Project): ProjectMessage {
   });
 }
 
-/** A key as the administrator reads it: without its text. */
+/** Returns a key as the administrator sees it, without its text. */
 export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
   return create(ApiKeySchema, {
     id: key.id,
@@ -52,7 +52,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
   });
 }
 
-/** A quarantined post without its body. */
+/** Returns a quarantined post without its body. */
 export function quarantinedPostMessage(post: OpenedPost): QuarantinedPostMessage {
   return create(QuarantinedPostSchema, {
     id: post.id,

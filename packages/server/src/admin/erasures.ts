@@ -9,10 +9,10 @@ import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 import { exportLines } from "./export.ts";
 
-/** Time that a dry run may take, milliseconds: its caller waits for it. */
+/** Time limit of a dry run, milliseconds, because its caller waits for it. */
 const previewMs = 20_000;
 
-/** The methods of AdminService that erase, and that export what would be erased. */
+/** Returns the methods of AdminService that erase data and export the data to erase. */
 export function erasureMethods(
   context: AdminContext,
 ): Pick<ServiceImpl<typeof AdminService>, "eraseEntity" | "deleteProject" | "getErasure" | "exportEntity"> {

@@ -1,7 +1,7 @@
 import { agentToolGroups, call, defineFaults, field, formatValue, text } from "@svc/core";
 import { deploymentSecretNames } from "@svc/node";
 
-/** Refusals of administration. */
+/** Faults of administration. */
 export const adminFaults = defineFaults({
   NAME_INVALID: {
     code: "invalid_argument",

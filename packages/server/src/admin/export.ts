@@ -9,15 +9,15 @@ import { type ExportEntityRequest, type ExportEntityResponse, ExportEntityRespon
 import type { AdminContext, ExportPages } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 
-/** The form of the lines: another one gets another number. */
+/** Version of the line format. A new format gets a new number. */
 const formVersion = 1;
-/** Of the lines of a message, beyond which another one begins. */
+/** Maximum characters of lines per message. Further lines start a new message. */
 const messageCharactersMax = 131_072;
 
-/** Pages of exports that are read at once, whatever projects they are of. */
+/** Maximum export pages read at once, across all projects. */
 const pagesAtOnce = 2;
 
-/** Makes the reading of pages for a node: exports take turns page by page, so that one whose caller is slow keeps none of the others waiting. */
+/** Creates the page reader of a node. Exports take turns page by page, so that one with a slow caller does not delay the others. */
 export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
   const atOnce = createAtOnce(pagesAtOnce);
   return (projectId, read) =>
@@ -28,8 +28,8 @@ export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
 }
 
 /**
- * Streams what the deployment holds of an entity as lines of JSON: first what follows, then a row a line, and at the end how many there were, by
- * table. Reads on only as fast as the caller takes what was read, and as other exports and calls leave time.
+ * Streams the deployment's data of an entity as lines of JSON: a header, one row per line, and finally the number of rows by table. It
+ * reads only as fast as the caller receives, and leaves time for other exports and calls.
  */
 export async function* exportLines(
   { db, clock, sealer, exportPages }: Pick<AdminContext, "db" | "clock" | "sealer" | "exportPages">,
@@ -82,7 +82,7 @@ function message(lines: string[]): ExportEntityResponse {
   return create(ExportEntityResponseSchema, { lines });
 }
 
-/** A row with what was sealed in it opened. What does not open, as after a vault key was lost, is named. */
+/** Returns a row with its sealed values decrypted. Values that cannot be decrypted, for example after a vault key was lost, are named. */
 function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow): string {
   const opened: Record<string, string> = {};
   const unreadable: string[] = [];
@@ -95,7 +95,7 @@ function rowLine(sealer: Sealer, table: string, { values, sealed }: ExportedRow)
 }
 
 function open(sealer: Sealer, sealed: Buffer, context: string): string | undefined {
-  // A call that is under way has none yet.
+  // A running call does not have it yet.
   if (sealed.byteLength === 0) return "";
   try {
     return sealer.open(sealed, context).toString("utf8");

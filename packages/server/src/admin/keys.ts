@@ -23,7 +23,7 @@ import { apiKeyMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
 import { readConfirmPolicy, requireName } from "./request.ts";
 
-/** The methods of AdminService about keys. */
+/** Returns the methods of AdminService for keys. */
 export function keyMethods({
   db,
   clock,
@@ -73,10 +73,10 @@ export function keyMethods({
   };
 }
 
-/** Characters of a key's text that tell keys apart in a list, and tell nobody the key. */
+/** Characters of a key's text shown in lists: enough to distinguish keys, too few to use one. */
 const hintCharacters = 8;
 
-/** A new key and its text, which is stored nowhere. `expiresAt` is null for a key that does not expire. */
+/** Generates a key and its text, which is not stored. `expiresAt` is null for a key that does not expire. */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
     Partial<Binding & Pick<ApiKey, "agentTools" | "makerKeyId">> & {

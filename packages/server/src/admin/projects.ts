@@ -19,7 +19,10 @@ import { readConfirmPolicy, requireName } from "./request.ts";
 
 const hostsMax = 100;
 
-/** The hosts of a request, each once and as it is compared. Undefined, for what stays as it is, when they were not sent. Throws HTTP_HOST_INVALID. */
+/**
+ * Returns the hosts of a request, each once and in the form used for comparison. Undefined if they were not sent, so that they stay
+ * unchanged. Throws HTTP_HOST_INVALID.
+ */
 function readHttpHosts(sent: HttpPolicy | undefined): string[] | undefined {
   if (sent === undefined) return undefined;
   const { hosts } = sent;
@@ -36,7 +39,7 @@ function readHttpHosts(sent: HttpPolicy | undefined): string[] | undefined {
 const redirectUrlsMax = 100;
 const urlCharactersMax = 2_048;
 
-/** The methods of AdminService about projects. */
+/** Returns the methods of AdminService for projects. */
 export function projectMethods({
   db,
   clock,

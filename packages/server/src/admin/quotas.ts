@@ -23,7 +23,7 @@ import { refusalsOf } from "../admission/figures.ts";
 import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 
-/** The method of AdminService about what a project uses. */
+/** Returns the method of AdminService for a project's usage. */
 export function usageMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, "getProjectUsage"> {
   const { db, nodeId } = context;
   return {
@@ -49,10 +49,10 @@ function loadsOf({ admission, posts }: AdminContext, id: ProjectId) {
   return { calls: admission.loadOf(id), posts: posts.loadOf(id) };
 }
 
-/** What is told of a figure that nobody knows. */
+/** Value for an unknown figure. */
 const unknown = -1;
 
-/** What is used of each quota; what has to be counted is counted now. */
+/** Returns the usage of each quota. Values that need counting are counted now. */
 async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Record<QuotaName, number>>> {
   const nowMs = context.clock.now();
   const { calls, posts } = loadsOf(context, id);
@@ -62,7 +62,7 @@ async function usedOf(context: AdminContext, id: ProjectId): Promise<Readonly<Re
     usage.countDeliveries(),
     usage.countJobs(),
     usage.countToolkits(),
-    // Of very much it takes longer than a statement may.
+    // For very large data, counting takes longer than a statement may run.
     usage.measureStorage().catch(() => unknown),
   ]);
   return {
@@ -86,7 +86,7 @@ function quotaUsage(name: QuotaName, set: Quotas, used: number, refused: number)
   });
 }
 
-/** The quotas of a request: those that are not 0. Undefined, for what stays as it is, when they were not sent. Throws QUOTA_INVALID. */
+/** Returns the quotas of a request that are not 0. Undefined if they were not sent, so that they stay unchanged. Throws QUOTA_INVALID. */
 export function readQuotas(sent: ProjectQuotas | undefined): Quotas | undefined {
   if (sent === undefined) return undefined;
   const set: { -readonly [Name in keyof Quotas]: Quotas[Name] } = {};
@@ -98,7 +98,7 @@ export function readQuotas(sent: ProjectQuotas | undefined): Quotas | undefined 
   return set;
 }
 
-/** Quotas as the administrator reads them: 0 where nothing is set. */
+/** Returns quotas as the administrator sees them; 0 means not set. */
 export function quotasMessage(set: Quotas): ProjectQuotas {
   return create(ProjectQuotasSchema, { ...set });
 }

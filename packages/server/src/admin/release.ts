@@ -9,14 +9,14 @@ import { adminScope } from "./request.ts";
 
 const idsMax = 500;
 
-/** A post to release, or the id of one that is missing. */
+/** A post to release, or the id of a missing one. */
 type Candidate = { id: QuarantineId; isMissing: boolean };
 
-/** The posts of one release, in the order of its results, and the token to go on with. */
+/** Posts of one release in the order of its results, and the token for the next ones. */
 export type ReleaseBatch = { candidates: Candidate[]; nextPageToken: string };
 
 /**
- * Reads which posts a request means. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID, TOOLKIT_NOT_FOUND,
+ * Reads the posts that a request selects. Throws FILTER_REQUIRED, TOO_MANY_IDS, ID_MALFORMED, TIME_RANGE_INVALID, TOOLKIT_NOT_FOUND,
  * PAGE_SIZE_NEGATIVE and PAGE_TOKEN_INVALID.
  */
 export async function findCandidates(
@@ -49,7 +49,7 @@ async function findHeld(
   return ids.map((id) => ({ id, isMissing: false }));
 }
 
-/** The posts there are, the oldest first; then the ids that are none. */
+/** Returns the existing posts, oldest first, then the ids without a post. */
 async function findGiven(
   db: Executor,
   filter: HeldPostFilter,

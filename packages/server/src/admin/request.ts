@@ -5,22 +5,22 @@ import type { ConfirmPolicy } from "@svc/gen/admin";
 import { adminFaults } from "./errors.ts";
 
 const nameCharactersMax = 100;
-// Control and format characters, among them those that turn the direction of text: a name with them shows as another one.
+// Control and format characters, including those that change the direction of text and can make a name look like another one.
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-/** A required name of a project or key, as it was given. Throws NAME_INVALID. */
+/** Returns a required name of a project or key, unchanged. Throws NAME_INVALID. */
 export function requireName(name: string): string {
   if (name.trim() === "" || [...name].length > nameCharactersMax || invisible.test(name))
     throw adminFaults.NAME_INVALID(name, nameCharactersMax);
   return name;
 }
 
-/** The scope of an administrator's list: it spans projects, so no project stands in it. */
+/** Returns the scope of an administrator's list. It covers all projects, so it names none. */
 export function adminScope(call: string, filters: PageScope["filters"] = {}): PageScope {
   return { call, projectId: "", filters };
 }
 
-/** What a person confirms by a request. Undefined, for what stays as it is, when it was not sent. Throws CONFIRM_INVALID. */
+/** Returns the confirmation policy of a request. Undefined if it was not sent, so that it stays unchanged. Throws CONFIRM_INVALID. */
 export async function readConfirmPolicy(
   db: Executor,
   projectId: ProjectId,

@@ -9,7 +9,7 @@ import { quarantinedPostMessage } from "./convert.ts";
 import { adminFaults } from "./errors.ts";
 import { findCandidates } from "./release.ts";
 
-/** The methods of AdminService about a store that was restored from a backup. */
+/** Returns the methods of AdminService for a database restored from a backup. */
 export function restoreMethods({
   db,
   clock,
@@ -44,7 +44,7 @@ function restoreMessage(restore: Restore, { deliveries, jobs }: PausedWork): Res
 
 type Methods = "listQuarantinedPosts" | "getQuarantinedPost" | "releaseQuarantinedPosts";
 
-/** The methods of AdminService about quarantined posts. */
+/** Returns the methods of AdminService for quarantined posts. */
 export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeof AdminService>, Methods> {
   const { sealer, quarantine } = context;
   return {
@@ -64,7 +64,7 @@ export function quarantineMethods(context: AdminContext): Pick<ServiceImpl<typeo
     async releaseQuarantinedPosts(request) {
       const { candidates, nextPageToken } = await findCandidates(context, request);
       const results = [];
-      // One after the other: the oldest first, each in a transaction of its own.
+      // In order, oldest first, each in its own transaction.
       for (const { id, isMissing } of candidates) {
         if (isMissing) results.push({ id, outcome: "missing", accepted: 0, reason: "" });
         else results.push(await quarantine.release(id, { dryRun: request.dryRun }));

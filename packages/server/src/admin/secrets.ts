@@ -6,7 +6,7 @@ import { isDeploymentSecretName, isDeploymentSecretValue } from "@svc/node";
 import type { AdminContext } from "./context.ts";
 import { adminFaults } from "./errors.ts";
 
-/** The methods of AdminService about what the deployment itself keeps secret. */
+/** Returns the methods of AdminService for secrets of the deployment itself. */
 export function secretMethods({
   deploymentSecrets,
 }: AdminContext): Pick<

@@ -12,7 +12,7 @@ import { usageMethods } from "./quotas.ts";
 import { quarantineMethods, restoreMethods } from "./restores.ts";
 import { secretMethods } from "./secrets.ts";
 
-/** The methods of AdminService about the vault key. */
+/** Returns the methods of AdminService for the vault key. */
 function vaultMethods({
   db,
   rotateVault,
@@ -37,7 +37,7 @@ function rotationMessage(rotation: VaultRotation): VaultRotationMessage {
   });
 }
 
-/** AdminService over one store. Whoever reaches it is the administrator: the auth gate lets nobody else through. */
+/** Creates AdminService for a database. Every caller is the administrator, because the auth gate admits no other. */
 export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {
   return {
     ...projectMethods(context),

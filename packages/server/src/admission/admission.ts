@@ -11,31 +11,31 @@ import {
   Rate,
 } from "@svc/core";
 
-/** What a project has under way at this node, and what it did since the node began. */
+/** A project's running calls on this node, and its counts since the node started. */
 export type ProjectLoad = {
   readonly projectId: ProjectId;
   readonly calls: Rate;
   concurrentCalls: number;
   openStreams: number;
   callsTotal: number;
-  /** Refusals by the quota they are of. */
+  /** Refused requests by quota. */
   readonly refusals: Map<QuotaName, number>;
 };
 
-/** What is admitted: a call that ends with its answer, or a stream that is open as long as its caller likes. */
+/** Kind of an admitted request: a call that ends with its answer, or a stream that stays open. */
 export type RequestKind = "call" | "stream";
 
-/** Lets the requests of projects in, each within the project's quotas. What one project has under way is nothing to another. */
+/** Admits projects' requests within their quotas. Projects do not affect each other. */
 export type Admission = {
-  /** Lets a request in, or says why not, and counts that. What is let in is given back once, by `leave`. */
+  /** Admits a request, or returns the reason for refusing it, and counts it. Call `leave` once for an admitted request. */
   enter(
     projectId: ProjectId,
     set: Quotas | undefined,
     kind: RequestKind,
   ): { readonly leave: () => void } | { readonly refusal: Fault };
-  /** Notes a fault that a method answered a project: refusals by quotas are counted. */
+  /** Records a fault returned to a project: refusals by quotas are counted. */
   noteFault(projectId: ProjectId, fault: Fault): void;
-  /** What a project has under way here; undefined for one that has called nothing. */
+  /** Returns a project's running calls on this node; undefined if it has made none. */
   loadOf(projectId: ProjectId): ProjectLoad | undefined;
   loads(): Iterable<ProjectLoad>;
 };
@@ -44,9 +44,9 @@ const quotaOfReason: ReadonlyMap<string, QuotaName> = new Map(
   Object.entries(quotas).map(([name, { reason }]) => [reason, name as QuotaName]),
 );
 
-/** Makes the admission of a node. Everything is in memory: a request costs a look into a map. */
+/** Creates the admission of a node. Everything is in memory; a request costs one map lookup. */
 export function createAdmission({ clock }: { clock: Clock }): Admission {
-  // As many as there are projects, which an administrator makes.
+  // Bounded by the number of projects, which only an administrator creates.
   const loads = new Map<ProjectId, ProjectLoad>();
   const loadOf = (projectId: ProjectId): ProjectLoad => {
     let load = loads.get(projectId);

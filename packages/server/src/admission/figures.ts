@@ -3,7 +3,7 @@ import type { PostLoad, PostQuotas } from "@svc/node";
 import type { Admission, ProjectLoad } from "./admission.ts";
 import type { ProjectFigures } from "./project-metrics.ts";
 
-/** What each project did at this node since it began: its calls, and the posts it received. */
+/** Yields each project's activity on this node since its start: calls, and received posts. */
 export function* figuresOfProjects(
   admission: Pick<Admission, "loads" | "loadOf">,
   posts: Pick<PostQuotas, "loads" | "loadOf">,
@@ -23,7 +23,7 @@ export function* figuresOfProjects(
   }
 }
 
-/** What a project was refused here, by quota: its calls and the posts that it would have received. */
+/** Returns a project's refusals on this node by quota, for calls and posts. */
 export function refusalsOf(
   calls: Pick<ProjectLoad, "refusals"> | undefined,
   posts: Pick<PostLoad, "refusals"> | undefined,

@@ -2,7 +2,7 @@ import { type ProjectId, type QuotaName, quotaNames } from "@svc/core";
 import { Counter, type Registry } from "prom-client";
 import { type Figures, TopProjects } from "./top-projects.ts";
 
-/** What a project did at this node since it began; each figure only grows. */
+/** A project's counts on this node since its start. They only grow. */
 export type ProjectFigures = {
   readonly projectId: ProjectId;
   readonly calls: number;
@@ -10,7 +10,7 @@ export type ProjectFigures = {
   readonly refusals: ReadonlyMap<QuotaName, number>;
 };
 
-/** The families of projects: those that do most are told apart at each scrape, the rest is `other`. */
+/** Registers the project metrics. Each scrape names the most active projects; the rest is `other`. */
 export function registerProjects(registers: Registry[], projects: () => Iterable<ProjectFigures>): void {
   const top = new TopProjects();
   const calls: Counter<"project"> = new Counter({
@@ -18,7 +18,7 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
     help: "Calls of projects, the twenty busiest by name.",
     labelNames: ["project"],
     registers,
-    // One look a scrape serves all three: a registry collects its metrics in the order they were made in.
+    // One count per scrape serves all three metrics, because a registry collects them in the order of their creation.
     collect: () => {
       const before = top.named;
       const named = top.look(figuresOf(projects()));
@@ -55,7 +55,7 @@ export function registerProjects(registers: Registry[], projects: () => Iterable
 function* figuresOf(projects: Iterable<ProjectFigures>): Iterable<readonly [ProjectId, Figures]> {
   for (const { projectId, calls, posts, refusals } of projects) {
     const refused = quotaNames.map((name) => refusals.get(name) ?? 0);
-    // Who is refused everything is to be seen by name as well.
+    // A project whose requests are all refused must appear by name too.
     const use = refused.reduce((sum, count) => sum + count, calls + posts);
     yield [projectId, [use, calls, posts, ...refused]];
   }

@@ -1,33 +1,33 @@
 import type { ProjectId } from "@svc/core";
 
-/** What projects did since the last look, by project: those that are told apart, and all the others as one. */
+/** Projects' activity since the last count: by name for the most active ones, all others as one. */
 export type ReportedUse = ReadonlyMap<string, readonly number[]>;
 
-/** How many projects are told apart; the rest is `other`. */
+/** Maximum number of named projects; the rest is `other`. */
 const namedMax = 20;
-/** What a project did before counts half as much at each look as what it did since. */
+/** Factor for a project's earlier activity at each count. */
 const forgetting = 0.5;
-/** A newcomer takes a place when it does this much more than who has it: names that come and go are of no use in a graph. */
+/** Factor by which a new project must exceed a named one to replace it. Frequent changes of names would make graphs useless. */
 const lead = 2;
 
-/** A project's figures, each of which only grows; the first says how much it does. */
+/** A project's counts, which only grow. The first measures its activity. */
 export type Figures = readonly [use: number, ...others: number[]];
 
 /**
- * Tells the projects apart that do most, so that a metric has few labels however many there are. Each look answers what was done
- * since the one before, so what is counted with it only grows, also where a project's place goes to another.
+ * Names the most active projects, so that a metric has few labels for any number of projects. Each count returns the activity since the one
+ * before, so sums only grow, even if a project is replaced.
  */
 export class TopProjects {
   readonly #before = new Map<ProjectId, Figures>();
   readonly #use = new Map<ProjectId, number>();
   #told: ReadonlySet<ProjectId> = new Set();
 
-  /** Who is told apart now. */
+  /** Currently named projects. */
   get named(): ReadonlySet<ProjectId> {
     return this.#told;
   }
 
-  /** What was done since the last look. Whoever is told apart anew begins with it. */
+  /** Returns the activity since the last count. A newly named project starts with that. */
   look(figures: Iterable<readonly [ProjectId, Figures]>): ReportedUse {
     const deltas: [ProjectId, number[]][] = [];
     for (const [id, now] of figures) {

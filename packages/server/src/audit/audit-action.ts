@@ -2,14 +2,14 @@ import { Fault, type ProjectPrincipal } from "@svc/core";
 import type { EnterAction } from "@svc/node";
 import type { AuditedAction, AuditLog } from "./log.ts";
 
-/** How the audit log calls the end of what rejected: the code of its fault, or `internal`. */
+/** Returns the audit log's outcome for a rejection: the code of its fault, or `internal`. */
 export function outcomeOf(error: unknown): string {
   return error instanceof Fault ? error.code : "internal";
 }
 
 /**
- * Does what a person does on a page of the service, with no call of the contract, entered in the audit log as a call is: before it is done,
- * with its outcome after it. `outcome` tells of what was done and came to nothing all the same; by default it is `ok`.
+ * Executes a person's action on a page of the service, without an API call, and records it like a call: before the execution, with the
+ * outcome afterwards. `outcome` maps a result to another outcome than `ok`.
  */
 export async function auditAction<Result>(
   audit: AuditLog,
@@ -28,7 +28,7 @@ export async function auditAction<Result>(
   }
 }
 
-/** Makes what enters the deeds of a caller who is no call of the API, as `enterCalls` does those that are. */
+/** Returns a function that records a caller's actions that are not API calls, as `enterCalls` does for calls. */
 export function actionAuditor(log: AuditLog, actor: ProjectPrincipal): EnterAction {
   return ({ action, subject, entityId = "" }, act) =>
     auditAction(log, { actor, action, projectId: actor.projectId, subject, entityId }, act);

@@ -2,32 +2,32 @@ import type { AuditChain } from "@svc/db/audit/chains";
 import type { AuditEvent } from "@svc/db/audit/list";
 import { type ChainKey, eventMac, isSame, linkHash } from "./chain.ts";
 
-/** Something that is wrong with a row of a chain, or with the chain: `position` is 0 then. */
+/** A fault of a row in a chain, or of the chain itself; `position` is then 0. */
 export type RowFault = {
   readonly position: number;
-  /** Empty where there is no row. */
+  /** Empty if there is no row. */
   readonly eventId: string;
   readonly kind: "changed" | "removed" | "moved" | "head";
   /** For people. */
   readonly message: string;
 };
 
-/** Rows in the order of their places, the one at `after` before them; `end`: the end of the chain, where they reach it. */
+/** Rows in the order of their positions, starting with the one at `after`. `end`: end of the chain, if they reach it. */
 type Rows = {
   readonly rows: readonly AuditEvent[];
   readonly after: number;
   readonly end: Pick<AuditChain, "length" | "hash"> | undefined;
 };
 
-// How far a row is looked for that says what it said elsewhere, and for how many of them.
+// Maximum distance at which a moved row is searched, and maximum number of faults for which it is searched.
 const reachPlaces = 25;
 const movedMax = 20;
 
-/** Compares rows with their macs, with the links between them and with the end of the chain. */
+/** Compares rows with their MACs, with the links between them and with the end of the chain. */
 export function compareRows(key: ChainKey, { rows, after, end }: Rows): RowFault[] {
   const faults: RowFault[] = [];
   let at = after;
-  // The hash of the row before; undefined where that is not known to be as it was.
+  // Hash of the previous row; undefined if that row may be changed.
   let before: Buffer | undefined = after === 0 ? Buffer.alloc(0) : undefined;
   for (const row of rows) {
     const position = row.position ?? 0;
@@ -66,7 +66,7 @@ function rowFault(
   return isLinked ? undefined : changedFault(row, "its hash");
 }
 
-/** Where a row stood that says what it always said. */
+/** Returns the original position of an unchanged row. */
 function placeOf(key: ChainKey, row: AuditEvent): number | undefined {
   const position = row.position ?? 0;
   for (let place = Math.max(1, position - reachPlaces); place <= position + reachPlaces; place++) {

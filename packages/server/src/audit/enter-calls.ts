@@ -8,8 +8,8 @@ import { type AuditRule, readAuditRule } from "./rules.ts";
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
- * The implementation of a service, each of whose calls that is declared as audited is entered before it is carried out, and gets its outcome
- * after it. Throws as `readAuditRule`, of calls of svc.v1.
+ * Returns a service implementation that records each audited call before its execution, and its outcome afterwards. Throws like
+ * `readAuditRule`, for calls of svc.v1.
  */
 export function enterCalls<Implementation extends object>(
   service: DescService,
@@ -42,7 +42,7 @@ function entered(rule: AuditRule, method: Method, log: AuditLog): Method {
   };
 }
 
-/** Of a stream the outcome is that of its end: `canceled` where the caller left before it. */
+/** For a stream, the outcome is that of its end: `canceled` if the caller left before. */
 function enteredStream(rule: AuditRule, method: Method, log: AuditLog): Method {
   return async function* (request, context) {
     const { id } = await enterCall(rule, log, request, context);
@@ -67,7 +67,7 @@ async function enterCall(rule: AuditRule, log: AuditLog, request: Message, conte
   return { id: await log.enter({ actor, action: rule.action, projectId, subject, entityId }), projectId };
 }
 
-/** What is known of a deed once it is done: what it made, and of which project that is. */
+/** Returns data about an action that is known only afterwards: the created object, and its project. */
 function madeBy(rule: AuditRule, response: Message, projectId: ProjectId | undefined): Omit<ActionEnd, "outcome"> {
   const made = rule.made?.(response);
   const owner = projectId ?? readProject(rule.madeProjectId?.(response));

@@ -12,42 +12,42 @@ import { deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db/audi
 import type { Database } from "@svc/db/connect";
 import type { AuditActor } from "@svc/db/schema/words";
 
-/** Who does something: a caller, a person who showed a key on a page or has a link, or the service itself. */
+/** Actor of an action: a caller, a person who used a key or a link on a page, or the service itself. */
 export type Actor =
   | Principal
   | { readonly kind: "key"; readonly keyId: KeyId }
   | { readonly kind: "link" }
   | { readonly kind: "service" };
 
-/** Something that is about to be done. `projectId`: undefined for the deployment. */
+/** An action before its execution. `projectId` undefined: the deployment. */
 export type AuditedAction = {
   readonly actor: Actor;
   readonly action: string;
   readonly projectId: ProjectId | undefined;
   readonly subject: string;
-  /** The entity or the person that it is about; empty for none. */
+  /** Entity or person that the action concerns; empty for none. */
   readonly entityId: string;
 };
 
-/** How something ended, and what is known of it only then. */
+/** Outcome of an action, and data known only afterwards. */
 export type ActionEnd = {
   readonly outcome: string;
   readonly subject?: string | undefined;
   readonly projectId?: ProjectId | undefined;
 };
 
-/** The audit log as those write it who do something. */
+/** Writer of the audit log. */
 export type AuditLog = {
-  /** Enters a deed before it is done: it is not done where this rejects. */
+  /** Records an action before its execution. If this rejects, the action must not run. */
   enter(deed: AuditedAction): Promise<AuditId>;
-  /** Notes how it ended. Never rejects: what cannot be noted reads as `unknown`. */
+  /** Records the outcome. Never rejects; an outcome that cannot be recorded reads as `unknown`. */
   end(id: AuditId, end: ActionEnd): Promise<void>;
 };
 
-// Of ids, slugs and names, which are shorter: what a request holds before anything of it was checked.
+// Ids, slugs and names are shorter. Applied to unchecked content of a request.
 const subjectCharactersMax = 200;
 
-/** Makes the log of a node. */
+/** Creates the audit log of a node. */
 export function createAuditLog(options: {
   readonly db: Database;
   readonly clock: Clock;
@@ -59,7 +59,7 @@ export function createAuditLog(options: {
     async enter({ actor, action, projectId, subject, entityId }) {
       const at = clock.now();
       const id = createId("aud", at);
-      // Another node may have begun the key that the digest is made with.
+      // Another node may have created the key of the digest.
       if (projectId !== undefined && entityId !== "") await sealer.ready([projectId]);
       const entityDigest = projectId === undefined || entityId === "" ? null : sealer.entityDigest(projectId, entityId);
       await insertAuditEvent(db, {
@@ -74,7 +74,7 @@ export function createAuditLog(options: {
   };
 }
 
-/** As the store names who does something. */
+/** Returns the actor as stored in the database. */
 function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
   if ("keyId" in actor) return { actor: "key", actorId: uuidOfId(actor.keyId) };
   return { actor: actor.kind, actorId: null };

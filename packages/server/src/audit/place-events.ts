@@ -22,7 +22,7 @@ import { type AuditEvent, deploymentProject, insertAuditEvent } from "@svc/db/au
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { chainContext, eventMac, headMac, isSame, linkHash, openChainKey } from "./chain.ts";
 
-/** What places are given with. `broken`: chains that were changed, to which nothing is added. */
+/** Dependencies of placing rows in chains. `broken`: chains that were changed and get no further rows. */
 export type PlacingOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -31,20 +31,23 @@ export type PlacingOptions = {
   readonly onBroken: (projectId: ProjectId, why: string) => void;
 };
 
-/** The action of a destructive call of a tool that was sent. */
+/** Action for sending a destructive tool call. */
 export const sentAction = "ToolCall.Send";
-/** The action by which the chain of the deployment knows of the others. */
+/** Action by which the deployment's chain records the start of other chains. */
 export const beginAction = "AuditLog.BeginChain";
 
 const rowsAtOnce = 500;
-// Longer than any call takes.
+// Milliseconds after which an outcome is unknown: longer than any call takes.
 const unknownAfterMs = 120_000;
 
-/** Gives the entries that have none their places, as many as are read at once. Answers whether there may be more; false also while another node does it. */
+/**
+ * Places unplaced rows in their chains, as many as one read returns. Returns true if there may be more; false also if another node is doing
+ * it.
+ */
 export async function placeEvents(options: PlacingOptions): Promise<boolean> {
   const { db, clock, broken } = options;
   const wanted = { unknownBefore: clock.now() - unknownAfterMs, without: [...broken] };
-  // Nearly always there are none, and then this is one statement.
+  // Usually there are none, and this one statement is enough.
   if (!(await hasUnchainedAuditEvents(db, wanted))) return false;
   return withTransaction(db, async (tx) => {
     if (!(await lockAuditChains(tx))) return false;
@@ -66,14 +69,14 @@ function sentUuids(events: readonly AuditEvent[]): string[] {
   return events.flatMap(({ id, action }) => (action === sentAction ? [uuidOfId(id)] : []));
 }
 
-/** An entry as it stays. The ledger names the entity of a call, whose statements know no key. */
+/** Returns the final form of a row. The ledger provides the entity of a call, because its statements have no key. */
 function finished(event: AuditEvent, entities: ReadonlyMap<string, string>, { sealer }: PlacingOptions) {
   const entity = event.action === sentAction ? entities.get(uuidOfId(event.id)) : undefined;
   const entityDigest = entity === undefined ? event.entityDigest : sealer.entityDigest(event.projectId, entity);
   return { ...event, entityDigest, outcome: event.outcome ?? "unknown" };
 }
 
-/** The chain of a project that has none. That of the deployment tells of it: it cannot be gone without a trace. */
+/** Creates the chain of a project. The deployment's chain records it, so it cannot disappear unnoticed. */
 async function beginChain(tx: Executor, projectId: ProjectId, { clock, sealer }: PlacingOptions): Promise<AuditChain> {
   const key = sealer.seal(generateDataKeySecret(), chainContext(projectId));
   const at = clock.now();
@@ -103,7 +106,7 @@ async function extendChain(tx: Executor, { chain, events }: Extension, options: 
   await putAuditChain(tx, { ...chain, length, hash, mac: headMac(key, { length, hash }) });
 }
 
-/** What follows an end that was changed would make it look right. */
+/** Rows added after a changed end would make the end look valid. */
 function openOrTell(chain: AuditChain, { sealer, broken, onBroken }: PlacingOptions) {
   const tell = (why: string) => {
     broken.add(chain.projectId);

@@ -8,9 +8,9 @@ import {
 } from "@bufbuild/protobuf";
 import { Audited, audit_entity, audit_result, audit_subject, audited } from "@svc/gen/options";
 
-/** What the audit log has of a call: readers of its request, and of its response. Undefined where a call names nothing. */
+/** Audit data of a call: readers of its request and of its response. Undefined if a call has no such field. */
 export type AuditRule = {
-  /** `AdminService.CreateApiKey`. */
+  /** For example `AdminService.CreateApiKey`. */
   readonly action: string;
   readonly subject: ReadText | undefined;
   readonly entity: ReadText | undefined;
@@ -19,12 +19,12 @@ export type AuditRule = {
   readonly madeProjectId: ReadText | undefined;
 };
 
-/** Reads one text of a message; empty where a message on the way is unset. */
+/** Reads a text of a message; empty if a message on the path is not set. */
 export type ReadText = (message: Message) => string;
 
 /**
- * How a call is entered in the audit log; undefined for one that is not. Throws an Error for a call that does not say, that names a field that it does
- * not have, or that is entered and takes a stream: such a server must not start.
+ * Returns how a call is recorded in the audit log; undefined if it is not. Throws an Error for a call without a declaration, with an
+ * unknown field, or audited with a request stream: such a server must not start.
  */
 export function readAuditRule(method: DescMethod): AuditRule | undefined {
   const name = `${method.parent.typeName}/${method.name}`;
@@ -64,7 +64,7 @@ function pathReader(desc: DescMessage, path: string, name: string): ReadText | u
   };
 }
 
-/** The fields on the way; undefined where there is no such way to a text. */
+/** Returns the fields on the path; undefined if it does not lead to a text. */
 function fieldsOf(desc: DescMessage, path: string): DescField[] | undefined {
   const fields: DescField[] = [];
   let at: DescMessage | undefined = desc;

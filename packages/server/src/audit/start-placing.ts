@@ -6,7 +6,7 @@ import { placeEvents } from "./place-events.ts";
 
 const everyMs = 2_000;
 
-/** Gives entries of the audit log their places, two seconds after they were made at most: until then they can be removed unseen. */
+/** Places rows of the audit log in their chains, at most two seconds after their creation. Until then, their removal goes unnoticed. */
 export function startPlacing(options: {
   readonly db: Database;
   readonly clock: Clock;

@@ -12,13 +12,13 @@ import { type ChainKey, headMac, isSame, openChainKey } from "./chain.ts";
 import { compareRows, type RowFault } from "./compare-rows.ts";
 import { beginAction } from "./place-events.ts";
 
-/** Something that is wrong in the log. `position` 0: of the chain as a whole. */
+/** A fault of the log. `position` 0: of the chain as a whole. */
 export type AuditFault = RowFault & { readonly projectId: ProjectId };
 
-/** Up to where the log was compared: behind a place of a chain, or behind a chain. */
+/** Position up to which the log was verified: after a position of a chain, or after a chain. */
 export type VerifyPosition = { readonly projectId: ProjectId; readonly after: number | "end" };
 
-/** What the comparison of a part of the log found. `next` is undefined at the end of it. */
+/** Result of verifying a part of the log. `next` is undefined at the end. */
 export type VerifyResult = {
   readonly checked: number;
   readonly faults: readonly AuditFault[];
@@ -26,17 +26,17 @@ export type VerifyResult = {
   readonly next: VerifyPosition | undefined;
 };
 
-/** Where the log is compared with. */
+/** Dependencies of verifying. */
 export type VerifyOptions = { readonly db: Executor; readonly sealer: Sealer };
 
 /** Before the first chain. */
 export const verifyStart: VerifyPosition = { projectId: deploymentProject, after: 0 };
 
-// They are compared within 5 ms.
+// Rows per part: verified within 5 ms.
 const rowsAtOnce = 400;
 const positionMax = 2_147_483_647;
 
-/** Compares the next rows of the log, those of one chain at most, with what their places were made with. */
+/** Verifies the next rows of the log, of at most one chain, against their MACs and hashes. */
 export async function verifyPart(options: VerifyOptions, from: VerifyPosition): Promise<VerifyResult> {
   const { db, sealer } = options;
   const chain = await findAuditChainFrom(db, from.projectId, from.after === "end");
@@ -55,7 +55,7 @@ export async function verifyPart(options: VerifyOptions, from: VerifyPosition): 
     };
   const isWhole = isSame(headMac(key, chain), chain.mac);
   const to = isWhole ? chain.length : positionMax;
-  // With the one before, whose hash the first is linked to.
+  // Includes the previous row, whose hash links to the first one.
   const rows = await listChainedAuditEvents(db, projectId, { from: after, to, limit: rowsAtOnce + 1 });
   const isEnd = rows.length <= rowsAtOnce;
   const end = isWhole && isEnd ? chain : undefined;
@@ -83,7 +83,7 @@ function openKey(chain: AuditChain, sealer: Sealer): ChainKey | undefined {
   }
 }
 
-/** Chains that the deployment's says were begun, and that are not there. */
+/** Finds chains whose start the deployment's chain records, but that do not exist. */
 async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<AuditFault[]> {
   const begun = rows.flatMap(({ action, subject }) => (action === beginAction ? (parseId("prj", subject) ?? []) : []));
   const there = await findChainedProjects(db, begun);
@@ -91,7 +91,7 @@ async function findGone(db: Executor, rows: readonly AuditEvent[]): Promise<Audi
   return gone.map((projectId) => ({ ...headFault("the chain was removed"), projectId }));
 }
 
-/** Rows that stand in no chain, before the first place of theirs or behind its end. */
+/** Finds rows outside every chain: before its first position or after its end. */
 async function findLost(db: Executor): Promise<AuditFault[]> {
   const broken = await findBrokenAuditChains(db);
   return broken.map(({ projectId, ...chain }) => ({ ...headFault(lostWords(chain)), projectId }));

@@ -1,23 +1,23 @@
 import { type Clock, LeastRecentlyUsed } from "@svc/core";
 import { withinDeadline } from "../store-deadline.ts";
 
-/** What the store has by the digests of secrets, as it was at most a second ago. */
+/** Caches database rows by the digests of secrets, for at most a second. */
 export type FreshCache<Found> = {
-  /** Undefined when there is none. Rejects when the store is away or late. */
+  /** Undefined if none exists. Rejects if the database is unavailable or late. */
   find(digest: Buffer): Promise<Found | undefined> | Found | undefined;
-  /** Forgets what is meant, so that it is read anew the next time. */
+  /** Forgets matching entries, so that they are read again. */
   forgetWhere(isMeant: (found: Found) => boolean): void;
 };
 
 type Entry<Found> = { found: Found | undefined; untilMs: number };
 
-/** So long what ends at another node may go on at this one. */
+/** Maximum delay until a change by another node applies here, milliseconds. */
 const freshMs = 1_000;
-// Known ones are as many as are in use. Unknown ones are as many as somebody cares to try, so they are few here.
+// Maximum cached entries. The found ones are those in use. Failed lookups are cached less, because callers may try any number of secrets.
 const knownMax = 10_000;
 const unknownMax = 1_000;
 
-/** Makes the cache over `load`; lookups of one digest at the same time share one. They reject with StoreLateError after `deadlineMs`. */
+/** Creates a cache over `load`. Simultaneous lookups of a digest share one load. They reject with StoreLateError after `deadlineMs`. */
 export function createFreshCache<Found extends object>({
   clock,
   deadlineMs,
@@ -35,7 +35,7 @@ export function createFreshCache<Found extends object>({
     const untilMs = clock.now() + freshMs;
     try {
       const found = await withinDeadline(loadOne(digest), deadlineMs);
-      // After a `forget` this answer may be older than what it was for: it serves its caller and is not kept.
+      // After a `forget`, this result may be outdated: its caller gets it, but it is not cached.
       if (mine === loading) {
         if (found === undefined) {
           known.delete(text);

@@ -22,20 +22,20 @@ import type { KeyUse } from "./key-use.ts";
 import type { OpenCalls } from "./open-calls.ts";
 import type { CallRules, RequiredRole } from "./required-role.ts";
 
-/** What the gate decides with. `rules` is read at each call: the router's calls are known after the gate is made. */
+/** Dependencies of the gate. `rules` is read at each call, because the router's calls are registered after the gate. */
 export type GateOptions = {
   rules: () => CallRules;
   keys: KeyCache;
   use: KeyUse;
   clock: Clock;
-  /** Has the keys of a caller's project at hand. */
+  /** Loads the keys of a caller's project. */
   sealer: Pick<Sealer, "ready">;
   adminToken: string | undefined;
-  /** Those of the console; undefined without one. */
+  /** Sessions of the console; undefined without a console. */
   sessions: Sessions | undefined;
-  /** Ends calls whose callers may not make them any more. */
+  /** Ends calls whose callers lose their permission. */
   openCalls: OpenCalls;
-  /** Lets the requests of projects in, within their quotas. */
+  /** Admits requests of projects within their quotas. */
   admission: Admission;
   mapError: CallErrorMapper;
 };
@@ -45,17 +45,17 @@ export type IncomingCall = {
   readonly method: DescMethod;
   readonly authorization: string | null;
   readonly call: Call | undefined;
-  /** How to wait for a key that the store is asked for; a plain `await` where nothing is to be held back meanwhile. */
+  /** How to wait for the lookup of a key. Default: a plain `await`, if nothing is paused in between. */
   readonly wait: KeyLookupWait | undefined;
 };
 
 /**
- * Lets a call in before its body is read: refuses whoever may not make it, or has made as many as its project may, with Connect's error.
- * Resolves with the caller; undefined for a call that needs no key.
+ * Admits a call before its body is read. Rejects with Connect's error if the caller lacks permission or exceeds a quota. Resolves with the
+ * caller; undefined for a call that needs no key.
  */
 export type Gate = (arrival: IncomingCall) => Promise<Principal | undefined>;
 
-/** Makes the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
+/** Creates the gate. Bearers are looked up by digest; the administrator's is compared in constant time. */
 export function createGate(options: GateOptions): Gate {
   const { adminToken, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);
@@ -85,13 +85,13 @@ export function createGate(options: GateOptions): Gate {
       watchCall(openCalls, identify, call);
       return principal;
     } catch (error) {
-      // No interceptor has begun: whoever asks the gate answers what it throws.
+      // No interceptor has run yet, so the caller of the gate answers the error.
       throw toConnectError(mapError(error, call));
     }
   };
 }
 
-/** A stream is open for hours, and a call may wait: it ends with the key of its caller, or with the session or the seat of its page. */
+/** Streams stay open for hours, and calls may wait. They end with the caller's key, or with the session or seat of its page. */
 function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, call: Call | undefined): void {
   if (call?.end === undefined) return;
   const [watched, leave] = [watch(identify, call.end), call.leave];
@@ -102,7 +102,7 @@ function watchCall({ watch }: OpenCalls, identify: () => Promise<Principal>, cal
   };
 }
 
-/** The gate as Connect's handlers ask it: the caller is left in `principalContext`. */
+/** Adapts the gate for Connect's handlers. It stores the caller in `principalContext`. */
 export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise<void> {
   return async ({ method, requestHeader, values }) => {
     const authorization = requestHeader.get("authorization");
@@ -113,12 +113,12 @@ export function createRequestGate(admit: Gate): (ctx: HandlerContext) => Promise
 }
 
 /**
- * Finds who sends an Authorization header. Rejects with API_KEY_MISSING or API_KEY_INVALID, because the store is away, or as `wait`
- * does.
+ * Identifies the sender of an Authorization header. Rejects with API_KEY_MISSING or API_KEY_INVALID, if the database is unavailable, or
+ * like `wait`.
  */
 export type Authenticate = (authorization: string | null, wait?: KeyLookupWait) => Promise<Principal>;
 
-/** Makes the authenticator of a node. */
+/** Creates the authenticator of a node. */
 export function createAuthenticator({
   keys,
   use,
@@ -137,7 +137,7 @@ export function createAuthenticator({
     const digest = digestSecret(bearer);
     if (adminDigest !== undefined && timingSafeEqual(digest, adminDigest)) return { kind: "admin" };
     const found = keys.find(digest);
-    // What the call reads may be sealed by another node, with a key that is new here. One wait for both.
+    // Another node may have sealed the call's data with a key that is new here. Both are awaited at once.
     const key = found instanceof Promise ? await wait(found.then(withDataKeys)) : found;
     if (key === undefined || !isValidKey(key, clock.now())) throw serverFaults.API_KEY_INVALID(isMistyped(bearer));
     const loading = sealer.ready([key.projectId]);
@@ -161,12 +161,12 @@ function assertUnbound(method: DescMethod, principal: Principal): void {
   throw bindingFaults.CALL_NOT_FOR_BOUND(`${method.parent.typeName}/${method.name}`, principal.binding);
 }
 
-/** Whether a text that should be a generated key has a typing error; a bootstrap key has no form to judge it by. */
+/** True if a text that should be a generated key has a typing error. Bootstrap keys have no form to check. */
 function isMistyped(bearer: string): boolean {
   return bearer.startsWith("svc_") && !isWellFormedApiKey(bearer);
 }
 
-/** The token of an `Authorization: Bearer` header; the scheme's case does not matter (RFC 9110, 11.1). */
+/** Returns the token of an `Authorization: Bearer` header. The scheme ignores case (RFC 9110, 11.1). */
 export function bearerOf(header: string | null): string | undefined {
   if (header === null || !/^bearer /i.test(header)) return undefined;
   return header.slice("bearer ".length).trim() || undefined;

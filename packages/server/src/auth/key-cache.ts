@@ -5,20 +5,20 @@ import { type CallerKey, findCallerKey } from "@svc/db/keys/repo";
 import { storeDeadlineMs } from "../store-deadline.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 
-/** API keys by the digest of their text, each with its project's quotas and what a person confirms of their calls, as the store had them at most a second ago. */
+/** Caches API keys by the digest of their text for at most a second, with their project's quotas and confirmation policy. */
 export type KeyCache = {
-  /** The key, also when it is expired or revoked; undefined when there is none. Rejects when the store is away or late. */
+  /** Returns the key, even if it is expired or revoked; undefined if none exists. Rejects if the database is unavailable or late. */
   find(digest: Buffer): Promise<CallerKey | undefined> | CallerKey | undefined;
-  /** Forgets a key, so that the next call reads it anew: for the node that revokes it. */
+  /** Forgets a key that this node revokes, so that the next call reads it again. */
   forget(id: KeyId): void;
-  /** Forgets the keys of a project: for the node that changes its quotas. */
+  /** Forgets the keys of a project whose quotas this node changes. */
   forgetProject(id: ProjectId): void;
 };
 
-/** What keys are read with; a lookup rejects with StoreLateError after `deadlineMs`, 15 s unless stated. */
+/** Dependencies of reading keys. A lookup rejects with StoreLateError after `deadlineMs`, default 15 s. */
 type KeyCacheOptions = { db: Executor; clock: Clock; deadlineMs?: number };
 
-/** Makes the cache; lookups of one key at the same time share one query. */
+/** Creates the cache. Simultaneous lookups of a key share one query. */
 export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyCacheOptions): KeyCache {
   const keys = createFreshCache({ clock, deadlineMs, load: (digest) => findCallerKey(db, digest) });
   return {
@@ -28,22 +28,22 @@ export function createKeyCache({ db, clock, deadlineMs = storeDeadlineMs }: KeyC
   };
 }
 
-/** Whether a key is neither revoked nor expired. */
+/** True if a key is neither revoked nor expired. */
 export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowMs: number): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
 }
 
-/** Whoever calls with a key, bound as the key is. */
+/** Returns the principal of a key, with the key's scope. */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
   const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own, agentTools } = key;
   const confirm = confirmRulesOf(projectConfirm, own);
   return { kind: "project", projectId, keyId, role, quotas, binding: bindingOf(key), confirm, agentTools };
 }
 
-/** Waits for a key that the store is asked for, in place of a plain `await`: for what is to be held back meanwhile. */
+/** Waits for the lookup of a key instead of a plain `await`, and pauses other work in between. */
 export type KeyLookupWait = <Found>(lookup: Promise<Found>) => Promise<Found>;
 
-/** Where the HTTP layer leaves a call's KeyLookupWait for the gate. */
+/** Context in which the HTTP layer stores a call's KeyLookupWait for the gate. */
 export const keyLookupContext: ContextKey<KeyLookupWait | undefined> = createContextKey<KeyLookupWait | undefined>(
   undefined,
   { description: "svc key lookup" },

@@ -3,18 +3,18 @@ import type { Executor } from "@svc/db/connect";
 import { touchApiKeys } from "@svc/db/keys/repo";
 import { startLoop } from "../loop.ts";
 
-/** Notes when keys are used. */
+/** Records when keys are used. */
 export type KeyUse = {
-  /** Costs a look into a map: a key is written at most once a minute, many in one statement. */
+  /** Costs one map lookup. A key is written at most once a minute, many keys in one statement. */
   note(id: KeyId): void;
-  /** Writes what is noted. */
+  /** Writes the recorded uses and stops. */
   stop(): Promise<void>;
 };
 
 const everyMs = 60_000;
 const flushMs = 5_000;
 
-/** Starts noting. What cannot be written goes to `onError` and is tried again with the next use. */
+/** Starts recording. Failed writes are passed to `onError` and retried with the next use. */
 export function startKeyUse({
   db,
   clock,

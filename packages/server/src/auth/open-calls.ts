@@ -1,17 +1,17 @@
 import { type Clock, Fault } from "@svc/core";
 import { startLoop } from "../loop.ts";
 
-/** Calls under way, each of which goes on only while its caller may make it: streams, and whatever else takes longer than a second. */
+/** Running calls that must end if their callers lose their permission: streams, and any call longer than a second. */
 export type OpenCalls = {
-  /** Has `end` end a call once `authenticate` rejects with a fault. */
+  /** Calls `end` when `authenticate` rejects with a fault. */
   watch(authenticate: () => Promise<unknown>, end: (fault: Fault) => void): CallWatch;
-  /** Looks after none any more. */
+  /** Stops watching calls. */
   stop(): Promise<void>;
 };
 
-/** The watch over one call. */
+/** The watch of one call. */
 export type CallWatch = {
-  /** Looks once more before an answer is given, if the call took longer than a second. Rejects with the fault that ends the call. */
+  /** Checks again before the answer if the call took longer than a second. Rejects with the fault that ends the call. */
   confirm(): Promise<unknown> | undefined;
   /** Ends the watch. */
   end(): void;
@@ -23,12 +23,12 @@ type WatchedCall = {
   readonly sinceMs: number;
 };
 
-/** With a second for what is remembered of keys and sessions, a call ends within two. */
+/** Check interval, milliseconds. With one second of caching for keys and sessions, a call ends within two. */
 const everyMs = 1_000;
-/** So many callers are asked for at once: the store has other work. */
+/** Maximum callers checked at once, because the database has other work. */
 const atOnce = 20;
 
-/** Starts to look after calls once a second. A store that is away ends none: `onError` hears of it. */
+/** Starts checking calls once a second. An unavailable database ends no call; `onError` receives the error. */
 export function startOpenCalls({ clock, onError }: { clock: Clock; onError: (error: unknown) => void }): OpenCalls {
   const watched = new Set<WatchedCall>();
   const look = async (one: WatchedCall) => {

@@ -2,18 +2,18 @@ import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { BoundKey, bound_key, Role, required_role } from "@svc/gen/options";
 
-/** Who a call is for. `member` is any key of a project. */
+/** Role that a call requires. `member` is any key of a project. */
 export type RequiredRole = "member" | "approver" | "admin";
 
-/** What the calls of a router ask of their callers. `roles`: by whom a call may be made; `unbound`: those that no bound key may make. */
+/** Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. */
 export type CallRules = {
   readonly roles: ReadonlyMap<DescMethod, RequiredRole>;
   readonly unbound: ReadonlySet<DescMethod>;
 };
 
 /**
- * Reads the role, and what it is to a bound key, that every call of a router declares. Calls outside svc.v1 (grpc.health.v1) need no key and are left
- * out. Throws an Error for a call of svc.v1 that declares one of them not: such a server must not start.
+ * Reads the role and the rule for scoped keys that each call of a router declares. Calls outside svc.v1 (grpc.health.v1) need no key and
+ * are left out. Throws an Error if a call of svc.v1 lacks a declaration: such a server must not start.
  */
 export function readCallRules(router: Pick<ConnectRouter, "handlers">): CallRules {
   const roles = new Map<DescMethod, RequiredRole>();

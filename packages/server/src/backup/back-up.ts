@@ -8,7 +8,10 @@ import { version } from "../version.ts";
 
 type Store = Pick<Config, "vaultKeys" | "dataDir">;
 
-/** Copies the embedded store of a data folder into one file, as `backUpStore` does, notes this version in it and seals it under the first vault key. */
+/**
+ * Copies the embedded database of a data folder into one file, like `backUpStore`. Records this version in it and seals it with the first
+ * vault key.
+ */
 export async function backUp({
   store,
   ...options
@@ -22,7 +25,7 @@ export async function backUp({
   return backUpStore({ ...options, dataDir: store.dataDir, version, key });
 }
 
-/** Puts a backup into an empty data folder, as `restoreStore` does: one of the vault keys that are there sealed it. */
+/** Restores a backup into an empty data folder, like `restoreStore`. One of the present vault keys must have sealed it. */
 export async function restore({
   store,
   ...options

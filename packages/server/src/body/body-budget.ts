@@ -1,47 +1,47 @@
 import type { Clock } from "@svc/core";
 
 /**
- * Whose a body's bytes are: posts' by their toolkit, calls' by the project of their key or the administrator, and what comes
- * without a key by its address alone. `lookup` has what arrived with headers whose key is being looked up.
+ * Share that a body's bytes count for: the toolkit for posts, the key's project or the administrator for calls, and `keyless` for requests
+ * without a key. `lookup`: bytes that arrived with the headers while the key is looked up.
  */
 export type BodyShare = `toolkit:${string}` | `project:${string}` | "administrator" | "keyless" | "lookup";
 
-/** Kinds of shares, as metrics tell them apart. */
+/** Kinds of shares, as labelled in metrics. */
 export type BodyShareKind = "toolkit" | "project" | "administrator" | "keyless" | "lookup";
 
-/** The bytes of bodies that a node has read and not let go of. */
+/** Bytes of bodies that a node has read and still holds. */
 export type BodyBudget = {
-  /** Opens the account of one body of a share, sent by an address. It costs nothing until something is taken. */
+  /** Opens the charge of a body for a share and sender address. It costs nothing until bytes are taken. */
   open(share: BodyShare, address: string): BodyCharge;
-  /** What is charged now, and how many bodies were refused since the start: no room, or made to give way. */
+  /** Returns the current bytes, and the bodies refused since the start because there was no room or they had to give way. */
   stats(): BodyStats;
 };
 
 /** Figures of a budget. */
 export type BodyStats = { readonly bytes: number; readonly refused: Readonly<Record<BodyShareKind, number>> };
 
-/** The account of one body. */
+/** The charge of one body. */
 export type BodyCharge = {
-  /** Charges bytes that have arrived; false, and nothing charged, when they would not fit. */
+  /** Charges arrived bytes. Returns false and charges nothing if they do not fit. */
   take(bytes: number): boolean;
-  /** From now on, until `complete` or `release`, `giveWay` may be called, once: the body is to be given up. */
+  /** Until `complete` or `release`, `giveWay` may be called once: the body is then given up. */
   arrive(giveWay: () => void): void;
-  /** All of the body is there: it gives way to nobody any more. */
+  /** The body is complete and no longer gives way. */
   complete(): void;
   /** Counts the body as refused, and releases it. */
   refuse(): void;
-  /** Gives everything back, for good: nothing more can be taken. Again, it does nothing. */
+  /** Releases everything permanently. Further calls have no effect. */
   release(): void;
 };
 
-/** How much there is, bytes. */
+/** Limits of a budget, bytes. */
 export type BodyBudgetOptions = {
   clock: Clock;
-  /** Of all bodies. */
+  /** Maximum for all bodies. */
   bytesMax: number;
-  /** Of one share. Default: a third of all. */
+  /** Maximum for one share. Default: a third of all. */
   shareBytesMax?: number;
-  /** Of what one address sends without a key. Default 64 KiB. */
+  /** Maximum for requests without a key from one address. Default 64 KiB. */
   keylessBytesMax?: number;
 };
 
@@ -49,8 +49,8 @@ const budgetBytesMin = 84 * 1024 * 1024;
 const largestBodies = 12;
 
 /**
- * What a node sets aside for bodies, bytes: 84 MiB, or 12 of the largest size where that is more. The first is far over a node's
- * traffic, and with the process itself under 600 MiB; the second keeps a raised SVC_MAX_BODY_BYTES usable.
+ * Returns a node's budget for bodies, bytes: 84 MiB, or 12 times the largest body if that is more. The first far exceeds a node's traffic
+ * and keeps the process below 600 MiB. The second keeps a raised SVC_MAX_BODY_BYTES usable.
  */
 export function bodyBudgetBytes(bodyBytesMax: number): number {
   return Math.max(budgetBytesMin, largestBodies * bodyBytesMax);
@@ -58,10 +58,10 @@ export function bodyBudgetBytes(bodyBytesMax: number): number {
 
 const shareDivisor = 3;
 const keylessBytesDefault = 64 * 1024;
-/** A body that has been arriving for so long gives way to others of its own sender: it is slow, or held on purpose. */
+/** Milliseconds after which an arriving body gives way to others of its own sender: it is slow or held on purpose. */
 const slowMs = 2_000;
 
-/** What one address has of one share; `arriving` are its unfinished bodies, the oldest first. */
+/** Bytes of one address in one share. `arriving`: its incomplete bodies, oldest first. */
 type Holder = {
   readonly share: Share;
   readonly address: string;
@@ -72,9 +72,9 @@ type Share = { readonly name: BodyShare; bytes: number; readonly holders: Map<st
 type ArrivingRequest = { readonly sinceMs: number; readonly giveWay: () => void };
 
 /**
- * Makes a budget. Nothing is set aside before it arrives, so whoever is alone may use all of a share. Where bytes do not fit, who
- * holds the most gives way (longest queue drop): of all shares when the node is full, of a share's addresses when the share is. What
- * is given up is the oldest body that still arrives there. Who holds the most itself is refused, unless a slow body of its own goes.
+ * Creates a budget. Nothing is reserved, so a single sender may use a whole share. If bytes do not fit, the largest holder gives way
+ * (longest queue drop): among all shares if the node is full, among a share's addresses if the share is full. It gives up its oldest
+ * incomplete body. If the sender itself is the largest holder, it is refused unless it has a slow body to give up.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const budget = new Budget(options);
@@ -100,10 +100,10 @@ class Budget {
     this.#keylessBytesMax = keylessBytesMax ?? keylessBytesDefault;
   }
 
-  /** Charges a holder, and makes room for that where it must; undefined when there is none. */
+  /** Charges a holder and makes room if necessary; undefined if there is no room. */
   take(name: BodyShare, address: string, bytes: number): Holder | undefined {
     for (;;) {
-      // Looked up anew each time: one that gave way may have been the last body of this holder.
+      // Looked up each time, because a body that gave way may have been the last of this holder.
       const holder = this.#holder(name, address);
       const victim = this.#fits(holder, bytes) ? "none" : this.#victimOf(holder, bytes);
       if (victim === "none") {
@@ -157,7 +157,10 @@ class Budget {
     return share.name !== "keyless" || held + bytes <= this.#keylessBytesMax;
   }
 
-  /** Who gives way to more bytes of a holder: one that holds more than it would, or itself where it has a slow body. */
+  /**
+   * Returns the holder that gives way to more bytes of another: one that holds more than that one would, or the same one if it has a slow
+   * body.
+   */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;
     if (!this.#fitsAddress(holder, bytes)) return itself;
@@ -181,7 +184,7 @@ class Budget {
   }
 }
 
-/** The largest of those that have something to give up. */
+/** Returns the largest holder that has a body to give up. */
 function largestOf(holders: Iterable<Holder>): Holder | undefined {
   return largestBy([...holders].filter(({ arriving }) => arriving.size > 0));
 }
@@ -223,7 +226,7 @@ class Charge implements BodyCharge {
     const holder = this.#budget.take(this.#share, this.#address, bytes);
     if (holder === undefined) return false;
     if (this.#isReleased) {
-      // The body that gave way for these bytes was this one.
+      // The body that gave way was this one.
       this.#budget.give(holder, bytes);
       return false;
     }

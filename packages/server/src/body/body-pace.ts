@@ -1,20 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-/** Lets the connections of large bodies be read a few at a time. */
+/** Reads the connections of large bodies a few at a time. */
 export type BodyPace = {
-  /** Stops reading the connection of a request, from within its `data`, until it is its turn. */
+  /** Stops reading the connection of a request, from within its `data` event, until its turn. */
   yield(req: IncomingMessage): void;
 };
 
-/** So many connections go on in one turn, each with one piece of 64 KiB: libuv accepts one new connection a turn, so turns are short. */
+/**
+ * Connections read per event-loop turn, each with one piece of 64 KiB. libuv accepts one new connection per turn, so turns must be short.
+ */
 const atOnce = 2;
-/** Between two turns of what nobody keeps, milliseconds: 25 MB a second are read to be thrown away, and no more. */
+/** Pause between reads of discarded bodies, milliseconds: at most 25 MB a second are read for nothing. */
 const discardMs = 5;
 
 /**
- * The paces of this process, as its event loop is. Without them one turn of the loop reads up to 2 MiB of every connection that has so
- * much to give, and 300 connections held all others up for a second.
+ * Paces of this process, which has one event loop. Without them, one turn reads up to 2 MiB of every connection, and 300 connections
+ * delayed all others by a second.
  */
 export const bodyPaces: { readonly kept: BodyPace; readonly discarded: BodyPace } = {
   kept: createPace((turn) => void setImmediate(turn)),
@@ -34,7 +36,7 @@ function createPace(schedule: (turn: () => void) => void): BodyPace {
     }
     if (waiting.size > 0) schedule(turn);
   };
-  /** Reading a request asks for more of it at the end of the tick, which resumes its connection. */
+  /** Reading a request asks for more at the end of the tick, which resumes its connection. */
   const pauseAgain = () => {
     for (const socket of fresh) if (waiting.has(socket)) socket.pause();
     fresh = [];

@@ -1,13 +1,13 @@
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
-/** Smaller ones are not looked at: there are many of them, and what they become is less than what a node has for each call. */
+/** Bodies below this size are not counted: there are many of them, and their values need less than a node reserves for each call. */
 const smallBytes = 4_096;
-/** What a value becomes while it is checked, masked and written, bytes: a list of empty objects is thirty times as large as its text. */
+/** Bytes per value while it is checked, masked and written. A list of empty objects needs thirty times its text. */
 const [containerBytes, valueBytes] = [120, 24];
-/** The most that is charged for one body, bytes: a sender who has nothing else under way is never told to try later. */
+/** Maximum charge for one body, bytes: a sender without other running requests is never asked to try later. */
 const chargeMax = 20 * 1024 * 1024;
-/** What each byte of a text adds: an opening bracket is a list or an object, a comma is before any other value. */
+/** Weight of each byte of a text: an opening bracket starts a list or object, a comma precedes another value. */
 const weights = new Uint8Array(256);
 for (const [character, bytes] of [
   [",", valueBytes],
@@ -18,8 +18,8 @@ for (const [character, bytes] of [
 }
 
 /**
- * Charges what will be made of a body's values: reckoned from its brackets and commas, those in texts as well, since an argument may
- * itself be JSON. Throws BodyError with reason `no_room`, the body counted as refused and given back, where that does not fit.
+ * Charges the memory of a body's values, estimated from its brackets and commas. Those inside texts count too, because an argument may
+ * itself be JSON. Throws BodyError with reason `no_room` if it does not fit; the body is then counted as refused and released.
  */
 export function chargeValues(body: Uint8Array, charge: BodyCharge): void {
   if (body.byteLength < smallBytes) return;

@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { BodyCharge } from "./body-budget.ts";
 import { bodyPaces } from "./body-pace.ts";
 
-/** A body that did not arrive whole. */
+/** A body that did not arrive completely. */
 export class BodyError extends Error {
   override readonly name = "BodyError";
   /**
-   * `too_large`: over the limit, `no_room`: over what the budget has left, or made to give way; what follows is read and thrown away.
-   * `aborted`: the sender went away. `undecodable`: not of the encoding that it names.
+   * `too_large`: above the limit. `no_room`: above the budget, or given up for another body; the rest is read and discarded. `aborted`: the
+   * sender disconnected. `undecodable`: not in the declared encoding.
    */
   readonly reason: "too_large" | "no_room" | "aborted" | "undecodable";
 
@@ -25,25 +25,25 @@ const messages = {
 } as const;
 
 /**
- * Reads a body whole, at most `bytesMax` of it, and charges what arrives. Throws BodyError, with nothing charged any more; a declared
- * length over the limit is refused before anything is read. The bytes of a body that is returned stay charged: whoever holds it
- * releases the charge. The server's requestTimeout bounds how long a sender may take.
+ * Reads a whole body of at most `bytesMax` bytes and charges it. Throws BodyError and releases the charge. A declared length above the
+ * limit is refused before reading. The bytes of a returned body stay charged until its holder releases them. The server's requestTimeout
+ * limits the time to send.
  */
 export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // A length that is declared is the length: the parser sees to that.
+    // The parser enforces a declared length.
     const length = req.headers["content-length"];
     const endBytes = length === undefined ? bytesMax : Number(length);
     const body = new ArrivingBody(charge, Math.min(endBytes, bytesMax));
     const pieces = new Pieces();
-    // The listeners stay until the request goes: to take four of them off costs as much as all else that is done here.
+    // The listeners stay until the request ends, because removing four of them costs as much as everything else here.
     let isDone = false;
     const fail = (reason: BodyError["reason"]) => {
       isDone = true;
       body.drop();
       if (reason === "no_room") charge.refuse();
       else charge.release();
-      // Keeps reading without keeping anything: a sender that only reads after it has sent would else miss the answer.
+      // Continues to read without keeping anything. Otherwise a client that reads only after sending would miss the answer.
       discardBody(req);
       reject(new BodyError(reason));
     };
@@ -73,19 +73,19 @@ export function readBody(req: IncomingMessage, bytesMax: number, charge: BodyCha
   });
 }
 
-/** Whether a request has a body, or may have one: without either header it has none (RFC 9112, 6.3). */
+/** True if a request has or may have a body. Without either header it has none (RFC 9112, 6.3). */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return (length !== undefined && length !== "0") || headers["transfer-encoding"] !== undefined;
 }
 
-/** Whether a request's body may take more than one turn to read. */
+/** True if a request's body may take several turns to read. */
 export function mayBeLarge({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return length === undefined ? headers["transfer-encoding"] !== undefined : Number(length) > paceBytes;
 }
 
-/** Throws a request's body away as it arrives, so that nothing of it waits for the answer. */
+/** Discards a request's body as it arrives, so that none of it delays the answer. */
 export function discardBody(req: IncomingMessage): void {
   if (discarded.has(req)) return;
   discarded.add(req);
@@ -95,23 +95,23 @@ export function discardBody(req: IncomingMessage): void {
     free(chunk);
     if (isSliceUsed) bodyPaces.discarded.yield(req);
   });
-  // Says that it is read: Node would else read what is left of an answered request itself, and without a pause.
+  // Marks the body as read. Otherwise Node would read the rest of an answered request itself, without pauses.
   req.read(0);
 }
 
 const discarded = new WeakSet<IncomingMessage>();
 
-/** So much of a body is read in one turn, bytes. */
+/** Bytes of a body read per turn. */
 const paceBytes = 16_384;
-/** What reading a piece costs, as so many bytes of it: sixty thousand chunks of one byte fit into one read of a connection. */
+/** Cost of reading a piece, in bytes: sixty thousand one-byte chunks fit into one read of a connection. */
 const pieceBytes = 64;
-/** Nobody means to send more chunks than this with fewer bytes in each than that. */
+/** Maximum chunks with an average size below that. No honest client sends more. */
 const fineChunksMax = 512;
 const fineBytes = 16;
 
 /**
- * Counts the chunks of a request's body as they are parsed, and says when they are far too many for what they bring: each costs the
- * node more than a hundred bytes of a body do, before anybody has asked for it.
+ * Counts the chunks of a request's body during parsing, and calls `onTooFine` if there are far too many for their bytes. Each costs the
+ * node more than a hundred bytes of a body, even before the body is requested.
  */
 export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
   let chunks = 0;
@@ -122,7 +122,7 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
     bytes += chunk?.byteLength ?? 0;
     if (chunks === fineChunksMax && bytes < fineChunksMax * fineBytes) {
       onTooFine();
-      // The rest of what was read costs its parsing, and no more.
+      // The rest of the data already read costs only its parsing.
       req.push = (rest: Buffer | null) => (rest === null ? push(rest) : true);
       return push(chunk);
     }
@@ -133,10 +133,10 @@ export function watchChunks(req: IncomingMessage, onTooFine: () => void): void {
 
 /** The pieces of a body as they arrive. */
 class Pieces {
-  /** What was read since the last turn, bytes. */
+  /** Bytes read since the last turn. */
   #read = 0;
 
-  /** Whether the body has had its turn with this piece. */
+  /** Returns true if this piece ends the body's turn. */
   add({ byteLength }: Buffer): boolean {
     this.#read += byteLength + pieceBytes;
     if (this.#read < paceBytes) return false;
@@ -146,27 +146,27 @@ class Pieces {
 }
 
 const empty = Buffer.alloc(0);
-/** Pieces below this are copied together, bytes. */
+/** Pieces below this size are copied together, bytes. */
 const pageBytes = 4_096;
-/** A body that has come so far goes on in slabs, bytes. */
+/** Bytes after which a body is stored in slabs. */
 const slabsFromBytes = 65_536;
-/** Above what the allocator gives back to the system as it is freed; it takes no memory before it is written to. */
+/** Large enough that the allocator returns it to the system when it is freed. It uses no memory before it is written. */
 const slabBytes = 262_144;
 
 /**
- * The bytes of a body so far. Small pieces are copied together as they come: each is an object of some hundred bytes, and a body in
- * pieces of one byte would cost hundreds of times what is charged for it. A large body is copied into slabs: its pieces, held while
- * other things are made between them, would leave the allocator with 70 MB of holes that are never given back.
+ * The bytes of a body so far. Small pieces are copied together, because each is an object of some hundred bytes and one-byte pieces would
+ * cost hundreds of times their charge. A large body is copied into slabs, because its pieces would leave 70 MB of unusable holes in the
+ * allocator.
  */
 class ArrivingBody {
   bytes = 0;
   readonly #charge: BodyCharge;
-  /** Most that it can come to. */
+  /** Maximum size of the body. */
   readonly #bytesMax: number;
   readonly #pieces: Buffer[] = [];
-  /** Bytes that are free at the end of the last piece. */
+  /** Free bytes at the end of the last piece. */
   #free = 0;
-  /** Whether the last piece is a slab, which is charged as it fills. */
+  /** True if the last piece is a slab, which is charged as it fills. */
   #isSlab = false;
 
   constructor(charge: BodyCharge, bytesMax: number) {
@@ -174,7 +174,7 @@ class ArrivingBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** Takes a piece over, and frees it where it is copied. False, and of no more use, when the budget has no room for it. */
+  /** Adds a piece, and frees it if it was copied. Returns false if the budget has no room; the body is then unusable. */
   append(piece: Buffer): boolean {
     const isKept = this.bytes === 0 || (piece.byteLength >= pageBytes && this.bytes < slabsFromBytes);
     if (isKept) return this.#keep(piece);
@@ -186,17 +186,17 @@ class ArrivingBody {
   whole(): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && this.#pieces.length === 1) {
-      // Whoever takes it lets go of it before the request does.
+      // The reader of the result releases it before the request ends.
       this.#pieces.length = 0;
       return first;
     }
-    // What is free of the last piece is beyond the length, and is not copied.
+    // The free bytes of the last piece are beyond the length and are not copied.
     const whole = Buffer.concat(this.#pieces, this.bytes);
     this.drop();
     return whole;
   }
 
-  /** Frees what is held. */
+  /** Frees the held pieces. */
   drop(): void {
     for (const piece of this.#pieces.splice(0)) free(piece);
   }
@@ -233,7 +233,7 @@ class ArrivingBody {
     return true;
   }
 
-  /** What is free of the last page stays free: that much is charged, and at most twice what arrived. */
+  /** The rest of the last page stays unused. It is charged: at most twice the arrived bytes. */
   #closePage(): void {
     const page = this.#pieces.pop();
     if (page !== undefined) this.#pieces.push(page.subarray(0, page.byteLength - this.#free));
@@ -242,8 +242,8 @@ class ArrivingBody {
 }
 
 /**
- * Frees a piece that nobody else holds: at once, since the collector is in no hurry over what is outside of its heap. Pieces of a TLS
- * connection are parts of something larger, and are left to it.
+ * Frees a piece without other users at once, because the garbage collector does not hurry for memory outside its heap. Pieces of a TLS
+ * connection are parts of a larger buffer and are left to it.
  */
 export function free({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength && byteLength >= pageBytes) buffer.transfer(0);

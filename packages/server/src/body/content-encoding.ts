@@ -4,18 +4,18 @@ import { createBrotliDecompress, createGunzip } from "node:zlib";
 import { BodyError } from "./body.ts";
 import type { BodyCharge } from "./body-budget.ts";
 
-/** The largest size of what is decoded, and who is charged for it. */
+/** Maximum decoded size, and the charge for it. */
 export type DecodeOptions = { readonly bytesMax: number; readonly charge: BodyCharge };
 
-/** Begins to undo one encoding of a body, and hands over so many bytes at a time. */
+/** Starts decoding one encoding of a body, in pieces of this size. */
 export type ContentCodec = (pieceBytes: number) => Transform;
 
 /**
- * The most decoded bytes that are handed over at a time. The allocator takes pages of their own for as much and gives them back, whereas
- * it kept 100 MB of smaller pieces after a flood; a page counts for nothing until something is written into it.
+ * Maximum decoded bytes per piece. The allocator uses separate pages for this size and returns them; it kept 100 MB of smaller pieces after
+ * a flood. A page uses no memory before it is written.
  */
 const pieceBytesMax = 262_144;
-/** What is charged before anything is decoded. */
+/** Bytes charged before decoding starts. */
 const firstBytes = 65_536;
 
 const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>([
@@ -23,13 +23,13 @@ const codecs: ReadonlyMap<string, ContentCodec> = new Map<string, ContentCodec>(
   ["br", (chunkSize) => createBrotliDecompress({ chunkSize })],
 ]);
 
-/** How a body is compressed: as a whole, or as the one message of a stream, in its frame. */
+/** Compression of a body: of the whole body, or of the one message of a stream, in its frame. */
 export type Encoding = {
   readonly codec: ContentCodec;
   readonly header: "content-encoding" | "connect-content-encoding";
 };
 
-/** The encoding that a request's headers name; undefined for none, and for those that calls do not take. */
+/** Returns the encoding in a request's headers; undefined for none, and for unsupported ones. */
 export function encodingOf({ headers }: Pick<IncomingMessage, "headers">): Encoding | undefined {
   const isStream = headers["content-type"]?.startsWith("application/connect+") === true;
   const header = isStream ? "connect-content-encoding" : "content-encoding";
@@ -37,13 +37,13 @@ export function encodingOf({ headers }: Pick<IncomingMessage, "headers">): Encod
   return codec && { codec, header };
 }
 
-/** Flags and length of a message in a stream (Connect protocol, enveloped messages). */
+/** Bytes for flags and length of a stream's message (Connect protocol, enveloped messages). */
 const frameHeadBytes = 5;
 const compressedFlag = 1;
 
 /**
- * A body as it was before it was compressed, like `decode`. The message of a stream keeps its frame; what is not one whole frame is
- * left as it is, for its reader to refuse.
+ * Decodes a body, like `decode`. A stream's message keeps its frame. A body that is not one complete frame is returned unchanged for its
+ * reader to refuse.
  */
 export async function decodeBody({ codec, header }: Encoding, sent: Buffer, options: DecodeOptions): Promise<Buffer> {
   if (header === "content-encoding") return decode(codec, sent, options);
@@ -57,16 +57,15 @@ export async function decodeBody({ codec, header }: Encoding, sent: Buffer, opti
 }
 
 /**
- * A body as it was before it was compressed, charged piece by piece like one that arrives so: a few bytes may become a thousand times
- * as many, and where they have no room they are not made. Rejects with BodyError, with nothing charged any more: `too_large`,
- * `no_room`, or `undecodable`.
+ * Decodes a body and charges it piece by piece, because a few bytes may become a thousand times as many. Bytes without room are not
+ * decoded. Rejects with BodyError (`too_large`, `no_room` or `undecodable`) and releases the charge.
  */
 async function decode(codec: ContentCodec, sent: Uint8Array, { bytesMax, charge }: DecodeOptions): Promise<Buffer> {
   let decoder: Transform | undefined;
-  // One that is refused beyond 1 KiB is decoded by one who may hold no more than 64 KiB.
+  // A limit of 1 KiB belongs to callers that may hold at most 64 KiB.
   const charged = Math.min(firstBytes, bytesMax);
   try {
-    // Before anything is made for it: a decoder alone takes more than most of what is sent.
+    // Before anything is allocated: a decoder alone needs more than most bodies.
     if (!charge.take(charged)) throw new BodyError("no_room");
     decoder = codec(Math.min(pieceBytesMax, bytesMax));
     decoder.end(sent);

@@ -4,7 +4,7 @@ import { createConnections } from "../listen/connections.ts";
 import { type BodyBudgetOptions, bodyBudgetBytes, createBodyBudget } from "./body-budget.ts";
 import { createIntake, type Intake } from "./intake.ts";
 
-/** An intake of its own for a handler under test, over as many connections as come. */
+/** Creates an intake for a handler under test, with unlimited connections. */
 export function createTestIntake(budget: Partial<BodyBudgetOptions> = {}): Intake {
   const addresses = createClientAddresses([]);
   return createIntake({

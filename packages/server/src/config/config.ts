@@ -14,13 +14,13 @@ import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./r
 import type { TlsFiles } from "./tls-pair.ts";
 import { defaultOf } from "./variables.ts";
 
-/** What the server runs with. Variables and defaults are those of `configVariables`; times are milliseconds. */
+/** Settings of the server. Variables and defaults are those of `configVariables`; times are in milliseconds. */
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Names by which requests may come, beside those of `publicUrl` and loopback; as URL writes them. */
+  /** Accepted host names in addition to those of `publicUrl` and loopback, in the form of URL. */
   readonly hosts: readonly string[];
-  /** Where AdminService and metrics are served apart. Undefined: where everything is. */
+  /** Separate address for AdminService and metrics. Undefined: they share the main address. */
   readonly adminListen: ListenAddress | undefined;
   readonly tls: TlsFiles | undefined;
   /** Undefined: the embedded PostgreSQL in `dataDir`. */
@@ -28,22 +28,22 @@ export type Config = {
   readonly dataDir: string;
   readonly toolkitFolders: readonly string[];
   readonly deploymentFile: string | undefined;
-  /** Who receives events where the deployment file says nothing. Undefined: nobody said. */
+  /** Receivers of events if the deployment file does not say. Undefined: not set. */
   readonly webhookAudience: Audience | undefined;
   /** Undefined: the key file in `dataDir`; never undefined with a `databaseUrl`. */
   readonly vaultKeys: readonly VaultKey[] | undefined;
   readonly adminToken: string | undefined;
   readonly bootstrapKey: string | undefined;
   readonly role: "all" | "api" | "worker";
-  /** Whether the node counts what happens, for QuerySeries. */
+  /** True if the node counts activity for QuerySeries. */
   readonly isActivityCounted: boolean;
-  /** How many processes listen on one port, each with a node of its own. */
+  /** Number of processes that listen on one port, each with its own node. */
   readonly processes: number;
-  /** Whether the console is served, on nodes that take calls. */
+  /** True if the console is served, on nodes that accept calls. */
   readonly isConsoleOn: boolean;
   /** True if the documentation is served, on nodes that take calls. */
   readonly isDocsOn: boolean;
-  /** Whether tool calls are answered by the emulator inside the process. */
+  /** True if the emulator inside the process answers tool calls. */
   readonly isSandbox: boolean;
   readonly endpointRanges: readonly string[];
   readonly providerRanges: readonly string[];
@@ -60,41 +60,43 @@ export type Config = {
   readonly eventRetentionMs: number;
   readonly callRetentionMs: number;
   readonly jobRowRetentionMs: number;
-  /** Runs of standing programs of a project under way at once. */
+  /** Maximum runs of a project's standing programs at once. */
   readonly standingRunsMax: number;
-  /** Whether due occurrences of standing programs are left for later: after a backup was restored. */
+  /** True if due occurrences of standing programs are postponed, after a restored backup. */
   readonly isStandingHeld: boolean;
-  /** Up to when a database of the operator's own holds what it was restored from; undefined: it was not restored. Epoch milliseconds. */
+  /** Time up to which an operator's own database contains the restored data, epoch milliseconds. Undefined: not restored. */
   readonly restoredFromMs: number | undefined;
-  /** Standing programs of a project. */
+  /** Maximum standing programs of a project. */
   readonly standingProgramsMax: number;
   readonly standingRunRetentionMs: number;
-  /** Undefined: for good. */
+  /** Undefined: without limit. */
   readonly jobRetentionMs: number | undefined;
   readonly logLevel: LevelWithSilent;
-  /** Undefined: the address the server listens on. */
+  /** Undefined: the address on which the server listens. */
   readonly publicUrl: string | undefined;
-  /** Where webhook secrets are read, each time anew. */
+  /** Source of webhook secrets, read each time. */
   readonly environment: Environment;
 };
 
-/** Where a relative path starts: a variable's at the working folder, a default's at the checkout. */
+/** Base folders of relative paths: the working folder for a variable, the checkout for a default. */
 export type ConfigFolders = {
   readonly workingDir: string;
-  /** Or the folder of an installed package. */
+  /** Folder of the checkout, or of an installed package. */
   readonly checkout: string;
   readonly isRoot: boolean;
-  /** The user's home folder where an installed package runs, whose own folder the next version replaces; undefined in a checkout. */
+  /**
+   * The user's home folder for an installed package, because the next version replaces the package's own folder. Undefined in a checkout.
+   */
   readonly packageHome?: string | undefined;
 };
 
-/** Only `npm run package` makes JavaScript of the sources. */
+/** Only `npm run package` compiles the sources to JavaScript. */
 const isPackage = import.meta.url.endsWith(".js");
 
-/** The folder that holds this server's `package.json` and `toolkits`. */
+/** Folder with this server's `package.json` and `toolkits`. */
 export const checkoutDir: string = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/\/$/, "");
 
-/** The places of this process. */
+/** Returns the folders of this process. */
 export function currentFolders(): ConfigFolders {
   const packageHome = isPackage ? homedir() : undefined;
   return { workingDir: process.cwd(), checkout: checkoutDir, isRoot: process.getuid?.() === 0, packageHome };
@@ -145,7 +147,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     bodyBytesMax: reader.integer("SVC_MAX_BODY_BYTES", { fallback: 1_048_576, min: 1_024, max: 104_857_600 }),
     connectionsMax,
     connectionsPerAddressMax: reader.integer("SVC_CONNECTIONS_PER_ADDRESS", {
-      // Who ends all of its connections at once keeps the node busy for 0.1 ms each.
+      // Ending many connections at once keeps the node busy for 0.1 ms each.
       fallback: Math.floor(connectionsMax / 4),
       ...{ min: 8, max: 1_000_000 },
     }),
@@ -174,25 +176,25 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
   return config;
 }
 
-/** An RFC 3339 time with its offset. */
+/** Parses an RFC 3339 time with its offset. */
 function parseInstant(text: string): number {
   const at = readTime(text);
   if (at === undefined) throw new Error(`${formatValue(text)} is no time, such as 2026-03-02T09:00:00Z`);
   return at;
 }
 
-/** A day at least: a submission that is repeated must find the job of its idempotency key. */
+/** At least a day, because a repeated submission must find the job of its idempotency key. */
 function parseJobRetention(text: string): number {
   return parseBoundedDuration(text, { ...retentionBounds, minMs: dayMs });
 }
 
-/** Whether a listening address is reached from this machine alone. */
+/** True if a listening address is reachable only from this machine. */
 export function isLoopbackHost(host: string): boolean {
   const verdict = createAddressGuard({ allowedRanges: [] }).judge(host);
   return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
 }
 
-/** The rules between variables. */
+/** Checks the rules between variables. */
 function checkTogether(config: Config, reader: ConfigReader): void {
   checkApart(config, config.adminListen, reader);
   const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
@@ -245,7 +247,7 @@ function checkToolkitFolders({ toolkitFolders }: Config, reader: ConfigReader): 
   }
 }
 
-/** The folder is made where it is missing, which a file on its path prevents. */
+/** A missing folder is created, unless a file on its path prevents it. */
 function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
   for (let path = dataDir; ; path = dirname(path)) {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -262,14 +264,14 @@ function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
 function defaultDataDir({ checkout, isRoot, packageHome }: ConfigFolders): string {
   if (packageHome !== undefined) return isRoot ? "/var/lib/svc" : join(packageHome, ".local", "share", "svc");
   if (!isRoot) return join(checkout, ".svc");
-  // PostgreSQL does not run as root, and the account it gets could not enter a checkout below /root.
+  // PostgreSQL does not run as root, and its own account could not enter a checkout below /root.
   const hash = createHash("sha256").update(checkout).digest("hex").slice(0, 8);
   return join("/var/lib/svc", `${basename(checkout) || basename(dirname(checkout))}-${hash}`);
 }
 
-/** The value may hold a password, so no fault shows it. */
+/** The value may contain a password, so no fault shows it. */
 function parseDatabaseUrl(text: string): string {
-  // Not parsed as a URL: postgres://first:5432,second:5432/database, one of several hosts, is not one.
+  // Not parsed as a URL, because a list of hosts such as postgres://first:5432,second:5432/database is not one.
   if (/^postgres(ql)?:\/\/[^\s/]+(\/\S*)?$/.test(text)) return text;
   throw new Error("is not of the form postgres://user:password@host:5432/database");
 }
@@ -289,7 +291,7 @@ function parseSchedule(text: string): number[] {
   throw new Error(`has ${waits.length} waits; at most 50 are kept`);
 }
 
-/** What is bound to real apps must not be answered by an emulator unless that is wanted in so many words. */
+/** The emulator must not answer for real apps unless the operator explicitly wants that. */
 function readSandbox(reader: ConfigReader): boolean {
   const isBound = reader.text("SVC_DATABASE_URL") !== undefined || reader.text("SVC_DEPLOYMENT") !== undefined;
   const asked = reader.choice("SVC_SANDBOX", ["on", "off", "force"], isBound ? "off" : "on");

@@ -2,7 +2,7 @@ import { formatValue } from "@svc/core";
 import type { EmbeddingsTarget } from "@svc/node";
 import type { ConfigReader } from "./reader.ts";
 
-/** The embeddings endpoint that the deployment names; undefined where it names none. */
+/** Returns the configured embeddings endpoint; undefined if there is none. */
 export function readEmbeddings(reader: ConfigReader): EmbeddingsTarget | undefined {
   const url = reader.parsed("SVC_EMBEDDINGS_URL", parseUrl);
   const model = reader.text("SVC_EMBEDDINGS_MODEL");
@@ -14,7 +14,7 @@ export function readEmbeddings(reader: ConfigReader): EmbeddingsTarget | undefin
   return url === undefined || model === undefined ? undefined : { url, model };
 }
 
-/** The value may hold a password, so no fault shows it. */
+/** The value may contain a password, so no fault shows it. */
 function parseUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";

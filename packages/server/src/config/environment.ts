@@ -4,8 +4,8 @@ import { requireText } from "@svc/core";
 import { configVariables } from "./variables.ts";
 
 /**
- * What is wrong with the text of an environment file, told by its line and never by its content; empty when nothing is. It takes what
- * node's parseEnv takes (comments, `export NAME=`, quoted values over several lines) and refuses what that would skip or cut in silence.
+ * Returns the faults of an environment file by line, without its content; empty if there are none. Accepts what node's parseEnv accepts
+ * (comments, `export NAME=`, quoted values over several lines) and refuses what parseEnv would silently skip or cut.
  */
 function faultsOfEnvFile(text: string): string[] {
   const lines = text.replaceAll("\r", "").split("\n");
@@ -27,7 +27,7 @@ function faultsOfEnvFile(text: string): string[] {
   return faults;
 }
 
-/** Undefined when the value is not quoted. What follows an unclosed quote is judged line by line. */
+/** Undefined if the value is not quoted. Lines after an unclosed quote are checked one by one. */
 function quotedValue(value: string, following: readonly string[]): { fault: string; furtherLines: number } | undefined {
   const [, quote] = /^[ \t]*(["'`])/.exec(value) ?? [];
   if (quote === undefined) return undefined;
@@ -41,17 +41,17 @@ function quotedValue(value: string, following: readonly string[]): { fault: stri
 }
 
 function faultOfPlain(value: string): string {
-  // parseEnv takes the next line for the value.
+  // parseEnv would take the next line as the value.
   if (/^[ \t]+$/.test(value)) return "has nothing but blanks for a value; end it after the =";
   // parseEnv cuts the value there.
   if (/^[^#]*[^\s#]#/.test(value)) return "has a # within its value; put the value in quotes";
   return /["'`]\s*(\s#.*)?$/.test(value.replace(/\s#.*$/, "")) ? "closes a quote that was not opened" : "";
 }
 
-/** One variable that cannot be used: the message says its value (never a secret's) and what would be right. */
+/** A variable with an unusable value. The message contains the value (never a secret's) and the correct form. */
 export type ConfigFault = { readonly variable: string; readonly message: string };
 
-/** A configuration that cannot be run. `faults` holds everything that was wrong; the message lists it. */
+/** An invalid configuration. `faults` holds every fault; the message lists them. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly faults: readonly ConfigFault[];
@@ -68,35 +68,35 @@ function formatFault({ variable, message }: ConfigFault): string {
   return `  ${variable}: ${message}`;
 }
 
-/** A webhook secret's variable that a reload changed, and how many secrets it holds now. */
+/** A webhook secret's variable that a reload changed, and its current number of secrets. */
 type SecretChange = { readonly variable: string; readonly secrets: number };
 
 /** The result of reading SVC_ENV_FILE again. Variables are named, never their values. */
 type Reload = {
-  /** The webhook secrets that changed, by variable. */
+  /** Changed webhook secrets, by variable. */
   readonly changed: readonly SecretChange[];
-  /** Variables that differ from the value of the start, and that only a start reads. */
+  /** Variables that differ from their value at the start and need a restart. */
   readonly waiting: readonly string[];
 };
 
-/** The variables of the process, over those of SVC_ENV_FILE. */
+/** Variables of the process, which take precedence over those of SVC_ENV_FILE. */
 export type Environment = {
-  /** The value of a variable as it is now; undefined when it is unset or empty. */
+  /** Returns the current value of a variable; undefined if it is unset or empty. */
   get(name: string): string | undefined;
-  /** Names of the variables that are set, here and in the file. */
+  /** Returns the names of the set variables, in the environment and in the file. */
   names(): string[];
-  /** Names of the variables of SVC_ENV_FILE that the environment sets as well, so that the file's value has no effect. */
+  /** Returns the variables of SVC_ENV_FILE that the environment also sets, so that the file's value has no effect. */
   overridden(): string[];
   /**
-   * Reads SVC_ENV_FILE again and returns what changed; undefined without such a file. Throws ConfigError, and keeps what it had,
-   * when the file cannot be read or is malformed.
+   * Reads SVC_ENV_FILE again and returns the changes; undefined without such a file. Throws ConfigError and keeps the old values if the
+   * file cannot be read or is malformed.
    */
   reload(): Reload | undefined;
 };
 
 /**
- * Opens the environment and reads SVC_ENV_FILE where it is set. Throws ConfigError when that file cannot be read or is malformed.
- * The process's own variables are copied: reading process.env asks the system each time, and every post asks for a secret.
+ * Opens the environment and reads SVC_ENV_FILE if it is set. Throws ConfigError if that file cannot be read or is malformed. The process's
+ * variables are copied, because reading process.env is a system call and every post needs a secret.
  */
 export function openEnvironment(variables: Variables = { ...process.env }): Environment {
   const file = variables["SVC_ENV_FILE"] || undefined;
@@ -125,12 +125,12 @@ export function openEnvironment(variables: Variables = { ...process.env }): Envi
   };
 }
 
-/** How the variables of webhook secrets begin. */
+/** Prefix of the variables for webhook secrets. */
 export const secretPrefix = "SVC_WEBHOOK_SECRET_";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Variables that are read at a start alone. */
+/** Variables that are read only at the start. */
 const startVariables: readonly string[] = configVariables
   .map(({ name }) => name)
   .filter((name) => name !== "SVC_EMBEDDINGS_KEY");

@@ -4,17 +4,17 @@ import { formatValue, requireText } from "@svc/core";
 import type { ConfigReader } from "./reader.ts";
 import { certificateOf, pairOf, privateKeyOf, type ReadFile, type TlsFiles } from "./tls-pair.ts";
 
-/** Where to listen; an IPv6 address without its brackets. */
+/** Address to listen on; an IPv6 address without its brackets. */
 export type ListenAddress = { readonly host: string; readonly port: number };
 
-/** An address or a host name to listen on. Throws an Error that says what would be right. */
+/** Parses an address or a host name to listen on. Throws an Error with the correct form. */
 export function parseHost(text: string): string {
   const host = text.replace(/^\[(.*)\]$/, "$1");
   if (/^[A-Za-z0-9.:%_-]+$/.test(host)) return host;
   throw new Error(`${formatValue(text)} is not an address or a host name, such as 0.0.0.0, :: or localhost`);
 }
 
-/** Host and port, an IPv6 address in brackets. Throws an Error that says what would be right. */
+/** Parses host and port, with an IPv6 address in brackets. Throws an Error with the correct form. */
 export function parseListenAddress(text: string): ListenAddress {
   const [, bracketed, plain, digits = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -23,7 +23,7 @@ export function parseListenAddress(text: string): ListenAddress {
   throw new Error(`${formatValue(text)} is not of the form host:port, such as 127.0.0.1:9090 or [::1]:9090`);
 }
 
-/** SVC_ADMIN_LISTEN is a fault where the main listener has that port already; port 0 is any free one. */
+/** Reports a fault if SVC_ADMIN_LISTEN uses the port of the main listener. Port 0 means any free port. */
 export function checkApart(main: ListenAddress, admin: ListenAddress | undefined, reader: ConfigReader): void {
   if (admin === undefined || admin.port === 0 || admin.port !== main.port || !overlap(main.host, admin.host)) return;
   reader.fault(
@@ -34,11 +34,11 @@ export function checkApart(main: ListenAddress, admin: ListenAddress | undefined
 
 function overlap(one: string, other: string): boolean {
   const hosts = [one.toLowerCase(), other.toLowerCase()];
-  // "::" takes IPv4 too.
+  // "::" also accepts IPv4.
   return hosts[0] === hosts[1] || hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some(isIPv6));
 }
 
-/** SVC_HOSTS: host names and addresses, as URL writes them. One with a port or a scheme is a fault. */
+/** Reads SVC_HOSTS: host names and addresses, in the form of URL. An entry with a port or a scheme is a fault. */
 export function readHosts(reader: ConfigReader): string[] {
   const hosts: string[] = [];
   for (const entry of reader.list("SVC_HOSTS")) {
@@ -51,7 +51,7 @@ export function readHosts(reader: ConfigReader): string[] {
   return hosts;
 }
 
-/** SVC_TLS_CERT and SVC_TLS_KEY: both or neither, and files that fit each other. What is wrong with either is a fault. */
+/** Reads SVC_TLS_CERT and SVC_TLS_KEY: both or neither, and a matching pair of files. Faults of either are reported. */
 export function readTlsFiles(reader: ConfigReader, pathOf: (text: string) => string): TlsFiles | undefined {
   const [cert, key] = [reader.text("SVC_TLS_CERT"), reader.text("SVC_TLS_KEY")];
   if (cert !== undefined && key !== undefined) {

@@ -1,9 +1,8 @@
 import { type Config, isLoopbackHost } from "./config.ts";
 
 /**
- * The ranges of this machine itself, when calls and deliveries may go there: a server that only this machine reaches may reach
- * this machine, which is how it is tried out. One that listens on loopback behind a proxy, as SVC_PUBLIC_URL tells, is reached
- * by others, and what else listens there is not theirs to see.
+ * Returns the loopback ranges if calls and deliveries may reach this machine: a server that only this machine reaches may do so, which is
+ * useful for trials. A server behind a proxy, as SVC_PUBLIC_URL shows, is reached by others, who must not see other local services.
  */
 export function loopbackRanges({ host, publicUrl }: Pick<Config, "host" | "publicUrl">): readonly string[] {
   const isOwn = isLoopbackHost(host) && (publicUrl === undefined || isLoopbackHost(hostOf(publicUrl)));

@@ -2,7 +2,7 @@ import { formatValue, parseDuration } from "@svc/core";
 import type { ConfigFault, Environment } from "./environment.ts";
 import type { VariableName } from "./variables.ts";
 
-/** Reads variables into typed values; a faulty one gives its fallback and adds to `faults`, so that all are told at once. */
+/** Reads variables as typed values. An invalid one returns its fallback and adds to `faults`, so that all faults are reported at once. */
 export type ConfigReader = {
   readonly faults: ConfigFault[];
   text(name: VariableName): string | undefined;
@@ -11,21 +11,21 @@ export type ConfigReader = {
   /** Milliseconds. */
   duration(name: VariableName, bounds: { fallbackMs: number; minMs: number; maxMs: number }): number;
   choice<Choice extends string>(name: VariableName, choices: readonly [Choice, ...Choice[]], fallback: Choice): Choice;
-  /** As `choice`; undefined when it is unset. */
+  /** Like `choice`; undefined if it is unset. */
   optionalChoice<Choice extends string>(
     name: VariableName,
     choices: readonly [Choice, ...Choice[]],
   ): Choice | undefined;
-  /** Entries between commas and white space. */
+  /** Entries separated by commas or white space. */
   list(name: VariableName): string[];
-  /** Visible ASCII of at least 32 characters; a fault tells its length only. */
+  /** Visible ASCII of at least 32 characters. A fault shows only its length. */
   secret(name: VariableName): string | undefined;
-  /** What `parse` makes of the text. What it throws is the fault. */
+  /** Returns the parsed text. An error of `parse` becomes the fault. */
   parsed<Value>(name: VariableName, parse: (text: string) => Value): Value | undefined;
   fault(name: VariableName, message: string): void;
 };
 
-/** Makes a reader over an environment. */
+/** Creates a reader of an environment. */
 export function createConfigReader(environment: Environment): ConfigReader {
   const faults: ConfigFault[] = [];
   const text = (name: VariableName) => environment.get(name)?.trim() || undefined;
@@ -63,7 +63,7 @@ function parseInteger(text: string, { min, max }: { min: number; max: number }):
   throw new Error(`${formatValue(text)} is not a whole number from ${min} to ${max}`);
 }
 
-/** A duration between bounds, milliseconds. Throws an Error that says what would be right. */
+/** Parses a duration within bounds, milliseconds. Throws an Error with the correct form. */
 export function parseBoundedDuration(text: string, { minMs, maxMs }: { minMs: number; maxMs: number }): number {
   const ms = parseDuration(text);
   if (ms >= minMs && ms <= maxMs) return ms;

@@ -4,10 +4,10 @@ import type { ConfigFault } from "./environment.ts";
 /** Files of a certificate with its chain, and of its private key, both PEM. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
 
-/** What a file holds, or the code of why it cannot be read. */
+/** Content of a file, or the code of the error while reading it. */
 export type ReadFile = { readonly text: string } | { readonly code: string };
 
-/** Certificate and key, PEM; `digest` differs with either. */
+/** Certificate and key, PEM. `digest` changes with either. */
 export type TlsPair = {
   readonly cert: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export type TlsPair = {
   readonly validTo: string;
 };
 
-/** Makes what was read of the two files a pair, or tells all that is wrong with them; nothing of the key is in a fault. */
+/** Returns the pair of two files, or all their faults. Faults contain nothing of the key. */
 export function pairOf(
   { certFile, keyFile }: TlsFiles,
   cert: ReadFile,
@@ -37,13 +37,13 @@ export function pairOf(
 
 type ParsedFile<Value> = { readonly text: string; readonly parsed: Value };
 
-/** The first certificate of a PEM file, or what is wrong with the file. */
+/** Returns the first certificate of a PEM file, or the fault of the file. */
 export function certificateOf(file: string, read: ReadFile): ParsedFile<X509Certificate> | ConfigFault {
   const reason = `${file} holds no PEM certificate`;
   return parsedOf("SVC_TLS_CERT", file, read, (text) => new X509Certificate(text), reason);
 }
 
-/** The private key of a PEM file, or what is wrong with the file. */
+/** Returns the private key of a PEM file, or the fault of the file. */
 export function privateKeyOf(file: string, read: ReadFile): ParsedFile<KeyObject> | ConfigFault {
   const reason = `${file} holds no PEM private key that opens without a passphrase`;
   return parsedOf("SVC_TLS_KEY", file, read, createPrivateKey, reason);

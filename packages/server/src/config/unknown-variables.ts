@@ -4,10 +4,10 @@ import { nearest } from "@svc/catalog/nearest";
 import { type ConfigFault, type Environment, secretPrefix } from "./environment.ts";
 import { configVariables } from "./variables.ts";
 
-// Of the command line, the benchmark and the tests.
+// Variables of the command line, the benchmark and the tests.
 const others = /^SVC_(URL|API_KEY|BENCH.*|TEST.*|CRASH.*)$/;
 
-/** One line that names the SVC_ variables nobody reads, each with the known name that it is near to; undefined when there are none. */
+/** Returns a line with the unknown SVC_ variables and similar known names; undefined if there are none. */
 export function unknownVariablesText(environment: Environment): string | undefined {
   const known: string[] = configVariables.map(({ name }) => name);
   const unknown = environment
@@ -22,18 +22,18 @@ export function unknownVariablesText(environment: Environment): string | undefin
 const prefix = "SVC_";
 
 function hintOf(name: string, known: readonly string[]): string {
-  // What all names have in common would make any two of them near.
+  // The common prefix would make any two names similar.
   const rest = (text: string) => text.slice(prefix.length);
   const meant = nearest(rest(name), known.map(rest));
   if (meant !== undefined) return ` (nearest: ${prefix}${meant})`;
-  // A secret's name ends in a toolkit's: what comes before is compared.
+  // A secret's name ends in a toolkit's, so only the part before it is compared.
   const isSecret = nearest(rest(name).slice(0, rest(secretPrefix).length), [rest(secretPrefix)]) !== undefined;
   return isSecret ? ` (nearest: ${secretPrefix}<TOOLKIT>)` : "";
 }
 
 /**
- * What is wrong with the file of SVC_DEPLOYMENT, for a start that other faults refuse already: a file that is read later would be
- * told of at the next start. Apart from `loadConfig`, which commands run that do not load the catalog. None where it is unset.
+ * Returns the faults of the file of SVC_DEPLOYMENT, for a start that fails because of other faults; otherwise they would appear only at the
+ * next start. Separate from `loadConfig`, which commands without the catalog use too. Empty if it is unset.
  */
 export async function deploymentFaults(environment: Environment): Promise<readonly ConfigFault[]> {
   const path = environment.get("SVC_DEPLOYMENT")?.trim() ?? "";

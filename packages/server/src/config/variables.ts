@@ -1,4 +1,4 @@
-/** One environment variable of the server. `default` is what an unset or empty one means, in words where it is not a value. */
+/** An environment variable of the server. `default`: value of an unset or empty one, or its description. */
 export type ConfigVariable = { readonly name: VariableName; readonly default: string; readonly meaning: string };
 
 /** Names of the variables that `loadConfig` reads. */
@@ -105,14 +105,14 @@ const table = {
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;
 
-/** Every variable the server reads, in the order of its help; toolkits name further ones for their webhook secrets. */
+/** Every variable of the server, in the order of its help. Toolkits name further ones for their webhook secrets. */
 export const configVariables: readonly ConfigVariable[] = Object.entries(table).map(([name, [fallback, meaning]]) => ({
   name: name as VariableName,
   default: fallback,
   meaning,
 }));
 
-/** The text of a variable's default, for those whose default is a value. */
+/** Returns the default of a variable whose default is a value. */
 export function defaultOf(name: VariableName): string {
   return table[name][0];
 }

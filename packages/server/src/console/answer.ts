@@ -17,13 +17,13 @@ import { type PageCall, textField } from "./page-call.ts";
 // Refusals: LINK_INVALID (401), whose message says why the link is dead and whose help whom to ask; SIGN_INS_EXCEEDED (429); ORIGIN_REFUSED
 // (403); those of AnswerAsk, ASK_SETTLED and PRINCIPAL_NOT_REACHED among them.
 
-/** What answering by a link works with. */
+/** Dependencies of answering through a link. */
 export type AnswerOptions = LinkOptions & {
   readonly answerLinks: Node["jobs"]["answerLinks"];
   readonly audit: AuditLog;
 };
 
-/** Makes the POST of `/console/answer`. */
+/** Creates the POST of `/console/answer`. */
 export function createAnswer(options: AnswerOptions): PageCall {
   const { answerLinks, audit } = options;
   return async (body, req) => {
@@ -50,7 +50,7 @@ function gone(): Fault {
   return consoleFaults.LINK_INVALID("what the link asks, or whom, is no longer there", linkHelp("answer"));
 }
 
-/** The token of a link. Throws REQUEST_MALFORMED where there is none. */
+/** Returns the token of a link. Throws REQUEST_MALFORMED if it is missing. */
 export function requireToken(body: JsonObject): string {
   const token = textField(body, "token");
   if (token === undefined)

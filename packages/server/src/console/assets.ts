@@ -8,12 +8,13 @@ import type { BuiltConsole } from "./read-files.ts";
 /** Answers GET and HEAD of a path below `/console/`. */
 export type ServeAsset = (path: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Pages that stand at a path of their own; every other path is the index page's. */
+/** Pages with their own path. Every other path shows the index page. */
 const pages: Readonly<Record<string, string>> = { answer: "answer.html", connect: "connect.html" };
 
 /**
- * Makes the way of the console's files, read at start by exact path: no request reaches the file system. Assets, whose names have
- * their content's hash, are kept for good; pages are asked for again each time. Without files every page says what is missing.
+ * Creates the handler of the console's files. They are read at the start and found by exact path, so no request reaches the file system.
+ * Assets have their content's hash in their names and are cached forever; pages are requested each time. Without files, every page says
+ * what is missing.
  */
 export function createAssets(built: BuiltConsole): ServeAsset {
   const files = "files" in built ? built.files : undefined;
@@ -31,7 +32,7 @@ export function createAssets(built: BuiltConsole): ServeAsset {
   };
 }
 
-/** Slugs of tools have dots: beyond the files' own folders, a path is a page's whatever it holds. */
+/** Tools' slugs contain dots, so a path outside the asset folders is always a page. */
 function isFileName(name: string): boolean {
   return name.startsWith("assets/") || (name.includes(".") && !/^(?:p|admin)\//.test(name));
 }

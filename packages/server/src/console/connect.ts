@@ -16,10 +16,10 @@ import { type PageCall, textField } from "./page-call.ts";
 // Refusals: LINK_INVALID (401), whose message says why the link is dead and whose help whom to ask; SIGN_INS_EXCEEDED (429); ORIGIN_REFUSED
 // (403); those of InitiateConnection, CREDENTIAL_REFUSED among them, with `field` by its name there.
 
-/** What connecting by a link works with. */
+/** Dependencies of connecting through a link. */
 export type ConnectOptions = LinkOptions & { readonly connectLinks: Node["connectLinks"]; readonly audit: AuditLog };
 
-/** Makes the POST of `/console/connect`. */
+/** Creates the POST of `/console/connect`. */
 export function createConnect(options: ConnectOptions): PageCall {
   const { connectLinks, audit } = options;
   return async (body, req) => {

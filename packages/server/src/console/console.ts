@@ -8,7 +8,7 @@ import { type PageCallOptions, servePageCall } from "./page-call.ts";
 import type { BuiltConsole } from "./read-files.ts";
 import { createSignIn, type SignInOptions } from "./sign-in.ts";
 
-/** What the console is served with. */
+/** Dependencies of the console. */
 export type ConsoleOptions = PageCallOptions &
   SignInOptions &
   AnswerOptions &
@@ -16,15 +16,15 @@ export type ConsoleOptions = PageCallOptions &
 
 /** Serves the console. */
 export type Console = {
-  /** Sets the headers of every answer below `/console/`, before anything else looks at the request. */
+  /** Sets the headers of every answer below `/console/`, before the request is processed. */
   setHeaders(res: ServerResponse): void;
-  /** Answers a request to a path that `isConsolePath` knows. */
+  /** Answers a request whose path `isConsolePath` accepts. */
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
-  /** Leads a browser that opens the service's address to the console; false, and nothing done, for another caller. */
+  /** Redirects a browser that opens the service's address to the console. Returns false and does nothing for other callers. */
   welcome(req: IncomingMessage, res: ServerResponse): boolean;
 };
 
-/** Makes the console of a listener. */
+/** Creates the console of a listener. */
 export function createConsole(options: ConsoleOptions): Console {
   const { built, base } = options;
   const assets = createAssets(built);

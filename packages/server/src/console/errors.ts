@@ -1,14 +1,14 @@
 import { call, defineFaults, formatValue, text, wait } from "@svc/core";
 
-/** Refusals of the console's sessions. */
+/** Faults of the console's sessions. */
 export const consoleFaults = defineFaults({
-  /** The request shows half of a session, none that is open, or a seat that it does not have. `why` says which. */
+  /** The request has half of a session, no open session, or an unknown seat. `why` says which. */
   SESSION_INVALID: {
     code: "unauthenticated",
     says: (why: string) => `no session: ${why}`,
     help: (_why: string, help?: string) => help ?? "Sign in again with a key.",
   },
-  /** A seat that is named by something else than a key's id or `admin`. */
+  /** A seat that is neither a key's id nor `admin`. */
   SEAT_MALFORMED: {
     code: "unauthenticated",
     reason: "SESSION_INVALID",
@@ -20,13 +20,13 @@ export const consoleFaults = defineFaults({
     says: (why: string) => `the request comes from no page of this service: ${why}`,
     help: "Open the console at the address of the service; elsewhere send an API key. Behind a proxy, set SVC_PUBLIC_URL.",
   },
-  /** A link of the console that does nothing: unknown, used, over, or ended with its key. `why` says which. */
+  /** An invalid link of the console: unknown, used, expired, or ended with its key. `why` says which. */
   LINK_INVALID: {
     code: "unauthenticated",
     says: (why: string) => why,
     help: (_why: string, help: string) => help,
   },
-  /** An address tried to sign in too often, or a key or link was shown or used too often. `message` says which. */
+  /** Too many sign-in attempts of an address, or too many uses of a key or link. `message` says which. */
   SIGN_INS_EXCEEDED: {
     code: "resource_exhausted",
     says: (message: string) => message,

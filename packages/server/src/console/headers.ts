@@ -1,7 +1,7 @@
-/** Where the console is served: below this path, and at it without its slash. */
+/** Path of the console, with or without its final slash. */
 export const consolePath = "/console/";
 
-/** Whether a path is the console's. */
+/** True if a path belongs to the console. */
 export function isConsolePath(path: string): boolean {
   return path.startsWith(consolePath) || path === "/console";
 }

@@ -7,10 +7,10 @@ import { isValidKey } from "../auth/key-cache.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
-/** A link that is good, and the key that vouches for it. */
+/** A valid link, and the key that created it. */
 export type GoodLink = { readonly link: ConsoleLink; readonly key: ApiKey };
 
-/** How a dead link's reader gets another, by purpose. */
+/** How to get a new link, by purpose. */
 const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   sign_in: "Run `npx svc console` for another one, or sign in with a key.",
   answer: "Ask whoever sent it for another one.",
@@ -18,17 +18,17 @@ const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
   confirm: "It is no link of the console's: call the tool again.",
 };
 
-/** How a dead link's reader gets another. */
+/** Returns how to get a new link. */
 export function linkHelp(purpose: ConsoleLink["purpose"]): string {
   return helps[purpose];
 }
 
-/** What opening links works with. */
+/** Dependencies of opening links. */
 export type LinkOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly limit: SignInLimit;
-  /** Who sent a request, as addresses are counted. */
+  /** Returns the counted address of a request's sender. */
   readonly addressOf: (req: IncomingMessage) => string;
 };
 
@@ -42,9 +42,7 @@ export function withinLimit<Result>(
   return limit.attempt(addressOf(req), digestSecret(secret).toString("latin1"), attempt);
 }
 
-/**
- * Finds the link of a token. Rejects with LINK_INVALID for one that is none, of another purpose, spent, over, or whose key has ended.
- */
+/** Finds the link of a token. Rejects with LINK_INVALID if it is unknown, has another purpose, is used or expired, or its key has ended. */
 export async function findGoodLink(
   { db, clock }: Pick<LinkOptions, "db" | "clock">,
   purpose: ConsoleLink["purpose"],

@@ -8,26 +8,26 @@ import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { consoleFaults } from "./errors.ts";
 import type { ConsoleOrigin } from "./proof.ts";
 
-/** What a handler of the console's pages answers: JSON, or nothing, and the cookie that it sets. */
+/** Answer of a handler of the console's pages: JSON or nothing, and the cookie to set. */
 export type PageAnswer = { readonly json?: JsonValue; readonly cookie?: string };
 
-/** Answers one method of a path. `body` is empty where the request has none. Rejects with a Fault, which is answered as calls answer it. */
+/** Answers one method of a path. `body` is empty if the request has none. Rejects with a Fault, which is answered like a call's. */
 export type PageCall = (body: JsonObject, req: IncomingMessage) => Promise<PageAnswer>;
 
-/** What handlers of the console's pages share. */
+/** Dependencies of handlers of the console's pages. */
 export type PageCallOptions = {
   readonly origin: ConsoleOrigin;
   readonly intake: Intake;
   readonly mapError: CallErrorMapper;
 };
 
-/** Credentials of an account are the largest that is sent. */
+/** Maximum body, bytes. The largest content is the credentials of an account. */
 const bodyBytesMax = 16_384;
 const depthMax = 16;
 
 /**
- * Serves a path that the console's own pages post to. Whatever it answers, it first holds the request to the service's own Origin, to JSON,
- * and to 16 KiB of what its address may send without a key.
+ * Serves a path to which the console's own pages post. It requires the service's own Origin, JSON, and at most 16 KiB within the address's
+ * limit without a key.
  */
 export function servePageCall(
   calls: Readonly<Partial<Record<string, PageCall>>>,
@@ -86,7 +86,7 @@ function parse(text: string): JsonObject {
   try {
     value = parseExactJson(text, { depthMax });
   } catch {
-    // What is wrong is not quoted: a key may stand there.
+    // The fault does not quote the body, because it may contain a key.
     throw malformed();
   }
   if (!isObject(value)) throw malformed();
@@ -97,7 +97,7 @@ function malformed(): Fault {
   return consoleFaults.REQUEST_MALFORMED("", "the body is no JSON object", "Send one JSON object.");
 }
 
-/** A text of a page's request; undefined where it is missing or empty. Throws REQUEST_MALFORMED for another type. */
+/** Returns a text of a page's request; undefined if it is missing or empty. Throws REQUEST_MALFORMED for another type. */
 export function textField(body: JsonObject, name: string): string | undefined {
   const value = body[name];
   if (value === undefined || value === "") return undefined;

@@ -16,14 +16,14 @@ import { type BuiltConsole, readConsole } from "./read-files.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
-/** What the console of a server is made of. */
+/** Parts of a server's console. */
 export type ConsoleParts = {
   readonly built: BuiltConsole;
   readonly sessions: Sessions;
   readonly origin: ConsoleOrigin;
 };
 
-/** Reads the built pages, of `folder` or of the checkout. Undefined where the configuration serves no console. */
+/** Reads the built pages from `folder` or from the checkout. Undefined if the configuration disables the console. */
 export async function readBuiltConsole(
   { isConsoleOn, role, publicUrl, isSandbox }: Config,
   folder: string = builtFolder,
@@ -32,7 +32,7 @@ export async function readBuiltConsole(
   return readConsole(folder, { base: publicPath(publicUrl, consolePath), isSandbox });
 }
 
-/** Makes the parts that calls share with the console. */
+/** Creates the parts that calls share with the console. */
 export function createConsoleParts({
   config,
   publicUrl,
@@ -55,7 +55,7 @@ export function createConsoleParts({
   };
 }
 
-/** What else of a server its console takes. */
+/** Other parts of the server that its console uses. */
 type ServingOptions = Omit<PageCallOptions, "origin"> & {
   readonly config: Config;
   readonly console: ConsoleParts | undefined;
@@ -68,7 +68,7 @@ type ServingOptions = Omit<PageCallOptions, "origin"> & {
   readonly audit: AuditLog;
 };
 
-/** The console, as far as it is served. Where administration has a listener of its own, its token opens nothing here. */
+/** Creates the console if it is enabled. If administration has its own listener, its token gives no access here. */
 export function openConsole({ config, console, connections, node, ...parts }: ServingOptions): Console | undefined {
   if (console === undefined) return undefined;
   const { db, clock, keys, limit, intake, mapError, audit } = parts;

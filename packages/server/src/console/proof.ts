@@ -3,31 +3,31 @@ import type { Fault } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 import { consoleFaults } from "./errors.ts";
 
-/** What a request shows of a session of the console. */
+/** A request's proof of a console session. */
 export type SessionProof = {
-  /** The half that the browser keeps from pages. */
+  /** Half that the browser hides from pages. */
   readonly cookie: string | undefined;
-  /** The half that the page keeps. */
+  /** Half that the page keeps. */
   readonly half: string | undefined;
-  /** Which of the session's seats makes the call: the id of its key, or `admin`. */
+  /** Seat of the session that makes the call: the id of its key, or `admin`. */
   readonly seat: string | undefined;
-  /** Why the request is not the console's own; undefined where it is. */
+  /** Why the request is not from the console; undefined if it is. */
   readonly originFault: Fault | undefined;
 };
 
-/** How the console knows itself and its browsers. */
+/** How the console identifies itself and its browsers. */
 export type ConsoleOrigin = {
-  /** The name of the cookie, which holds its port: a browser sends it to every port of the host. */
+  /** Name of the cookie. It contains the port, because browsers send a cookie to every port of the host. */
   cookieName(): string;
-  /** Whether the cookie travels over https alone. */
+  /** True if the cookie is sent over https only. */
   isSecure(): boolean;
-  /** Why a request comes from no page of this service itself; undefined when it does. Scheme, host and port count. */
+  /** Returns why a request does not come from a page of this service; undefined if it does. Scheme, host and port are compared. */
   faultOf(req: IncomingMessage): Fault | undefined;
-  /** What a request without a key shows of a session; undefined for one with an Authorization header, and where it shows nothing. */
+  /** Returns the session proof of a request without a key; undefined if it has an Authorization header or no proof. */
   proofOf(req: IncomingMessage): SessionProof | undefined;
 };
 
-/** Makes it for a listener that is reached as `publicUrl` says, and speaks TLS itself or not. */
+/** Creates the origin of a listener that is reached at `publicUrl`, with or without its own TLS. */
 export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => string; isTls: boolean }): ConsoleOrigin {
   const isSecure = () => publicUrl().startsWith("https:");
   const cookieName = () => {
@@ -64,8 +64,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * The last of the cookies of that name: browsers send those of longer paths first, and another port of this host can set one there, which
- * would stand before the service's own and keep its browser out.
+ * Returns the last cookie of that name. Browsers send cookies with longer paths first, and another port of the host can set one that would
+ * precede the service's own and lock its browser out.
  */
 function cookieOf(header: string, name: string): string | undefined {
   let last: string | undefined;

@@ -1,16 +1,16 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { createFile, readFolder, type StaticFile, withBase } from "../pages/static-files.ts";
 
-/** The built console: its files by their path in the folder, with slashes; or why there are none, where its build left word. */
+/** The built console: its files by path in the folder, with slashes, or the error of its build. */
 export type BuiltConsole = { readonly files: ReadonlyMap<string, StaticFile> } | { readonly failure: string };
 
-/** Where a build that failed leaves what it printed. */
+/** File with the output of a failed build. */
 const failureFile = "build-error.txt";
 const failureCharacters = 8_000;
 
 /**
- * Reads what was built into a folder, which may be missing. Pages get `<base href>` set to `base`; that of the console says, too, whether
- * the apps are a sandbox, so that its band is there from the first and moves nothing.
+ * Reads the built files of a folder, which may be missing. Pages get `<base href>` set to `base`. The console's page also states if the
+ * apps are a sandbox, so that its band appears at once and moves nothing.
  */
 export async function readConsole(
   folder: string,
@@ -30,7 +30,7 @@ export async function readConsole(
   return { files };
 }
 
-/** Compressed here: the compressed files beside it have another base. */
+/** Compressed here, because the prebuilt compressed files have another base. */
 function pageOf(html: Buffer, base: string, isSandbox: boolean): StaticFile | undefined {
   const based = withBase(html.toString("utf8"), base);
   const body = Buffer.from(isSandbox ? based.replace(/<base\b[^>]*>/i, (tag) => `${tag}${sandboxTag}`) : based);

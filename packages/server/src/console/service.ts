@@ -11,13 +11,13 @@ import { consoleFaults } from "./errors.ts";
 import { consolePath } from "./headers.ts";
 import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 
-/** What makes links: where they are kept, and where the service is reached. */
+/** Dependencies of creating links: where they are stored, and the address of the service. */
 export type SignInLinks = { readonly db: Executor; readonly clock: Clock; readonly publicUrl: () => string };
 
-/** How long a link to sign in by is good, milliseconds. */
+/** Lifetime of a sign-in link, milliseconds. */
 const lifeMs = 600_000;
 
-/** Makes a link that opens the console once, with the seat of a key. Its token is in `url` alone. */
+/** Creates a link that opens the console once, with the seat of a key. Only `url` contains its token. */
 export async function createSignInLink(
   { db, clock, publicUrl }: SignInLinks,
   { projectId, keyId }: { projectId: ProjectId; keyId: KeyId },
@@ -31,7 +31,7 @@ export async function createSignInLink(
   return { url: `${publicUrl()}${consolePath}#link=${token}`, expiresAt };
 }
 
-/** What ConsoleService works with. `sessions` is undefined on a node that serves no console. */
+/** Dependencies of ConsoleService. `sessions` is undefined on a node without the console. */
 type ConsoleServiceOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -39,7 +39,7 @@ type ConsoleServiceOptions = {
   readonly sessions: Sessions | undefined;
 };
 
-/** ConsoleService: links to sign in by, and the sessions of a key. */
+/** Creates ConsoleService: sign-in links and the sessions of a key. */
 export function createConsoleService(options: ConsoleServiceOptions): ServiceImpl<typeof ConsoleService> {
   const { db, clock, sessions } = options;
   return {

@@ -10,25 +10,29 @@ import { storeDeadlineMs } from "../store-deadline.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SessionProof } from "./proof.ts";
 
-/** The sessions of the console, as the store had them at most a second ago. */
+/** Caches the console's sessions for at most a second. */
 export type Sessions = {
-  /** The open session that both halves belong to. Rejects with SESSION_INVALID, ORIGIN_REFUSED, because the store is away, or as `wait` does. */
+  /**
+   * Returns the open session of both halves. Rejects with SESSION_INVALID, ORIGIN_REFUSED, if the database is unavailable, or like `wait`.
+   */
   open(proof: SessionProof, wait?: KeyLookupWait): Promise<ConsoleSession>;
-  /** Who the seat is that a call is made from. Rejects as `open` does, and with SESSION_INVALID for a seat that is none any more. */
+  /**
+   * Returns the principal of the seat that makes a call. Rejects like `open`, and with SESSION_INVALID for a seat that no longer exists.
+   */
   authenticate(proof: SessionProof, wait?: KeyLookupWait): Promise<Principal>;
-  /** Whether the administrator's seat of a session is that of today's token. */
+  /** True if the administrator's seat of a session has the current token. */
   isAdministrator(session: ConsoleSession): boolean;
-  /** Reads the sessions that are meant anew: for the node that changes them, their keys or a project. */
+  /** Forgets matching sessions, for the node that changes them, their keys or a project. */
   forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;
 };
 
-/** The life of a session from its sign-in, used or not, milliseconds. */
+/** Lifetime of a session after its sign-in, used or not, milliseconds. */
 export const sessionLifeMs: number = 7 * 86_400_000;
-/** Sessions of one key that may be open; the one that began longest ago gives way. */
+/** Maximum open sessions of one key. The oldest one is closed. */
 export const sessionsOfKeyMax = 50;
 const touchMs = 60_000;
 
-/** Makes them over the store. */
+/** Creates the sessions of a database. */
 export function createSessions({
   db,
   clock,
@@ -65,7 +69,7 @@ export function createSessions({
   const authenticate: Sessions["authenticate"] = async (proof, wait) => {
     const session = await open(proof, wait);
     const { seat } = proof;
-    // Never the only one by default: a page of one project would be given another's data.
+    // Never the only seat by default, because a page of one project could then get another's data.
     if (seat === undefined)
       throw consoleFaults.SESSION_INVALID("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
     if (seat === "admin") {

@@ -2,36 +2,36 @@ import { type Clock, Fault, LeastRecentlyUsed } from "@svc/core";
 import { createMinuteCount } from "../minute-count.ts";
 import { consoleFaults } from "./errors.ts";
 
-/** Bounds what is done without a quota of a project: before it is known whose secret is shown, and by links. */
+/** Limits actions outside a project's quotas: trying secrets of unknown owners, and actions through links. */
 export type SignInLimit = {
   /**
-   * Lets an address try a secret, unless too many of its attempts failed, or the secret was shown too often: then rejects with
-   * SIGN_INS_EXCEEDED, and nothing is looked up. What rejects as unauthenticated counts as failed.
+   * Lets an address try a secret. Rejects with SIGN_INS_EXCEEDED, without a lookup, if too many of its attempts failed or the secret was
+   * used too often. An unauthenticated result counts as failed.
    */
   attempt<Result>(address: string, secret: string, work: () => Promise<Result>): Promise<Result>;
-  /** Throws SIGN_INS_EXCEEDED where a link has done too much: what it does is entered in the audit log for good. */
+  /** Throws SIGN_INS_EXCEEDED if a link has performed too many actions, because each is kept in the audit log forever. */
   act(link: string): void;
 };
 
 const failuresMax = 10;
 const windowMs = 60_000;
-/** Addresses that are remembered: whoever has more of them than this has as many attempts anyway. */
+/** Maximum remembered addresses. An attacker with more of them has that many attempts in any case. */
 const addressesMax = 10_000;
-/** How often within a minute one secret may be shown, a good one too: each sign-in is rows in the store. */
+/** Maximum uses of one secret per minute, valid or not: each sign-in writes rows to the database. */
 const shownMax = 100;
-/** How often within a minute one link may answer or connect, refused or not. */
+/** Maximum answers or connections of one link per minute, refused or not. */
 const actsMax = 10;
 
-/** So many attempts of an address wait for others of it at most. */
+/** Maximum attempts of an address that wait for its others. */
 const waitingMax = 100;
 const busyWaitMs = 1_000;
 
-/** What an address tries at this moment, and what waits for that; `present` are both. */
+/** Current attempts of an address. `present`: running and waiting ones. */
 type AttemptCount = { present: number; underWay: number; readonly waiting: (() => void)[] };
 
 /**
- * Makes the count of a node: ten failures of an address within a minute, then none of its attempts is looked at until that is over. What is
- * under way counts as failed until it ends, so that ten are ten however many come at once; the others wait.
+ * Creates the limit of a node: after ten failures of an address within a minute, its attempts are refused until the minute ends. A running
+ * attempt counts as failed until it ends, so that simultaneous attempts cannot exceed ten; others wait.
  */
 export function createSignInLimit({ clock }: { clock: Clock }): SignInLimit {
   const failed = new LeastRecentlyUsed<string, { count: number; untilMs: number }>(addressesMax);

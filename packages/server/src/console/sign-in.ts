@@ -41,7 +41,7 @@ import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 //   DELETE: signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} gives that seat up. Both answer {}.
 // Refusals: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
-/** What signing in works with. */
+/** Dependencies of signing in. */
 export type SignInOptions = LinkOptions & {
   readonly keys: KeyCache;
   readonly sessions: Sessions;
@@ -51,10 +51,10 @@ export type SignInOptions = LinkOptions & {
 
 const userAgentCharacters = 200;
 
-/** Who signs in. */
+/** The person who signs in. */
 type Seat = { readonly keyId: KeyId } | { readonly adminDigest: Buffer };
 
-/** Makes the methods of `/console/session`. */
+/** Creates the methods of `/console/session`. */
 export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: PageCall } {
   const { sessions, origin } = options;
   return {
@@ -83,7 +83,7 @@ function openOr401(sessions: Sessions, proof: SessionProof | undefined): Promise
   return sessions.open(proof);
 }
 
-/** The session that a sign-in may add a seat to; undefined where there is none, or none any more. */
+/** Returns the session to which a sign-in may add a seat; undefined if there is none or it has ended. */
 async function openIfAny(sessions: Sessions, proof: SessionProof | undefined): Promise<ConsoleSession | undefined> {
   try {
     return proof?.half === undefined ? undefined : await sessions.open(proof);
@@ -102,7 +102,7 @@ async function seatOf(
   if (key !== undefined) return seatOfKey(key, options);
   const { db, clock } = options;
   const found = await findGoodLink(options, "sign_in", link ?? "");
-  // Of two that open it at once, one is let in.
+  // If two requests open it at once, one succeeds.
   if (!(await spendConsoleLink(db, found.link, clock.now())))
     throw consoleFaults.LINK_INVALID(
       "the link was used already: it works once",
@@ -111,7 +111,7 @@ async function seatOf(
   return { keyId: found.key.id };
 }
 
-/** The seat of a link, for a page that asks its person before it adds one of another project. */
+/** Returns the seat of a link, for a page that asks its user before it adds a seat of another project. */
 async function lookAt(link: string, options: SignInOptions): Promise<{ json: JsonObject }> {
   const { key } = await findGoodLink(options, "sign_in", link);
   return { json: { seat: await seatJson(key, options) } };
@@ -172,7 +172,7 @@ async function giveUp(seat: string, { id, seats }: ConsoleSession, { db }: SignI
   await endConsoleSeat(db, { id, keyId: key.id });
 }
 
-/** The session as its page is told of it; seats whose key has ended are left out. */
+/** Returns the session for its page, without seats whose key has ended. */
 async function answerOf(
   session: ConsoleSession,
   proof: Pick<SessionProof, "half"> | undefined,

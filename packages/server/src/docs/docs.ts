@@ -9,23 +9,23 @@ import { answerFile, createFile, readFolder, type StaticFile, withBase } from ".
 export type Docs = {
   /** Sets the headers of every answer below `/docs/`. */
   setHeaders(res: ServerResponse): void;
-  /** Answers a request to a path that `isDocsPath` knows. */
+  /** Answers a request whose path `isDocsPath` accepts. */
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
 };
 
-/** `base` is the path under which browsers have the documentation: it ends with a slash. */
+/** `base`: path of the documentation in browsers, with a final slash. */
 export type DocsOptions = { readonly folder: string; readonly base: string; readonly logger: Logger };
 
 const docsPath = "/docs/";
 
-/** Returns true if a path is the documentation's. */
+/** True if a path belongs to the documentation. */
 export function isDocsPath(path: string): boolean {
   return path.startsWith(docsPath) || path === "/docs";
 }
 
 /**
- * Makes the documentation of a listener. Its files are read when the first request comes, so that they cost a start nothing. No path of a
- * request reaches the file system.
+ * Creates the documentation of a listener. Its files are read at the first request, so that they cost nothing at the start. No request path
+ * reaches the file system.
  */
 export function createDocs({ folder, base, logger }: DocsOptions): Docs {
   let loading: Promise<Site> | undefined;
@@ -52,7 +52,7 @@ export function createDocs({ folder, base, logger }: DocsOptions): Docs {
   };
 }
 
-/** The built documentation. `notFound` is its page for an address that it does not have. */
+/** The built documentation. `notFound`: its page for unknown addresses. */
 type Site = { readonly files: ReadonlyMap<string, StaticFile>; readonly notFound: Buffer };
 
 async function readSite(folder: string, base: string): Promise<Site> {
@@ -61,7 +61,7 @@ async function readSite(folder: string, base: string): Promise<Site> {
     const file = createFile(path, { body, br: all.get(`${path}.br`), gzip: all.get(`${path}.gz`) });
     return file === undefined ? [] : ([[path, file]] as const);
   });
-  // Shown at any depth, so its links need the base that other pages do without.
+  // Shown at any depth, so its links need a base that other pages do not need.
   const page = all.get("404.html")?.toString("utf8") ?? unbuiltPage;
   return { files: new Map(files), notFound: Buffer.from(withBase(page, base)) };
 }
@@ -91,13 +91,13 @@ function answer(site: Site, base: string, path: string, req: IncomingMessage, re
   }
 }
 
-/** A page `guides/undo` is the file `guides/undo.html`, and one at a slash the index of its folder. */
+/** The page `guides/undo` is the file `guides/undo.html`. A path with a final slash is the index of its folder. */
 function fileAt({ files }: Site, name: string): StaticFile | undefined {
   if (name === "" || name.endsWith("/")) return files.get(`${name}index.html`);
   return files.get(name) ?? files.get(`${name}.html`);
 }
 
-/** Where the page is that was asked for by an address with a slash too many, one too few, or the ending of its file. */
+/** Returns the correct address for one with an extra or missing slash, or with the file's ending. */
 function otherAddress({ files }: Site, name: string | undefined): string | undefined {
   if (name === undefined) return "";
   const plain = name.replace(/\/$/, "");

@@ -35,10 +35,10 @@ import { grantFaults } from "./errors.ts";
 import type { GrantsServiceOptions } from "./options.ts";
 
 const lifetimeMs = { min: 1_000, fallback: 3_600_000, max: 86_400_000 };
-/** The most valid keys that one key may have made. */
+/** Maximum valid keys created by one key. */
 const madeKeysMax = 100;
 
-/** The methods of GrantsService about keys that an approver makes for agents. */
+/** Returns the methods of GrantsService for keys that an approver creates for agents. */
 export function agentKeyMethods({
   db,
   clock,
@@ -90,11 +90,11 @@ export function agentKeyMethods({
   };
 }
 
-/** Locks the caller's key, so that it neither ends nor makes another meanwhile. Throws API_KEY_INVALID, AGENT_KEYS_EXCEEDED. */
+/** Locks the caller's key, so that it neither ends nor creates another key in between. Throws API_KEY_INVALID, AGENT_KEYS_EXCEEDED. */
 async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<ApiKey> {
   await lockApiKey(tx, keyId);
   const maker = await findKeyById(tx, keyId);
-  // It was good when the call began.
+  // It was valid when the call started.
   if (maker === undefined || !isValidKey(maker, nowMs)) throw serverFaults.API_KEY_INVALID(false);
   if ((await countMadeKeys(tx, keyId, nowMs)) >= madeKeysMax) throw grantFaults.AGENT_KEYS_EXCEEDED(madeKeysMax);
   return maker;
@@ -102,13 +102,16 @@ async function requireMaker(tx: Executor, keyId: KeyId, nowMs: number): Promise<
 
 function readLifetime(lifetime: Duration | undefined): number {
   if (lifetime === undefined) return lifetimeMs.fallback;
-  // Judged before it is rounded to what a key is stored with.
+  // Checked before rounding to the stored precision.
   const ms = Number(lifetime.seconds) * 1_000 + lifetime.nanos / 1_000_000;
   if (ms < lifetimeMs.min || ms > lifetimeMs.max) throw grantFaults.LIFETIME_INVALID(`${ms / 1_000}s`);
   return Math.floor(ms);
 }
 
-/** What a key is bound to: what was asked for, and where that is empty what its maker is bound to. Throws if that is more, or no scope. */
+/**
+ * Returns the scope of a new key: the requested one, and the creator's scope for empty fields. Throws if that exceeds the creator's scope,
+ * or if the key has no scope.
+ */
 function boundWithin(maker: Binding, asked: Binding): Binding {
   const binding = bindingOf(maker);
   const entityId = asked.entityId || maker.entityId;
@@ -123,7 +126,7 @@ function boundWithin(maker: Binding, asked: Binding): Binding {
   return bound;
 }
 
-/** An empty list has everything, of a maker that is bound what that is bound to. */
+/** An empty list means everything; for a scoped creator, everything in its scope. */
 function partOf<Name extends string>(field: string, asked: readonly Name[], has: readonly Name[]): readonly Name[] {
   if (asked.length === 0 || has.length === 0) return asked.length === 0 ? has : asked;
   const foreign = asked.findIndex((name) => !has.includes(name));

@@ -3,12 +3,12 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ListedGrant } from "@svc/db/grants/repo";
 import { type Grant, GrantSchema } from "@svc/gen/grants";
 
-/** Whether tokens of a grant open anything. */
+/** True if tokens of a grant are valid. */
 export function isActive({ revokedAt, isVouched }: ListedGrant): boolean {
   return revokedAt === null && isVouched;
 }
 
-/** A grant as callers read it. */
+/** Returns a grant as callers see it. */
 export function grantMessage(grant: ListedGrant): Grant {
   const { id, keyId, voucherKeyId, clientId, clientName, clientOrigin, createdAt, lastUsedAt, revokedAt } = grant;
   const { entityId, accessClasses, toolkitSlugs, agentTools } = grant;

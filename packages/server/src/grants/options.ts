@@ -2,7 +2,10 @@ import type { CatalogViews } from "@svc/catalog";
 import type { Clock, KeyId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 
-/** What GrantsService works with. `onChanged` hears of the key of a grant that ended or was narrowed, `onRevoked` of keys that ended. */
+/**
+ * Dependencies of GrantsService. `onChanged`: called with the key of a grant that ended or was narrowed. `onRevoked`: called with keys that
+ * ended.
+ */
 export type GrantsServiceOptions = {
   readonly db: Database;
   readonly clock: Clock;

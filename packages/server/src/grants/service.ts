@@ -19,7 +19,7 @@ import { grantMessage, isActive } from "./convert.ts";
 import { grantFaults } from "./errors.ts";
 import type { GrantsServiceOptions } from "./options.ts";
 
-/** GrantsService: what people let agents do. */
+/** Creates GrantsService: permissions that people give to agents. */
 export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<typeof GrantsService> {
   const { db, clock, sealer, views, onChanged } = options;
   const reread = async (principal: ProjectPrincipal, { id }: ListedGrant) =>
@@ -38,7 +38,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
       if (!isActive(grant)) throw grantFaults.GRANT_ENDED(grant.id);
       const seen = await views.forProject(principal.projectId);
       await withTransaction(db, async (tx) => {
-        // Of two that narrow it at once, the second narrows what the first left.
+        // If two requests narrow it at once, the second narrows the result of the first.
         await lockApiKey(tx, grant.keyId);
         const present = await requireOwn(principal, id, { ...options, db: tx });
         const left = {
@@ -63,7 +63,7 @@ export function createGrantsService(options: GrantsServiceOptions): ServiceImpl<
   };
 }
 
-/** Where a grant is read: the store, or a transaction. */
+/** Database or transaction in which a grant is read. */
 type ReadContext = Pick<GrantsServiceOptions, "clock"> & { readonly db: Executor };
 
 async function requireGrant(
@@ -77,14 +77,14 @@ async function requireGrant(
   return grant;
 }
 
-/** Whoever gave a grant may take it back, and so may an approver. */
+/** The person who gave a grant may end it, and so may an approver. */
 async function requireOwn(principal: ProjectPrincipal, text: string, options: ReadContext): Promise<ListedGrant> {
   const grant = await requireGrant(principal, text, options);
   if (principal.role === "approver" || principal.keyId === grant.voucherKeyId) return grant;
   throw grantFaults.GRANT_NOT_YOURS(grant.id);
 }
 
-/** What is kept of a list, which an empty request leaves as it is. Where an empty list stands for everything, anything narrows it. */
+/** Returns the kept part of a list; an empty request leaves it unchanged. If an empty list means everything, any list narrows it. */
 function narrowed<Name extends string>(
   field: "accessClasses" | "toolkitSlugs" | "agentTools",
   asked: readonly string[],
@@ -99,7 +99,7 @@ function narrowed<Name extends string>(
   return present.filter((name) => asked.includes(name));
 }
 
-/** What a person confirms from now on; what was not sent stays as it is. Throws GRANT_WIDENED. */
+/** Returns the new confirmation rule; the present one if none was sent. Throws GRANT_WIDENED. */
 function stricter(asked: ConfirmRule | undefined, present: ConfirmRule): ConfirmRule {
   if (asked === undefined) return present;
   if (!isAsStrict(asked, present)) throw grantFaults.GRANT_CONFIRMS_LESS(asked.person, present.person);

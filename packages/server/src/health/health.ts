@@ -2,28 +2,26 @@ import type { Clock } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { probeWrites } from "@svc/db/probe-writes";
 
-/**
- * Whether the node takes traffic: `draining` once it is told to stop, `store_unavailable` while the store does not answer or
- * takes no writes.
- */
+/** Readiness of a node. `draining`: it was asked to stop. `store_unavailable`: the database does not answer or accepts no writes. */
 export type HealthStatus = "ready" | "draining" | "store_unavailable";
 
 /** The state of this node. */
 export type Health = {
-  /** Has the store write, at most once a second however many ask here, and not again while it has not answered. Never rejects. */
+  /** Tests a write to the database, at most once a second for all callers, and not while an earlier test is unanswered. Never rejects. */
   check(): Promise<HealthStatus>;
-  /** True from `drain` on. */
+  /** True after `drain`. */
   readonly isDraining: boolean;
-  /** From now on the node is `draining`, for good. */
+  /** Sets the node to `draining`, permanently. */
   drain(): void;
 };
 
 const freshMs = 1_000;
 const answerMs = 2_000;
-// A store that hangs is asked no more often, or the questions would take every connection; what was lost on its way is never answered.
+// Milliseconds after which a test is abandoned. A database that hangs is not tested more often, because the tests would occupy every
+// connection. A lost answer never arrives.
 const givenUpMs = 10_000;
 
-/** Watches one node's store. */
+/** Creates the health check of a node's database. */
 export function createHealth({ db, clock }: { db: Executor; clock: Clock }): Health {
   let isDraining = false;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -52,7 +50,7 @@ export function createHealth({ db, clock }: { db: Executor; clock: Clock }): Hea
   };
 }
 
-/** Whatever a write fails with, what comes in could not be stored. */
+/** Whatever error a write fails with, incoming data could not be stored. */
 function askStore(db: Executor): Promise<HealthStatus> {
   return probeWrites(db).then(
     (isWritable) => (isWritable ? "ready" : "store_unavailable"),
@@ -60,7 +58,7 @@ function askStore(db: Executor): Promise<HealthStatus> {
   );
 }
 
-/** A driver that reconnects answers late: what takes over two seconds is away. */
+/** A driver that reconnects answers late, so an answer after more than two seconds counts as unavailable. */
 async function withinAnswerTime(asked: Promise<HealthStatus>, clock: Clock): Promise<HealthStatus> {
   const done = new AbortController();
   const late = clock.wait(answerMs, done.signal).then(() => "store_unavailable" as const);

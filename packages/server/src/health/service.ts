@@ -6,7 +6,7 @@ import type { Health } from "./health.ts";
 
 const watchMs = 1_000;
 
-/** grpc.health.v1.Health of one node; `services` are the full names it serves. Every one of them shares the node's state. */
+/** Creates grpc.health.v1.Health of one node. `services`: full names of its services, which all share the node's state. */
 export function createHealthService({
   health,
   clock,
@@ -32,7 +32,7 @@ export function createHealthService({
         const status = await statusOf(service);
         if (status !== sent) yield { status };
         sent = status;
-        // The node will not serve again: whoever watches is better off elsewhere.
+        // The node will not serve again, so the watcher should go elsewhere.
         if (health.isDraining) return;
         await clock.wait(watchMs, signal);
       }

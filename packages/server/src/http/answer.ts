@@ -4,16 +4,16 @@ import { type Fault, retryAfterText } from "@svc/core";
 import { untilRefused } from "../listen/refusal-pace.ts";
 import { httpStatusOf, toConnectError } from "../rpc/connect-error.ts";
 
-/** How messages are written as JSON: every scalar and list stands there, also when it is empty; unknown fields are refused. */
+/** JSON form of messages: every scalar and list is written, even if empty; unknown fields are refused. */
 export const jsonOptions = { alwaysEmitImplicit: true, ignoreUnknownFields: false } as const;
 
-/** Further headers of an answer. */
+/** Additional headers of an answer. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Of an answer that says no other time to come again: in so many seconds. */
+/** Default time to try again, seconds. */
 export const retryHeaders = { "retry-after": "5" } as const;
 
-/** Answers with a JSON text. HEAD gets the headers alone. */
+/** Answers with a JSON text. HEAD gets only the headers. */
 export function answerJson(
   res: ServerResponse,
   status: number,
@@ -26,8 +26,8 @@ export function answerJson(
 }
 
 /**
- * Refuses a request whose caller is not known, with a fault in the form of the API; `status` where HTTP has a closer one than the code's own.
- * Waits until the address may be refused again, but for what says that the sender is to come again: that waits where it is decided.
+ * Refuses a request of an unknown caller, with a fault in the form of the API. `status`: an HTTP status closer than the code's own. Waits
+ * until the address may be refused again. Statuses that ask to try again (5xx, 413, 429) are not delayed here but where they are decided.
  */
 export function answerError(
   res: ServerResponse,
@@ -44,7 +44,7 @@ function isComeAgain(status: number): boolean {
   return status >= 500 || status === 413 || status === 429;
 }
 
-/** Answers a caller who is known with a fault, as `answerError` does, and at once. Retry-After is the fault's. */
+/** Answers a known caller with a fault, like `answerError`, and at once. Retry-After is the fault's. */
 export function answerCaller(
   res: ServerResponse,
   fault: Fault,
@@ -60,21 +60,21 @@ export function answerCaller(
   );
 }
 
-/** Bodies of faults that are answered again and again. */
+/** Bodies of faults that are answered repeatedly. */
 const prepared = new WeakMap<Fault, string>();
 
-/** Writes the body of a fault once for all answers with this very fault. */
+/** Writes the body of a fault once for all its answers. */
 export function prepareError(fault: Fault): Fault {
   prepared.set(fault, errorText(fault));
   return fault;
 }
 
-/** A fault as the body of an answer. */
+/** Returns a fault as the body of an answer. */
 export function errorText(fault: Fault): string {
   return JSON.stringify(errorToJson(toConnectError(fault), jsonOptions));
 }
 
-/** The path of a request and its query without the question mark; of the absolute form that proxies send as well. */
+/** Returns the path of a request and its query without the question mark, also for the absolute form that proxies send. */
 export function splitTarget(req: IncomingMessage): { path: string; query: string } {
   const url = req.url ?? "/";
   const target = url.startsWith("/") ? url : originForm(url);

@@ -29,7 +29,10 @@ import { answerError, answerJson } from "./answer.ts";
 import { createMcpHandler, type McpHandler, type McpOptions } from "./mcp.ts";
 import { createWebhookHandler } from "./webhooks.ts";
 
-/** `/`, for who opens the address in a browser: what is served where. GET and HEAD only: a POST there names no call. It says nothing of the deployment. */
+/**
+ * Creates the page `/` for people who open the address in a browser. It lists the paths. GET and HEAD only, because a POST there names no
+ * call. It reveals nothing about the deployment.
+ */
 function createHome({ version }: { version: string }): ReadonlyMap<string, PageHandler> {
   const text = JSON.stringify(
     {
@@ -50,10 +53,10 @@ function createHome({ version }: { version: string }): ReadonlyMap<string, PageH
   return new Map([["/", serve]]);
 }
 
-/** What ends calls, and how long connections have. */
+/** Shutdown signal of calls, and timeouts of connections. */
 type HttpParts = { shutdownSignal: AbortSignal; timeouts: HttpTimeouts | undefined };
 
-/** Makes all that listens: the place of callers, apps and people, and where SVC_ADMIN_LISTEN names one, that of administration and metrics. */
+/** Creates all listeners: the main one, and a separate one for administration and metrics if SVC_ADMIN_LISTEN is set. */
 export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
   const { config } = parts;
   const calls = createCalls(parts, given);
@@ -62,10 +65,10 @@ export function createHttp(parts: ServerParts, given: HttpParts): Listeners {
   return joinListeners(config, { main, admin });
 }
 
-/** What the ways in have in common: the router of all services, and how calls are told of. */
+/** Common parts of the listeners: the router of all services, and the reporting of calls. */
 type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
   readonly onStoreUnavailable: ReturnType<typeof createStoreAlarm>;
-  /** The RPCs of those services that `serves` names. */
+  /** Returns the RPCs of the services for which `serves` is true. */
   rpcOf(serves: (service: string) => boolean): ReturnType<typeof createRpcHandler>;
 };
 
@@ -97,7 +100,7 @@ function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
   };
 }
 
-/** What both places need: their door alone depends on where they listen. */
+/** Returns the common parts of both listeners. Only their door depends on the address. */
 function sharedOf(
   { config, logger, health, store, tls, connections }: ServerParts,
   { timeouts }: HttpParts,
@@ -121,7 +124,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   const isApart = config.adminListen !== undefined;
   return createHttpServer({
     ...sharedOf(parts, given, config.host),
-    // Health stays where the traffic is: that is what a balancer asks about.
+    // Health stays on the traffic listener, because load balancers ask about that.
     rpc: calls.rpcOf((service) => !isApart || service !== AdminService.typeName),
     webhooks: isWorker
       ? undefined
@@ -147,7 +150,7 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
   });
 }
 
-/** Administration and metrics, and nothing that callers, apps or people need. */
+/** Creates the listener of administration and metrics, without anything that callers, apps or people need. */
 function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, host: string): HttpServer {
   const { health, metrics } = parts;
   return createHttpServer({
@@ -162,7 +165,7 @@ function createAdmin(parts: ServerParts, given: HttpParts, { rpcOf }: Calls, hos
   });
 }
 
-/** The endpoint of agents. */
+/** Creates the endpoint for agents. */
 function createMcp(
   { config, store, vault, keys, keyUse, grants, node, admission, intake, audit, openCalls }: ServerParts,
   parts: Pick<McpOptions, "shutdownSignal" | "mapError" | "createRequestId" | "onCall">,

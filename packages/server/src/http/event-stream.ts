@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** An answer that may be preceded by events, as Server-Sent Events have them. */
+/** An answer that may start with Server-Sent Events. */
 export type EventStream = {
-  /** Sends one, a line of text; the first opens the stream. Lost when the client has gone or reads more slowly than they come. */
+  /** Sends an event, a line of text. The first one opens the stream. It is lost if the client has disconnected or reads too slowly. */
   send(event: string): void;
   isOpen(): boolean;
-  /** Sends the last one, and ends the answer. */
+  /** Sends the last event and ends the answer. */
   end(event: string): void;
 };
 
-/** What a request can be answered with by and by; undefined where its client does not read that. */
+/** Creates an event stream for a request; undefined if its client does not accept one. */
 export function createEventStream(req: IncomingMessage, res: ServerResponse): EventStream | undefined {
   if (!/\btext\/event-stream\b/i.test(req.headers.accept ?? "")) return undefined;
   const open = () => {
-    // Some proxies would keep events back until there are many of them.
+    // Some proxies would hold events back until there are many.
     res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" });
   };
   return {

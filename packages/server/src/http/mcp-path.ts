@@ -1,2 +1,2 @@
-/** Where agents reach the tools. */
+/** Path at which agents reach the tools. */
 export const mcpPath = "/mcp";

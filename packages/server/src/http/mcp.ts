@@ -17,40 +17,40 @@ import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { type AnswerHeaders, answerCaller, answerError, answerJson, retryHeaders } from "./answer.ts";
 import { createEventStream } from "./event-stream.ts";
 
-/** How MCP is served. */
+/** Dependencies of MCP. */
 export type McpOptions = {
   server: McpServer;
-  /** Lets agents in, by a key or a grant. */
+  /** Admits agents, by a key or a grant. */
   door: McpDoor;
-  /** Ends exchanges whose callers may not make them any more. */
+  /** Ends exchanges whose callers lose their permission. */
   openCalls: OpenCalls;
   intake: Intake;
-  /** Where what stands in it is entered, before it is done. */
+  /** Records audited actions before their execution. */
   audit: AuditLog;
-  /** Lets the requests of projects in, within their quotas. */
+  /** Admits requests of projects within their quotas. */
   admission: Admission;
   bodyBytesMax: number;
-  /** Ends an exchange, from its body's end, milliseconds. Default 60 s, as calls have: twice what an app may take. */
+  /** Timeout of an exchange after its body, milliseconds. Default 60 s, as for calls: twice an app's limit. */
   timeoutMs?: number;
   createRequestId: () => string;
-  /** Meters the work of requests. */
+  /** Measures the work of requests. */
   meter: WorkMeter;
   mapError: CallErrorMapper;
-  /** Ends every exchange under way. */
+  /** Ends every running exchange. */
   shutdownSignal: AbortSignal;
-  /** Hears of each POST once its answer is written or given up; its method is `mcp/` and what was asked for. */
+  /** Called for each POST when its answer is written or given up. Its method is `mcp/` and the kind of request. */
   onCall: (call: Call, durationMs: number) => void;
 };
 
 /** Serves one request of an agent, with the query of its address. */
 export type McpHandler = (query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** A call whose method is known once its body is read. */
+/** A call whose method is known after its body is read. */
 type McpCall = Omit<Call, "method"> & { method: string };
 
 /**
- * Makes the handler of agents: POST alone, with a project's key, checked before the body is read. There are no sessions, hence no
- * GET to stream and no DELETE.
+ * Creates the handler for agents: POST only, with a project's key, checked before the body is read. There are no sessions, so GET streams
+ * and DELETE are not supported.
  */
 export function createMcpHandler(options: McpOptions): McpHandler {
   return (query, req, res) => {
@@ -72,14 +72,14 @@ export function createMcpHandler(options: McpOptions): McpHandler {
     answer(req, res, { ...options, call, query }).catch(async (error: unknown) => {
       await pauseBeforeRefusal(error);
       const refusal = mapFailure(error, options, call);
-      // RFC 9110 wants it with every 401: here it says where to ask for a grant.
+      // RFC 9110 requires it with every 401. It tells clients where to ask for a grant.
       const isStranger = refusal.error.code === "unauthenticated";
       refuse(res, call, isStranger ? { ...refusal, headers: options.door.challenge(req) } : refusal);
     });
   };
 }
 
-/** An error, and what HTTP says beside it. */
+/** A fault, and its HTTP status and headers. */
 type Refusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
 function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefined {
@@ -99,13 +99,13 @@ function refusalOf({ method = "", headers }: IncomingMessage): Refusal | undefin
 
 function refuse(res: ServerResponse, call: McpCall, { error, status, headers }: Refusal): void {
   call.code = error.code;
-  // Events have come before, and no more come: the client asks again.
+  // Events were sent before and no more follow, so the client asks again.
   if (res.headersSent) return void res.end();
   const answer = call.principal === undefined ? answerError : answerCaller;
   answer(res, spokenFault(error), status, headers ?? refusalHeadersOf(error));
 }
 
-/** Spares a store that is away. */
+/** Reduces the load on an unavailable database. */
 function refusalHeadersOf({ code }: Fault): AnswerHeaders {
   if (code === "unavailable") return retryHeaders;
   return {};
@@ -159,9 +159,9 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
     },
   });
   await watched.confirm();
-  // Of a batch others may have been done.
+  // Other requests of a batch may have been executed.
   if (stepUp !== undefined && !text.startsWith("[") && !res.headersSent) return refuse(res, call, stepUp);
-  // What the protocol refuses is no JSON-RPC message it could answer.
+  // A 4xx status means that the POST was not a JSON-RPC message that could be answered.
   if (status >= 400) call.code = status === 404 ? "unimplemented" : "invalid_argument";
   if (events?.isOpen()) return events.end(text);
   if (text !== "") return answerJson(res, status, text);
@@ -170,7 +170,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, options: Answer
   res.end();
 }
 
-/** The headers that mean anything to the protocol. A client that sends one twice has sent neither. */
+/** Returns the headers of the protocol. A header that is sent twice counts as absent. */
 function headersOf({ headers }: IncomingMessage): McpHeaders {
   const textOf = (name: string) => {
     const value = headers[name];
@@ -185,11 +185,11 @@ function requireProject(principal: Principal, call: McpCall): ProjectPrincipal {
   throw serverFaults.ROLE_REQUIRED("MCP", "member", "admin");
 }
 
-/** Bodies beyond this wait for their turn before they are read. */
+/** Bodies above this size wait for their turn before they are parsed, bytes. */
 const largeBytes = 65_536;
 const timeoutDefaultMs = 60_000;
 
-/** Aborts when the caller has gone, the time is up, or the node stops; nothing of it outlives the answer. */
+/** Aborts when the caller disconnects, the time is over or the node stops. Its listeners end with the answer. */
 function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSignal }: AnsweredPost): AbortController {
   const life = new AbortController();
   const timer = setTimeout(() => life.abort(serverFaults.DEADLINE_EXCEEDED()), timeoutMs);
@@ -208,7 +208,7 @@ function lifeOf(res: ServerResponse, { timeoutMs = timeoutDefaultMs, shutdownSig
 
 type Caller = AnsweredPost & { readonly principal: ProjectPrincipal; readonly end: (fault: Fault) => void };
 
-/** An exchange may wait: it ends with its key, or its grant and who vouches for it, and where a grant is narrowed meanwhile. */
+/** An exchange may wait. It ends with its key or grant, with the key that vouches for the grant, and if the grant is narrowed. */
 function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCalls, principal, end }: Caller) {
   const reach = reachOf(principal);
   const authenticate = async () => {
@@ -221,7 +221,7 @@ function watchCaller(req: IncomingMessage, res: ServerResponse, { door, openCall
   return watched;
 }
 
-/** What a caller may do, as a text that differs where that does. */
+/** Returns a caller's permissions as a text for comparison. */
 function reachOf(principal: Principal): string {
   if (principal.kind !== "project") return principal.kind;
   const { projectId, keyId, role, binding } = principal;

@@ -26,10 +26,12 @@ import { createMcpHandler } from "./mcp.ts";
 type AccountAccess = NonNullable<NodeParts["accounts"]>;
 type AppTransport = NonNullable<NodeParts["transport"]>;
 type AppRequest = Parameters<AppTransport["send"]>[0];
-/** What an app answers. */
+/** An app's answer. */
 export type McpAppAnswer = Awaited<ReturnType<AppTransport["send"]>>;
 
-/** Bearers of the tests: of a project, of one whose catalog is empty, of the administrator, and one that finds the store away. */
+/**
+ * Bearers of the tests: of a project, of one with an empty catalog, of the administrator, and one for which the database is unavailable.
+ */
 export const bearers = {
   project: "the-key-of-a-project",
   stranger: "the-key-of-another-project",
@@ -37,7 +39,7 @@ export const bearers = {
   away: "away",
 };
 
-/** A call of a read and of a destructive tool, as call_tool takes them. */
+/** Calls of a reading and of a destructive tool, as arguments of call_tool. */
 export const listEvents = { slug: "calendar.list_events", arguments: { calendar_id: "primary" }, entity_id: "ada" };
 export const deleteEvent = {
   slug: "calendar.delete_event",
@@ -45,29 +47,29 @@ export const deleteEvent = {
   entity_id: "ada",
 };
 
-/** MCP's endpoint on a server and a database of its own, over the deployment's definitions and an app that the test plays. */
+/** MCP's endpoint on its own server and database, with the deployment's definitions and an app that the test plays. */
 export type TestMcp = {
   readonly url: string;
   readonly database: TestDatabase;
   readonly views: CatalogViews;
   readonly projectId: ProjectId;
   readonly shutdown: AbortController;
-  /** What the app was asked, what was told of each POST, and what was logged. */
+  /** Requests to the app, reported POSTs, and log lines. */
   readonly sent: AppRequest[];
   readonly calls: Call[];
   readonly logs: string[];
-  /** What the app says. */
+  /** The app's answer. */
   app: (request: AppRequest) => Promise<McpAppAnswer>;
-  /** What reading the catalog fails with. */
+  /** Error for reading the catalog. */
   storeFault: Error | undefined;
-  /** Posts as a client would; a body that is neither text nor bytes as JSON. */
+  /** Posts like a client. A body that is neither text nor bytes is sent as JSON. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Forgets what was heard and lets the app answer an empty object. */
+  /** Clears the records and lets the app answer an empty object. */
   reset(): void;
   stop(): Promise<void>;
 };
 
-/** Starts it: bodies of 8 KiB at most, exchanges of 2 s, on a loopback address. */
+/** Starts it on a loopback address: bodies of at most 8 KiB, exchanges of 2 s. */
 export async function startTestMcp(): Promise<TestMcp> {
   const database = await createTestDatabase();
   const { db } = database;
@@ -106,18 +108,18 @@ export async function startTestMcp(): Promise<TestMcp> {
   return whole;
 }
 
-/** An answer of the app. */
+/** Returns an answer of the app. */
 export function answers(json: unknown, status = 200, headers: Record<string, string> = {}): McpAppAnswer {
   const body = Buffer.from(typeof json === "string" ? json : JSON.stringify(json));
   return { kind: "answer", status, headers: { "content-type": "application/json", ...headers }, body };
 }
 
-/** A JSON-RPC request. */
+/** Returns a JSON-RPC request. */
 export function rpc(id: number, method: string, params: object = {}): object {
   return { jsonrpc: "2.0", id, method, params };
 }
 
-/** A JSON-RPC request that calls a meta-tool. */
+/** Returns a JSON-RPC request that calls a meta-tool. */
 export function toolCall(id: number, name: string, args: object): object {
   return rpc(id, "tools/call", { name, arguments: args });
 }
@@ -125,12 +127,12 @@ export function toolCall(id: number, name: string, args: object): object {
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
 type AnyJson = any;
 
-/** The JSON of an answer. */
+/** Returns the JSON of an answer. */
 export async function jsonOf(res: Promise<Response> | Response): Promise<AnyJson> {
   return (await res).json();
 }
 
-/** The node of the deployment, one that has no toolkits, and one whose store answers with the test's fault. */
+/** Returns the node of the deployment, one without toolkits, and one whose database answers with the test's fault. */
 async function createNodes(mcp: Pick<TestMcp, "database" | "sent" | "app" | "storeFault">) {
   const { db } = mcp.database;
   const transport: AppTransport = {
@@ -195,7 +197,7 @@ async function createHandler(
   });
 }
 
-/** Every entity has an account, whose credential is `secret`. */
+/** Every entity has an account with the credential `secret`. */
 const accounts: AccountAccess = {
   async resolve({ entityId }) {
     if (entityId === "") return { kind: "no_account", message: "no entity is named" };

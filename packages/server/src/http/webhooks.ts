@@ -8,41 +8,41 @@ import type { Logger } from "../logger.ts";
 import { isStoreUnavailable, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
 
-/** What takes posts: the ingest engine of packages/triggers. */
+/** Accepts posts: the ingest engine of packages/triggers. */
 export type PostReceiver = {
-  /** An answer that needs no body, or that the post is to be read and accepted. */
+  /** Returns an answer that needs no body, or admits the post so that it is read and accepted. */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
-  /** Rejects when the store is away. */
+  /** Rejects if the database is unavailable. */
   accept(post: InboundPost, admitted: AdmittedPost): Promise<IngestOutcome>;
 };
 
-/** What became of a post, for the metrics. */
+/** Outcome of a post, for metrics. */
 export type PostOutcome = IngestOutcome["outcome"] | "malformed" | "aborted" | "failed";
 
-/** How posts are served. */
+/** Dependencies of the webhook handler. */
 export type WebhookOptions = {
   ingest: PostReceiver;
   intake: Intake;
   bodyBytesMax: number;
-  /** How long a post waits for the store, from its body's end, milliseconds. Default 15 s. */
+  /** How long a post waits for the database after its body, milliseconds. Default 15 s. */
   deadlineMs?: number;
   createRequestId: () => string;
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
-  /** Hears of each post once its answer is decided. `toolkitSlug` is a toolkit's, or empty for an unknown one. */
+  /** Called for each post when its answer is decided. `toolkitSlug` is a toolkit's, or empty for an unknown one. */
   onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
 };
 
-/** Serves one post to `/webhooks/<slug>`. The query may hold a secret: it is given to nobody but the engine. */
+/** Serves one post to `/webhooks/<slug>`. The query may contain a secret, so only the engine receives it. */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 
-/** Where posts arrive; a toolkit's slug follows. */
+/** Path of posts; a toolkit's slug follows. */
 export const webhookPrefix = "/webhooks/";
 
 const slugPattern = /^[a-z0-9_-]{1,100}$/;
 const noQuery = new URLSearchParams();
 
-/** Makes the handler of inbound posts. */
+/** Creates the handler of inbound posts. */
 export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   const { ingest, intake, bodyBytesMax, onPost, deadlineMs = storeDeadlineMs } = options;
   const receiving: ReceivedPost = { ingest, intake, bodyBytesMax, deadlineMs };
@@ -51,7 +51,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     if (!slugPattern.test(slug)) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
     if (req.method !== "POST")
       return answerError(res, serverFaults.METHOD_NOT_ALLOWED(req.method ?? "", "POST"), 405, { allow: "POST" });
-    // Its bytes would be replaced, and two keys in it become one.
+    // Undecodable bytes would be replaced, which could make two keys of the query equal.
     if (!isReadableForm(query)) {
       onPost("", "malformed");
       return answerError(res, serverFaults.QUERY_MALFORMED());
@@ -64,7 +64,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     }
     receive(admission, slug, parsed, req, receiving).then(
       (outcome) => {
-        // Whoever sent it holds the toolkit's secret.
+        // The sender has the toolkit's secret.
         if (outcome.outcome === "accepted") intake.noteKey(req);
         onPost(slug, outcome.outcome);
         answerOutcome(res, slug, outcome, bodyBytesMax);
@@ -77,8 +77,8 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
 type ReceivedPost = { ingest: PostReceiver; intake: Intake; bodyBytesMax: number; deadlineMs: number };
 
 /**
- * A post that is answered at its deadline may still be committed later: the provider sends it again, and de-duplication
- * tells the two to be one. Its body is held, and counted, until the engine lets go of it.
+ * A post that is answered at its deadline may be committed later. The provider then sends it again, and de-duplication recognizes it. Its
+ * body stays held and charged until the engine releases it.
  */
 async function receive(
   admitted: AdmittedPost,
@@ -95,7 +95,7 @@ async function receive(
   return withinDeadline(accepting, deadlineMs);
 }
 
-/** Node joins repeated headers itself, all but set-cookie, which no provider sends. */
+/** Node joins repeated headers itself, except set-cookie, which no provider sends. */
 function headersOf(req: IncomingMessage): Record<string, string> {
   const { headers } = req;
   if (headers["set-cookie"] !== undefined) delete headers["set-cookie"];
@@ -105,7 +105,7 @@ function headersOf(req: IncomingMessage): Record<string, string> {
 function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome, bodyBytesMax: number): void {
   switch (outcome.outcome) {
     case "accepted":
-      // How many projects there are is nobody's business but the deployment's.
+      // The sender must not learn how many projects there are.
       answerAccepted(res, 1);
       break;
     case "ignored":
@@ -143,7 +143,7 @@ function answerOutcome(res: ServerResponse, slug: string, outcome: IngestOutcome
   }
 }
 
-/** The hot answer. With its length stated, head and body leave in one write; without, Node would send it in chunks. */
+/** The most frequent answer. With a content length, head and body leave in one write; without it, Node would send chunks. */
 function answerAccepted(res: ServerResponse, events: 0 | 1): void {
   if (res.destroyed) return;
   const body = `{"accepted":${events}}`;

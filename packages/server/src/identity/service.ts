@@ -10,15 +10,15 @@ import { Role } from "@svc/gen/options";
 import type { Config } from "../config/config.ts";
 import { version } from "../version.ts";
 
-/** What a key may know of its deployment. */
+/** Dependencies of IdentityService. */
 export type IdentityOptions = {
   readonly db: Database;
   readonly config: Config;
-  /** Where callers and apps reach the service, once it listens. */
+  /** Address at which callers and apps reach the service, after it listens. */
   readonly publicUrl: () => string;
 };
 
-/** IdentityService: what a key is told about itself, and about the deployment. */
+/** Creates IdentityService: facts about the calling key and the deployment. */
 export function createIdentityService({ db, config, publicUrl }: IdentityOptions): ServiceImpl<typeof IdentityService> {
   return {
     async getIdentity(_request, ctx) {

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Tells who sends, by address. */
+/** Identifies senders by address. */
 export type ClientAddresses = {
-  /** Whether an address, as `addressOf` writes it, is a proxy's that is named as trusted. */
+  /** True if an address, in the form of `addressOf`, is a trusted proxy. */
   isTrusted(address: string): boolean;
   /**
-   * The address that sent a request over a connection of `peer`: `peer` itself, or behind trusted proxies the nearest entry of
-   * X-Forwarded-For that is none of theirs. What stands before that entry is the client's own word, and is not read.
+   * Returns the sender's address of a request on a connection from `peer`: `peer` itself, or behind trusted proxies the last entry of
+   * X-Forwarded-For that is not a proxy. Earlier entries are only the client's claim and are not read.
    */
   forwardedFor(peer: string, req: IncomingMessage): string;
 };
 
-/** Reads addresses with `trustedProxies`, CIDRs that are known to be well-formed. */
+/** Creates the reader of addresses. `trustedProxies`: well-formed CIDRs. */
 export function createClientAddresses(trustedProxies: readonly string[]): ClientAddresses {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
@@ -37,14 +37,17 @@ export function createClientAddresses(trustedProxies: readonly string[]): Client
   };
 }
 
-/** An address as it is compared: an IPv4 one that IPv6 maps as itself, and none with a zone. */
+/** Returns an address for comparison: an IPv4-mapped IPv6 address as IPv4, without a zone. */
 export function plainAddress(address: string): string {
   const plain = address.startsWith("::ffff:") && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
   const zone = plain.indexOf("%");
   return zone < 0 ? plain : plain.slice(0, zone);
 }
 
-/** What addresses are counted by: IPv6 by its first 64 bits, which are one customer's (RFC 6177), IPv4 whole. */
+/**
+ * Returns the group under which an address is counted: the first 64 bits for IPv6, which belong to one customer (RFC 6177), the whole
+ * address for IPv4.
+ */
 export function addressGroup(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = "", tail] = address.toLowerCase().split("::");
@@ -56,7 +59,7 @@ export function addressGroup(address: string): string {
   return `${groups.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
 }
 
-/** Proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711` as well. */
+/** Proxies also write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(hop);
   if (bracketed !== null) return bracketed[1] ?? "";

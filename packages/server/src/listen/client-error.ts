@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import { serverFaults } from "../errors.ts";
 import { errorText } from "../http/answer.ts";
 
-/** A connection, and the answer that it has under way. */
+/** A connection and its current answer. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** Listens to `clientError` of a server. */
+/** Handles `clientError` of a server. */
 export type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: HttpSocket) => void;
 
 const lateCode = "ERR_HTTP_REQUEST_TIMEOUT";
-// Made once: thousands may be told the same in one turn of the loop.
+// Created once, because thousands may be sent in one turn of the event loop.
 const answers: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: answerOf("431 Request Header Fields Too Large"),
   [lateCode]: answerOf("408 Request Timeout"),
@@ -25,15 +25,15 @@ function answerOf(status: string): string {
   return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-/** How long a connection that was told to go may take to do so, milliseconds. */
+/** How long a refused connection may take to close, milliseconds. */
 const lingerMs = 1_000;
-/** How long ending late connections may hold the event loop, milliseconds: the server finds all of them in one turn. */
+/** Maximum time slice for closing late connections, milliseconds: the server finds all of them in one turn. */
 const timeSliceMs = 5;
 
 /**
- * Makes a handler that tells who sends what is not HTTP, or sends it too late or too large, and cuts them off: who was late as soon as
- * that is sent, others when they have read it (RFC 9112, 9.6: what still arrives would make the system take the answer back), and
- * either after a second.
+ * Creates a handler that answers and closes connections with invalid, late or too large requests. Late ones close right after the answer;
+ * others after the client has read it, because data that still arrives would discard the answer (RFC 9112, 9.6). Both close after a second
+ * at the latest.
  */
 export function createClientErrorHandler(): ClientErrorHandler {
   let late: HttpSocket[] = [];

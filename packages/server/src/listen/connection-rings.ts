@@ -1,62 +1,64 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** So long a client may take to send what the node waits for before it counts as idle, milliseconds. */
+/** How long a client may keep the node waiting before it counts as idle, milliseconds. */
 const promptMs = 250;
-/** So long a request without a key may arrive once the server stops, milliseconds: a post may be large. */
+/** How long a request without a key may take to arrive after the server begins to stop, milliseconds: a post may be large. */
 const requestTimeMs = 2_000;
-/** So long a request without a key may be answered before its connection may be shed, milliseconds. */
+/** How long a request without a key may take to answer before its connection may be closed, milliseconds. */
 const answeringMs = 1_000;
-/** Connections that are looked at before one is shed or refused. */
+/** Maximum connections checked before one is closed or refused. */
 const looksMax = 64;
 
-/** What a connection has shown: no request yet, requests without a valid key, or a key. */
+/** State of a connection: no request yet, requests without a valid key, or a key. */
 export type KeyState = "halfOpen" | "keyless" | "keyed";
 
-/** A connection that is open, and what decides when it is shed. */
+/** An open connection, and the data that decides when it is closed. */
 export type HeldConnection = {
-  /** The one that requests come on, once there is any. */
+  /** Socket of its requests, if there are any. */
   socket: HttpSocket;
   readonly address: string;
   readonly isProxied: boolean;
-  /** The node's rings and those of its address. */
+  /** Rings of the node and of its address. */
   readonly scopes: readonly Rings[];
   keyState: KeyState;
   usedMs: number;
   orderedMs: number;
   /** Requests in this turn of the event loop. */
   burst: number;
-  /** Counts a request of it as refused, and returns after how long that is to be answered, milliseconds. */
+  /** Counts a refused request of the connection. Returns the delay of the answer, milliseconds. */
   readonly refusalWaitMs: (req: IncomingMessage) => number;
 };
 
-/** Connections of each standing, least recently used first. */
+/** Connections by state, least recently used first. */
 export type Rings = Readonly<Record<KeyState, Set<HeldConnection>>>;
 
-/** The answer that a socket's parser has under way, and the parser: `node:http` has no other word for a busy connection, nor another way to stop it. */
+/**
+ * The current answer of a socket's parser, and the parser. `node:http` has no other sign of a busy connection, and no other way to stop it.
+ */
 type HttpSocket = Socket & {
   _httpMessage?: ServerResponse | null;
   parser?: { onIncoming?: (req: unknown, keepsAlive: boolean) => number } | null;
   [marked]?: HeldConnection;
 };
 
-/** On the socket itself: each request asks three times, and a WeakMap of what is new costs the collector. */
+/** Stored on the socket, because each request reads it three times and a WeakMap of new objects burdens the garbage collector. */
 const marked = Symbol("connection");
 
-/** The connection that a socket belongs to, where it was marked. */
+/** Returns the connection of a marked socket. */
 export function connectionOf(socket: HttpSocket): HeldConnection | undefined {
   return socket[marked];
 }
 
-/** Notes on a socket which connection it belongs to. */
+/** Records the connection of a socket. */
 export function mark(socket: HttpSocket, connection: HeldConnection): void {
   socket[marked] = connection;
 }
 
-/** An answer to the parser by which it reads no further. */
+/** Return value that stops the parser. */
 const endParsing = -1;
 
-/** Has what was read of a connection parsed no further once it has ended: thousands of requests may stand in one read, each an object. */
+/** Stops parsing a connection's data after the connection has ended. One read may contain thousands of requests, each an object. */
 export function parseWhileOpen(socket: HttpSocket): void {
   const { parser } = socket;
   const given = parser?.onIncoming;
@@ -67,22 +69,22 @@ export function parseWhileOpen(socket: HttpSocket): void {
   };
 }
 
-/** In the order in which they are shed. */
+/** In the order in which connections are closed. */
 export const everyKeyState: readonly KeyState[] = ["halfOpen", "keyless", "keyed"];
-/** The same of those without a key. */
+/** The same without keyed connections. */
 export const keylessStates = everyKeyState.slice(0, 2);
 
-/** Rings without connections. */
+/** Returns rings without connections. */
 export function createRings(): Rings {
   return { halfOpen: new Set(), keyless: new Set(), keyed: new Set() };
 }
 
-/** How many connections there are in rings. */
+/** Returns the number of connections in rings. */
 export function sizeOf({ halfOpen, keyless, keyed }: Rings): number {
   return halfOpen.size + keyless.size + keyed.size;
 }
 
-/** Puts a connection last in the rings of a standing, unless it was shed. */
+/** Moves a connection to the end of the rings of a state, unless it was closed. */
 export function promote(connection: HeldConnection, keyState: KeyState): void {
   for (const rings of connection.scopes) {
     if (rings[connection.keyState].delete(connection)) rings[keyState].add(connection);
@@ -90,7 +92,10 @@ export function promote(connection: HeldConnection, keyState: KeyState): void {
   connection.keyState = keyState;
 }
 
-/** Whom to end for a new connection, by the order that `createConnections` tells; of `standings` alone. Undefined where nobody can go. */
+/**
+ * Returns the connection to close for a new one, in the order described at `createConnections` and among `standings` only. Undefined if
+ * none can be closed.
+ */
 export function victimOf(rings: Rings, standings: readonly KeyState[], nowMs: number): HeldConnection | undefined {
   const { halfOpen, keyless, keyed } = rings;
   const slow = findWaiting(halfOpen, nowMs - promptMs) ?? findWaiting(keyless, nowMs - promptMs);
@@ -101,7 +106,7 @@ export function victimOf(rings: Rings, standings: readonly KeyState[], nowMs: nu
   return standings.includes("keyed") ? findWaiting(keyed, nowMs) : undefined;
 }
 
-/** One that keeps the node waiting since `untilMs`: for a request, for the rest of one, or for the next. */
+/** Returns a connection that has kept the node waiting since `untilMs`: for a request, the rest of one, or the next one. */
 function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
@@ -109,13 +114,13 @@ function findWaiting(ring: Set<HeldConnection>, untilMs: number): HeldConnection
     if (!isAnswered && connection.usedMs <= untilMs) return connection;
     looks += 1;
     if (looks === looksMax) break;
-    // Looked at last the next time.
+    // Moved to the end, so that it is checked last the next time.
     if (isAnswered) promote(connection, connection.keyState);
   }
   return undefined;
 }
 
-/** One whose answer takes since `untilMs`. */
+/** Returns a connection whose answer has been in progress since `untilMs`. */
 function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnection | undefined {
   let looks = 0;
   for (const connection of ring) {
@@ -126,14 +131,14 @@ function findAnswered(ring: Set<HeldConnection>, untilMs: number): HeldConnectio
   return undefined;
 }
 
-/** Whether a server that stops need not wait for it. */
+/** True if a stopping server need not wait for the connection. */
 export function isUnasked(connection: HeldConnection, nowMs: number): boolean {
   const waitedMs = nowMs - connection.usedMs;
   if (connection.socket._httpMessage == null) return waitedMs >= promptMs;
   return connection.keyState !== "keyed" && !isBeingAnswered(connection) && waitedMs >= requestTimeMs;
 }
 
-/** Whether a request is there whole and its answer is not. */
+/** True if a complete request is not answered yet. */
 function isBeingAnswered({ socket }: HeldConnection): boolean {
   return socket._httpMessage?.req.complete === true;
 }

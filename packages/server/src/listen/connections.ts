@@ -18,45 +18,45 @@ import {
 } from "./connection-rings.ts";
 import { createRefusalPace } from "./refusal-pace.ts";
 
-/** The connections of a node's listeners: who has them, and which end first when there are too many. */
+/** Connections of a node's listeners: their senders, and the order in which they are closed if there are too many. */
 export type Connections = {
-  /** Takes in a connection that was just accepted, by a listener that speaks TLS or not; ends another for it, or it, over a limit. */
+  /** Registers a new connection of a listener with or without TLS. Above a limit, closes another one or the new one. */
   accept(socket: Socket, isTls: boolean): void;
-  /** The handshake of a connection is over: requests come on this socket. */
+  /** The handshake of a connection is complete; its requests arrive on this socket. */
   secure(socket: Socket): void;
   /**
-   * A connection sent a request, whose headers are all there. False: it has ended, and nobody waits for the answer. One that sends far
-   * more at once than it can have answers to is punished.
+   * A connection sent a request with complete headers. Returns false if the connection has ended and the answer is not needed. A connection
+   * that sends far more at once than can be answered is punished.
    */
   noteRequest(socket: Socket): boolean;
-  /** Who is behind a connection has shown a valid key, or sent a post that verifies. */
+  /** The sender of a connection showed a valid key or sent a verified post. */
   noteKey(socket: Socket): void;
   /**
-   * A connection sent what costs the node out of all proportion, before anything can be charged for it. It ends, and no other does:
-   * others behind the same address may have keys. Where an address sends many such connections, its new ones are read a few at a time.
+   * A connection caused excessive cost before anything could be charged for it. It is closed; others of its address stay open, because they
+   * may have keys. If an address has many such connections, its new ones are read a few at a time.
    */
   punish(socket: Socket): void;
-  /** Who sent a request, as addresses are counted: see `addressGroup`. */
+  /** Returns the counted address of a request's sender: see `addressGroup`. */
   addressOf(req: IncomingMessage): string;
   /**
-   * For a server that stops: ends those that it does not wait for, with no request under way for 250 ms, or with half a one and without
-   * a key for 2 s. Anyone who reaches the port could else hold up each stop.
+   * For a stopping server: closes connections without a running request for 250 ms, and those without a key and with an incomplete request
+   * for 2 s. Otherwise any client could delay each stop.
    */
   endUnasked(): void;
   stats(): ConnectionStats;
 };
 
-/** Connections open now, by what they have shown, and how many were ended for others since the start. */
+/** Open connections by state, and the connections closed for others since the start. */
 export type ConnectionStats = {
   readonly open: { readonly halfOpen: number; readonly keyless: number; readonly keyed: number };
   readonly shed: number;
 };
 
-/** How many there may be. */
+/** Limits of connections. */
 export type ConnectionLimits = {
-  /** In all. A quarter of them is kept for those that have shown a key. */
+  /** In total. A quarter is reserved for connections that showed a key. */
   max: number;
-  /** Of one address; trusted proxies have no such limit. */
+  /** Per address. Trusted proxies have no such limit. */
   perAddressMax: number;
   addresses: ClientAddresses;
   /** Monotonic time, milliseconds. Default: the machine's. */
@@ -64,32 +64,32 @@ export type ConnectionLimits = {
 };
 
 const keyedReserve = 0.25;
-/** Requests that one read of a connection may hold: of small ones it would hold thousands, which the loop is not to serve in one go. */
+/** Maximum requests in one read of a connection. One read may contain thousands of small ones, which must not be served at once. */
 const burstMax = 64;
-/** So many connections of an address may be punished within a second before its new ones are held back. */
+/** Number of an address's connections that may be punished within a second before its new ones are held. */
 const punishedMax = 8;
 const punishedWithinMs = 1_000;
-/** Between two looks for connections that were held back, milliseconds; each look lets some of every address go on. */
+/** Interval of releasing held connections, milliseconds. Each time, a few of every address continue. */
 const heldMs = 100;
 const heldAtOnce = 2;
-/** So exactly the order of use is kept: a connection moves in its ring at most once in so many milliseconds. */
+/** Precision of the order of use, milliseconds: a connection moves in its ring at most once in this time. */
 const orderMs = 1_000;
 
 /**
- * Makes the register. Over a limit nothing new is refused as long as another connection is worth less. The order in which they are shed:
- * those that sent no request, then those without a key that keep the node waiting, each after 250 ms and the one that was used longest
- * ago first; those without a key whose answer takes over a second; of the former two also the prompt ones; and where even the keyed
- * are too many, the one of them that was idle for longest.
+ * Creates the register of connections. Above a limit, a new connection is accepted if another one can be closed. Closed first: connections
+ * without a request, then those without a key that keep the node waiting, each after 250 ms and least recently used first. Then those
+ * without a key whose answer takes over a second, then the prompt ones of the first two kinds. If there are too many keyed ones, the one
+ * idle for longest is closed.
  */
 export function createConnections(limits: ConnectionLimits): Connections {
   const { max, perAddressMax, addresses, nowMs: now = () => performance.now() } = limits;
   const all = createRings();
   const byAddress = new Map<string, Rings>();
-  /** Connections before the end of their handshake, by `endpointsOf`: nothing else leads from one socket to the other. */
+  /** Connections before the end of their handshake, by `endpointsOf`: no other data links the two sockets. */
   const handshakes = new Map<string, HeldConnection>();
   const keylessMax = max - Math.floor(max * keyedReserve);
   let shed = 0;
-  /** How many of an address's connections were punished, by when that is forgotten. */
+  /** Number of punished connections by address, and when it expires. */
   const punished = new Map<string, { count: number; readonly untilMs: number }>();
   const holding = createHolding();
   const refusals = createRefusalPace(now);
@@ -122,7 +122,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
     const known = punished.get(address);
     return known !== undefined && known.count >= punishedMax && known.untilMs > now();
   };
-  /** Brings a scope below its limit; false when none of its connections can go. */
+  /** Brings a scope below its limit. Returns false if none of its connections can be closed. */
   const makeRoom = (rings: Rings, isFull: () => boolean, standings: readonly KeyState[]): boolean => {
     while (isFull()) {
       const victim = victimOf(rings, standings, now());
@@ -221,7 +221,7 @@ export function createConnections(limits: ConnectionLimits): Connections {
   };
 }
 
-/** Keeps new connections of addresses unread, and lets a few of each address go on at a time: a request with a key is late, and not lost. */
+/** Holds new connections of addresses unread and releases a few of each address at a time: a request with a key is delayed, not lost. */
 function createHolding(): { add(address: string, socket: Socket): void } {
   const held = new Map<string, Set<Socket>>();
   const look = () => {

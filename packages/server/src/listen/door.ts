@@ -7,28 +7,28 @@ import type { AnswerHeaders } from "../http/answer.ts";
 import { webhookPrefix } from "../http/webhooks.ts";
 import type { Logger } from "../logger.ts";
 
-/** What requests are judged by before anything else looks at them. */
+/** Rules for checking requests first. */
 export type DoorOptions = {
-  /** SVC_PUBLIC_URL; undefined when it is unset. */
+  /** SVC_PUBLIC_URL; undefined if it is unset. */
   publicUrl: string | undefined;
-  /** SVC_HOSTS, as URL writes host names. */
+  /** SVC_HOSTS, in the form of URL. */
   hosts: readonly string[];
-  /** Whether the listener has a loopback address: then a foreign name is known to be one. Elsewhere it is once `hosts` says which are its own. */
+  /** True if the listener has a loopback address. Foreign host names can then be detected; otherwise only if `hosts` lists the own ones. */
   isLoopbackOnly: boolean;
   clock: Clock;
   logger: Logger;
 };
 
-/** Why a request goes no further; the connection of one that is not HTTP/1.1 as RFC 9112 has it ends. */
+/** Why a request is refused. The connection closes if the request violates HTTP/1.1 (RFC 9112). */
 export type DoorRefusal = { error: Fault; status?: number; headers?: AnswerHeaders };
 
-/** Judges the head of a request to `path`. Undefined when it may pass. */
+/** Checks the head of a request to `path`. Returns undefined if it may pass. */
 export type Door = (req: IncomingMessage, path: string) => DoorRefusal | undefined;
 
 /**
- * Makes the door of a listener. No Host line in HTTP/1.1, two of them, and other versions than HTTP/1.0 and 1.1 are refused everywhere. What a browser
- * sends for a page of another origin is, also where that page's name was made to lead here (DNS rebinding). Webhook posts and
- * health come by any name.
+ * Creates the door of a listener. It refuses HTTP/1.1 requests without exactly one Host line, and versions other than HTTP/1.0 and 1.1. It
+ * refuses browsers' requests for pages of another origin, also if that page's name resolves to this host (DNS rebinding). Webhook posts and
+ * health checks may use any name.
  */
 export function createDoor(options: DoorOptions): Door {
   const names = createNames(options);
@@ -54,7 +54,7 @@ function malformedHead(req: IncomingMessage): DoorRefusal | undefined {
       headers: closing,
     };
   }
-  // RFC 9112, 3.2. Node keeps the first: whoever routed the request here may have taken the other.
+  // RFC 9112, 3.2. Node keeps the first line, but a router before it may have used the other one.
   const hosts = countHostLines(req);
   if (hosts === 1 || (hosts === 0 && req.httpVersionMinor === 0)) return undefined;
   const message = `the request has ${hosts === 0 ? "no" : "more than one"} Host header`;
@@ -72,19 +72,19 @@ function countHostLines({ rawHeaders }: IncomingMessage): number {
 
 const healthPrefix = `/${HealthRpc.typeName}/`;
 
-/** Providers post to the address they were given, balancers ask for health by address. Neither answer tells a page anything. */
+/** Providers post to the configured address, and load balancers check health by address. Neither answer reveals anything to a page. */
 function comesByAnyName(path: string): boolean {
   return path.startsWith(webhookPrefix) || path === "/healthz" || path === "/readyz" || path.startsWith(healthPrefix);
 }
 
-/** Pages of apps lead a person's browser to these two, whose requests are sealed; schemas are public, and say so to every page. */
+/** Pages of apps send a person's browser to these two paths, whose requests are sealed. Schemas are public, and any page may read them. */
 function comesFromAnyPage(path: string): boolean {
   return path === "/oauth/start" || path === "/oauth/callback" || path.startsWith("/schemas/");
 }
 
 type Names = Record<"hostFault" | "originFault", (req: IncomingMessage) => Fault | undefined>;
 
-// Bounds what is remembered: a name may come with any port.
+// Maximum remembered hosts, because a name may come with any port.
 const rememberedMax = 100;
 
 function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
@@ -98,7 +98,7 @@ function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
     if (remembered.has(host)) return true;
     const hostname = hostnameOf(`http://${host}`);
     if (hostname === undefined) return false;
-    // An address is nobody's to rebind: the one that was dialled is this node's.
+    // An address cannot be rebound: the dialled one belongs to this node.
     if (!isNamed(hostname)) return hostname === dialledAddress(req);
     if (remembered.size < rememberedMax) remembered.add(host);
     return true;
@@ -122,7 +122,7 @@ function createNames({ publicUrl, hosts, isLoopbackOnly }: DoorOptions): Names {
   };
 }
 
-/** The hosts that a request names: its header's and that of the absolute form, which RFC 9112, 3.2.2 puts above it. */
+/** Returns the hosts of a request: that of its header, and that of the absolute form, which takes precedence (RFC 9112, 3.2.2). */
 function hostsOf({ headers: { host }, url = "/" }: IncomingMessage): string[] {
   const hosts = host === undefined ? [] : [host];
   const target = url.startsWith("/") ? null : URL.parse(url);
@@ -134,7 +134,7 @@ function dialledAddress({ socket }: IncomingMessage): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
-/** The name in an address as URL writes it: lower-case, IP addresses in their canonical form. */
+/** Returns the host name of an address in the form of URL: lower case, IP addresses in canonical form. */
 function hostnameOf(text: string): string | undefined {
   const hostname = URL.parse(text)?.hostname;
   return hostname === undefined ? undefined : withoutDot(hostname);
@@ -155,7 +155,7 @@ function isLoopbackName(hostname: string): boolean {
 
 const everyMs = 60_000;
 
-/** One warning a minute, however many are refused: whoever set a wrong name finds it, and nobody fills the log. */
+/** Logs at most one warning a minute, so that a wrong name is visible and the log does not fill up. */
 function createNote({ clock, logger }: DoorOptions): (fault: Fault, path: string) => void {
   let notedAt = Number.NEGATIVE_INFINITY;
   return ({ message, details }, path) => {

@@ -20,35 +20,35 @@ import type { Connections } from "./connections.ts";
 import type { Door } from "./door.ts";
 import type { Tls } from "./tls.ts";
 
-/** How long a client may take, milliseconds. */
+/** Timeouts of clients, milliseconds. */
 export type HttpTimeouts = {
-  /** To send its headers. Default 10 s. */
+  /** For sending the headers. Default 10 s. */
   headersMs?: number;
-  /** To send a whole request. Default 60 s. */
+  /** For sending a whole request. Default 60 s. */
   requestMs?: number;
   /** Between two requests of a connection. Default 75 s, longer than the 60 s of common load balancers. */
   keepAliveMs?: number;
-  /** Between two looks for clients that are late. Default 2 s. */
+  /** Interval of checking for late clients. Default 2 s. */
   checkMs?: number;
 };
 
-/** What the HTTP server serves. */
+/** Options of the HTTP server. */
 export type HttpServerOptions = {
-  /** Judges every request first. */
+  /** Checks every request first. */
   door: Door;
   /** Undefined: plain HTTP. */
   tls?: Tls | undefined;
-  /** Undefined on a node of another role: such paths are unknown to it. */
+  /** Undefined on a node of another role, where such paths are unknown. */
   webhooks: WebhookHandler | undefined;
   rpc: RpcHandler;
   probes: ReadonlyMap<string, ProbeHandler>;
-  /** What a person's browser opens on the way to a connected account. */
+  /** Pages that a person's browser opens to connect an account. */
   pages: ReadonlyMap<string, PageHandler>;
   /** Undefined on a node of another role. */
   mcp: McpHandler | undefined;
-  /** Undefined where it is off, and on a node of another role. */
+  /** Undefined if it is disabled, and on a node of another role. */
   console: Console | undefined;
-  /** Undefined where it is off, and on a node of another role. */
+  /** Undefined if it is disabled, and on a node of another role. */
   docs: Docs | undefined;
   isDraining: () => boolean;
   clock: Clock;
@@ -59,15 +59,15 @@ export type HttpServerOptions = {
 
 type ListenOptions = { host: string; port: number; reusePort?: boolean };
 
-/** One listening server. */
+/** A listening server. */
 export type HttpServer = {
-  /** With `reusePort` beside other processes of this user, among which the system spreads connections. */
+  /** With `reusePort`, several processes of this user share the port, and the system distributes the connections. */
   listen(address: ListenOptions): Promise<AddressInfo>;
-  /** Accepts nothing more; resolves when every request is answered, or at the end of the grace, which breaks what is left. */
+  /** Stops accepting connections. Resolves when every request is answered, or at the end of the grace period, which closes the rest. */
   close(graceMs: number): Promise<void>;
 };
 
-/** Makes the HTTP server: paths to their handlers, unknown ones and broken requests to answers of their own. */
+/** Creates the HTTP server: it passes paths to their handlers and answers unknown paths and broken requests itself. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { headersMs = 10_000, requestMs = 60_000, keepAliveMs = 75_000, checkMs = 2_000 } = options.timeouts ?? {};
   const settings = {
@@ -76,14 +76,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: 16_384,
-    // The door refuses what has none, with a body as every refusal has it.
+    // The door refuses requests without one, with a body like every refusal.
     requireHostHeader: false,
     keepAlive: true,
     keepAliveInitialDelay: 30_000,
   };
   const { connections } = options;
   const server = options.tls?.createServer(settings) ?? createServer(settings);
-  // Bounded by their size: beyond a count, by default 2,000, Node drops headers unseen.
+  // The size limits them. Above a count, by default 2,000, Node drops headers silently.
   server.maxHeadersCount = 0;
   server.on("connection", (socket) => connections.accept(socket, options.tls !== undefined));
   server.on("secureConnection", (socket) => connections.secure(socket));
@@ -91,7 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!connections.noteRequest(req.socket)) return;
     if (req.headers["transfer-encoding"] !== undefined) watchChunks(req, () => connections.punish(req.socket));
     if (mayBeLarge(req)) {
-      // What is not read by then is not wanted.
+      // Data that was not read by then is not needed.
       res.once("prefinish", () => {
         if (!req.complete) discardBody(req);
       });
@@ -99,7 +99,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     route(options, req, res);
   };
   server.on("request", serve);
-  // Of an expectation that it does not know, Node answers 417 by itself: past the door, and without the headers of the path.
+  // For an unknown expectation, Node would answer 417 itself, without the door and without the path's headers.
   server.on("checkExpectation", serve);
   server.on("clientError", createClientErrorHandler());
   return {
@@ -111,7 +111,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 const stoppingHeaders = { connection: "close", "retry-after": "1" };
 
 function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResponse): void {
-  // A connection that breaks while it is answered is its client's business.
+  // A connection that breaks during its answer is the client's concern.
   res.on("error", ignore);
   const { path, query } = splitTarget(req);
   const pages = isConsolePath(path) ? options.console : isDocsPath(path) ? options.docs : undefined;
@@ -120,7 +120,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
     const page = options.pages.get(path);
-    // Nobody reads what comes with these, and some answers take their time.
+    // No handler reads these bodies, and some answers take time.
     if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);
@@ -157,7 +157,7 @@ async function close(
   const done = new AbortController();
   server.close(() => done.abort());
   const until = clock.now() + graceMs;
-  // A connection that was busy at close() stays open when its request ends, until it is closed as an idle one.
+  // A connection that was busy at close() stays open after its request, until it is closed as an idle one.
   while (!done.signal.aborted && clock.now() < until) {
     server.closeIdleConnections();
     connections.endUnasked();

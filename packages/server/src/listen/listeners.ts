@@ -4,24 +4,24 @@ import { ConfigError } from "../config/environment.ts";
 import type { ListenAddress } from "../config/listen.ts";
 import type { HttpServer } from "./http-server.ts";
 
-/** Where a server listens. `adminUrl` is undefined while administration and metrics are served with everything else. */
+/** Addresses of a server. `adminUrl` is undefined if administration and metrics share the main address. */
 export type ListenerUrls = { readonly url: string; readonly adminUrl: string | undefined };
 
-/** Ports that several processes listen on at once; `admin` is undefined while there is no listener of its own for it. */
+/** Ports shared by several processes. `admin` is undefined if there is no separate listener. */
 export type SharedPorts = { readonly main: number; readonly admin: number | undefined };
 
-/** Everything that a server listens with. */
+/** All listeners of a server. */
 export type Listeners = {
   /**
-   * Listens everywhere or nowhere, on the ports of the configuration alone or on `shared` ones beside other processes. Rejects with what the
-   * main listener failed with, or with ConfigError for SVC_ADMIN_LISTEN.
+   * Listens on all addresses or none, on the configured ports, or on `shared` ones together with other processes. Rejects with the error of
+   * the main listener, or with ConfigError for SVC_ADMIN_LISTEN.
    */
   listen(shared?: SharedPorts): Promise<ListenerUrls>;
-  /** Closes all of them, as `HttpServer.close` does. */
+  /** Closes all of them, like `HttpServer.close`. */
   close(graceMs: number): Promise<void>;
 };
 
-/** Joins the main listener and that of administration, where there is one. */
+/** Joins the main listener and the one of administration, if any. */
 export function joinListeners(
   { host, port, adminListen, tls }: Pick<Config, "host" | "port" | "adminListen" | "tls">,
   { main, admin }: { main: HttpServer; admin: HttpServer | undefined },
@@ -39,7 +39,7 @@ export function joinListeners(
   };
   return {
     async listen(shared) {
-      // The main one comes last: who is answered there finds the other open.
+      // The main listener comes last, so that the other one is open when the first request is answered.
       const adminUrl = await listenApart(shared);
       try {
         return { url: urlOf(host, (await main.listen(placeOf({ host, port }, shared?.main))).port), adminUrl };
@@ -54,7 +54,7 @@ export function joinListeners(
   };
 }
 
-/** That SVC_ADMIN_LISTEN cannot be listened on. */
+/** Returns the fault for an SVC_ADMIN_LISTEN that cannot be used. */
 export function adminListenFault({ host, port }: ListenAddress, { code }: NodeJS.ErrnoException): ConfigError {
   const message = `cannot listen on ${host}, port ${port} (${code}); free the port, or set another`;
   return new ConfigError([{ variable: "SVC_ADMIN_LISTEN", message }]);

@@ -3,25 +3,25 @@ import { LeastRecentlyUsed } from "@svc/core";
 import { discardBody, mayBeLarge } from "../body/body.ts";
 import { connectionOf } from "./connection-rings.ts";
 
-/** The pace at which requests without a key are refused. */
+/** The pace of refusals for requests without a key. */
 export type RefusalPace = {
-  /** Counts a refusal of an address, and returns after how long it is to be answered, milliseconds: 0 for at once. */
+  /** Counts a refusal of an address. Returns the delay of its answer, milliseconds: 0 for none. */
   take(address: string): number;
 };
 
-/** How many are answered: so many at once, then so many a second. A refusal waits `waitMaxMs` at most. */
+/** Limits of answers: a number at once, then a number per second. A refusal waits at most `waitMaxMs`. */
 type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly waitMaxMs: number };
 
-/** Of one address. Only who has two thousand requests under way waits for as long as that. */
+/** For one address. Only an address with two thousand running requests waits that long. */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
-/** Of all addresses: what costs a node of two cores a part of one. */
+/** For all addresses: the work of part of a core, on a node with two. */
 const ofNode: Bounds = { atOnce: 200, perSecond: 1_000, waitMaxMs: 1_000 };
 const addressesMax = 10_000;
 
 /**
- * Makes the pace of a node. A refusal costs half a millisecond, and who sends the next request once the one before is refused would have all
- * of the event loop for nothing. What waits holds its connection and nothing else. Requests with a valid key never wait here, and a
- * refusal takes nothing from another address.
+ * Creates the pace of a node. A refusal costs half a millisecond, and a client that sends the next request right after it would occupy the
+ * whole event loop. A waiting refusal holds only its connection. Requests with a valid key never wait here, and a refusal does not affect
+ * other addresses.
  */
 export function createRefusalPace(nowMs: () => number): RefusalPace {
   const addresses = new LeastRecentlyUsed<string, number>(addressesMax);
@@ -47,7 +47,7 @@ function nextAnswerAt(
   return Math.min(Math.max(beforeMs, nowMs - atOnce * everyMs) + everyMs, nowMs + waitMaxMs);
 }
 
-/** Waits until a request may be refused; undefined where that is now. What still comes of its body is thrown away meanwhile. */
+/** Waits until a request may be refused; undefined if it may be refused now. The rest of its body is discarded in between. */
 export function untilRefused(res: ServerResponse): Promise<void> | undefined {
   const { req } = res;
   const waitMs = connectionOf(req.socket)?.refusalWaitMs(req) ?? 0;

@@ -8,22 +8,22 @@ import { pairOf, type ReadFile, type TlsFiles, type TlsPair } from "../config/tl
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";
 
-/** The certificate of a node, as its files have it. */
+/** The certificate of a node, from its files. */
 export type Tls = {
-  /** Makes a server that speaks TLS 1.2 or newer, with the certificate of the files from each handshake on. */
+  /** Creates a server for TLS 1.2 or newer, which uses the files' current certificate for each handshake. */
   createServer(options: ServerOptions): Server;
-  /** Looks at the files now, as is done every 2 seconds. Never rejects: what is wrong is logged, and the certificate stays. */
+  /** Reads the files now, as happens every 2 seconds. Never rejects: faults are logged, and the certificate stays. */
   reload(): Promise<void>;
-  /** Looks at them no more. */
+  /** Stops reading the files. */
   stop(): Promise<void>;
 };
 
-/** How often the files are looked at by default, milliseconds. Not watched: a mounted secret is exchanged by its links. */
+/** Default interval of reading the files, milliseconds. They are not watched, because a mounted secret is replaced through links. */
 const lookMs = 2_000;
-// Node's own is 120 s, during which a client may hold a connection without a word.
+// Node's default is 120 s, during which a client may hold a silent connection.
 const handshakeTimeout = 10_000;
 
-/** Reads certificate and key. Rejects with ConfigError when they cannot be used. */
+/** Reads certificate and key. Rejects with ConfigError if they cannot be used. */
 export async function openTls(files: TlsFiles, logger: Logger, everyMs: number = lookMs): Promise<Tls> {
   let pair = await readPair(files);
   let warned = "";
@@ -40,7 +40,7 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
         "SVC_TLS_CERT and SVC_TLS_KEY are read again: new connections get the new certificate",
       );
     } catch (error) {
-      // Between the exchange of the one file and of the other they do not fit, so this may pass.
+      // The fault may pass: while the files are being replaced, one may be new and the other old.
       const { message } = error as Error;
       if (message !== warned) logger.warn(`the certificate before stays: ${message}`);
       warned = message;
@@ -50,7 +50,7 @@ export async function openTls(files: TlsFiles, logger: Logger, everyMs: number =
   return {
     createServer(options) {
       const server = createServer({ ...options, ...contextOf(pair), handshakeTimeout });
-      // What fails in its handshake cannot read an answer: Node would hand it to the handler of broken requests.
+      // A client with a failed handshake cannot read an answer. Node would pass it to the handler of broken requests.
       server.removeAllListeners("tlsClientError").on("tlsClientError", (_error, socket: Socket) => socket.destroy());
       servers.add(server);
       server.once("close", () => servers.delete(server));

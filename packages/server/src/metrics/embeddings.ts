@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 import { callSeconds } from "./engines.ts";
 import type { Metrics } from "./types.ts";
 
-/** The families of an embeddings endpoint: how it answers, and how many searches did without. */
+/** Registers the metrics of an embeddings endpoint: its outcomes, and the searches without it. */
 export function registerEmbeddings(registers: Registry[]): Pick<Metrics, "embeddingsCalled" | "searchedByMeaning"> {
   const calls = new Counter({
     name: "svc_embeddings_calls_total",

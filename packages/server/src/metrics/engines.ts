@@ -1,12 +1,12 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { Metrics } from "./types.ts";
 
-/** Buckets of what is answered while its caller waits, seconds. */
+/** Histogram buckets for answers that callers wait for, seconds. */
 export const callSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const jobSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 3_600, 14_400, 86_400, 604_800];
 const askSeconds = [1, 10, 60, 300, 1_800, 3_600, 14_400, 28_800, 86_400, 259_200, 604_800];
 
-/** The families of what runs beside deliveries: a count by what came of it, and how long it took. */
+/** Registers the metrics of tool calls, renewals and asks: counts by outcome, and durations. */
 export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalled" | "renewed" | "askSettled"> {
   const toolCalls = new Counter({
     name: "svc_tool_calls_total",
@@ -61,7 +61,7 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
   };
 }
 
-/** The family of jobs, which end by the status they end in. */
+/** Registers the metrics of jobs, by final status. */
 export function registerJobs(
   registers: Registry[],
 ): Pick<Metrics, "jobEnded" | "jobParked" | "jobLeaseLost" | "jobEngineFailed"> {
@@ -105,7 +105,7 @@ export function registerJobs(
   };
 }
 
-/** The families of standing programs. */
+/** Registers the metrics of standing programs. */
 export function registerStanding(
   registers: Registry[],
 ): Pick<Metrics, "standingDecided" | "standingPolled" | "standingPaused" | "standingRearmed" | "standingFailed"> {
@@ -147,7 +147,7 @@ export function registerStanding(
   return {
     standingDecided({ kind, state, reason, count, lagMs, backfillId }) {
       runs.inc({ kind, state, reason }, count);
-      // What a backfill makes was due long ago, and is late by nobody's fault.
+      // Runs of a backfill were due long ago; their delay is expected.
       if (state === "started" && backfillId === undefined) lags.observe(lagMs / 1000);
     },
     standingPolled: (outcome) => polls.inc({ outcome }),
@@ -157,7 +157,7 @@ export function registerStanding(
   };
 }
 
-/** The families of paced replays. */
+/** Registers the metrics of throttled replays. */
 export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
   const queued = new Counter({
     name: "svc_replay_queued_total",
@@ -172,7 +172,7 @@ export function registerReplays(registers: Registry[]): Pick<Metrics, "replaySte
   return { replayStepped: ({ count }) => queued.inc(count), replayFailed: () => faults.inc() };
 }
 
-/** Who held the event loop: a job, a call, or nobody that was known to be at work. */
+/** Registers the metric of a blocked event loop: by a job, a call, or unknown work. */
 export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
   const held = new Counter({
     name: "svc_event_loop_held_total",

@@ -4,26 +4,26 @@ import type { ProjectFigures } from "../admission/project-metrics.ts";
 import type { BodyStats } from "../body/body-budget.ts";
 import type { ConnectionStats } from "../listen/connections.ts";
 
-/** What the gauges read when they are scraped. */
+/** Sources of the gauges, read at each scrape. */
 export type MetricsSources = {
   clock: Clock;
-  /** Pending deliveries of the whole deployment. Asked at most every 5 seconds. */
+  /** Pending deliveries of the whole deployment. Called at most every 5 seconds. */
   countBacklog: () => Promise<number>;
   dispatcher: () => { held: number; inFlight: number };
   connections: () => ConnectionStats;
   bodies: () => BodyStats;
   /** Milliseconds of the event loop by project. */
   spentMs: () => ReadonlyMap<string, number>;
-  /** What steps hold of their sets. */
+  /** Memory of the sets held by steps, and the number of waiting steps. */
   memory: () => { readonly bytes: number; readonly waiting: number };
-  /** What each project did here since the node began. */
+  /** Each project's activity on this node since its start. */
   projects: () => Iterable<ProjectFigures>;
 };
 
-/** Projects that have a series of their own; the others share one. */
+/** Maximum projects with their own series; the others share one. */
 const projectsMax = 20;
 
-/** What stands still or grows at a node: deliveries, and the time that projects took. */
+/** Registers the gauges of a node: deliveries, and projects' time on the event loop. */
 export function registerGauges(registry: Registry, sources: MetricsSources): void {
   const { clock, countBacklog, dispatcher, spentMs } = sources;
   const registers = [registry];
@@ -32,7 +32,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   new Gauge({
     name: "svc_delivery_backlog",
     help: "Pending deliveries of the deployment, exact up to 100,000; NaN while the store does not answer.",
-    // The same for every process.
+    // Equal in every process.
     aggregator: "max",
     registers,
     async collect() {
@@ -70,7 +70,7 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   });
 }
 
-/** What steps over sets hold in memory, and how many of them wait for more. */
+/** Registers the memory of steps over sets, and how many of them wait for more. */
 function registerMemory(registers: Registry[], { memory }: MetricsSources): void {
   new Gauge({
     name: "svc_set_memory_bytes",
@@ -90,7 +90,7 @@ function registerMemory(registers: Registry[], { memory }: MetricsSources): void
   });
 }
 
-/** What is open and held at the listeners, and what was ended or refused for want of room. */
+/** Registers the open connections and held bodies of the listeners, and those closed or refused because of missing room. */
 export function registerHttp(registers: Registry[], { connections, bodies }: MetricsSources): void {
   new Gauge({
     name: "svc_http_connections",

@@ -14,7 +14,7 @@ import type { Metrics } from "./types.ts";
 
 const deliverySeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400];
 
-/** Makes the metrics of one node in a registry of its own; process and event loop metrics are among them. */
+/** Creates the metrics of one node in its own registry, including process and event-loop metrics. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -100,7 +100,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** Looking a child up costs more than counting on it: each is looked up once. */
+/** Caches children, because a lookup costs more than counting. */
 function children<Labels extends string[], Child>(create: (...labels: Labels) => Child): (...labels: Labels) => Child {
   const known = new Map<string, Child>();
   return (...labels) => {

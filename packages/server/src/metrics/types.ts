@@ -15,17 +15,17 @@ import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { PostOutcome } from "../http/webhooks.ts";
 import type { Call } from "../rpc/call.ts";
 
-/** Values of metrics, as prom-client aggregates them. */
+/** Values of metrics, in prom-client's form for aggregation. */
 export type MetricValues = readonly MetricObjectWithValues<MetricValue<string>>[];
 
-/** What `/metrics` shows. Labels have few values: toolkits, methods, and outcomes, codes and states from closed sets. */
+/** The content of `/metrics`. Labels have few values: toolkits, methods, and closed sets of outcomes, codes and states. */
 export type Metrics = {
   readonly contentType: string;
   /** Prometheus' text format. */
   text(): Promise<string>;
   /** The same as values, to be summed with those of other processes. */
   values(): Promise<MetricValues>;
-  /** A post was answered; `toolkitSlug` is that of a toolkit, or empty. */
+  /** A post was answered; `toolkitSlug` is a toolkit's, or empty. */
   posted(toolkitSlug: string, outcome: PostOutcome): void;
   called(call: Call, durationMs: number): void;
   attempted(attempt: AttemptObservation): void;
@@ -33,37 +33,37 @@ export type Metrics = {
   toolCalled(call: CallObservation): void;
   /** A call to the embeddings endpoint ended. */
   embeddingsCalled(call: EmbeddingsCall): void;
-  /** A search had the vector of its words, or did without. */
+  /** A search used the vector of its words, or words only. */
   searchedByMeaning(outcome: SearchOutcome): void;
   /** An app was asked for a new token. */
   renewed(renewal: RenewalObservation): void;
-  /** A job came to its end. */
+  /** A job ended. */
   jobEnded(job: EndedJob): void;
   /** A job was parked by the service or an administrator. */
   jobParked(job: ParkedJob): void;
-  /** A job's lease was lost under its driver. */
+  /** A job's lease was lost while its driver ran. */
   jobLeaseLost(): void;
-  /** Somebody held the event loop. */
+  /** The event loop was blocked. */
   heldLoop(held: HeldLoop): void;
-  /** The job engine could not claim, renew, drive or do a task. */
+  /** The job engine failed to claim, renew, drive or do a task. */
   jobEngineFailed(what: string): void;
   /** An ask was answered, or its default was applied. */
   askSettled(ask: AskObservation): void;
-  /** A run of a standing program was decided about. */
+  /** A decision was made about a run of a standing program. */
   standingDecided(run: DecidedRun): void;
   /** A poll of a standing program has ended. */
   standingPolled(outcome: string): void;
   /** A standing program paused by itself. */
   standingPaused(reason: string): void;
-  /** Schedules were armed again that nothing stood for. */
+  /** Schedules without a planned occurrence were armed again. */
   standingRearmed(count: number): void;
-  /** The engine of standing programs could not claim, decide or cancel. */
+  /** The engine of standing programs failed to claim, decide or cancel. */
   standingFailed(what: string): void;
-  /** A paced replay took a step. */
+  /** A throttled replay made a step. */
   replayStepped(step: ReplayStep): void;
-  /** A step of a paced replay failed. */
+  /** A step of a throttled replay failed. */
   replayFailed(): void;
   leasesLost(count: number): void;
-  /** The delivery engine could not claim, settle, release, expire or note health. */
+  /** The delivery engine failed to claim, settle, release, expire or record health. */
   engineFailed(what: string): void;
 };

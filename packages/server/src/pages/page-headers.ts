@@ -20,16 +20,16 @@ const headers: readonly (readonly [string, string])[] = [
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["cross-origin-resource-policy", "same-origin"],
-  // Of refusals: files say otherwise. A proxy that keeps the 404 of a file would hide it from a page of the next version.
+  // For refusals; files have their own value. A proxy that cached the 404 of a file would hide it from a page of the next version.
   ["cache-control", "no-store"],
 ];
 
-/** Sets the headers that every answer of the console and of the documentation has, its refusals too. */
+/** Sets the headers of every answer of the console and the documentation, including refusals. */
 export function setPageHeaders(res: ServerResponse): void {
   for (const [name, value] of headers) res.setHeader(name, value);
 }
 
-/** The path under which browsers have a path of the service, such as `/svc/console/` behind a proxy that serves the service below `/svc`. */
+/** Returns the browser's path of a path of the service, such as `/svc/console/` behind a proxy that serves the service below `/svc`. */
 export function publicPath(publicUrl: string | undefined, path: string): string {
   const prefix = publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/$/, "");
   return `${prefix}${path}`;

@@ -9,15 +9,15 @@ import { serverFaults } from "../errors.ts";
 import { answerError } from "../http/answer.ts";
 import type { Logger } from "../logger.ts";
 
-/** Serves one path that a person's browser opens. */
+/** Serves a path that a person's browser opens. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** The consent form is a few hundred bytes with a sealed request of about as many. */
+/** Maximum bytes of a form. The consent form has a few hundred bytes and a sealed request of similar size. */
 const formBytesMax = 16_384;
 
 /**
- * The pages on the way to a connected account: `/oauth/start` and `/oauth/callback`, and with a sandbox its consent page. They need no
- * key: what they carry is sealed.
+ * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, its consent page. They need no key,
+ * because their data is sealed.
  */
 export function createPages(options: {
   pages: OauthPages;
@@ -33,7 +33,7 @@ export function createPages(options: {
     const deed = { ...about, action: "ConsentPage.Connect" };
     return auditAction(audit, deed, complete, (failure) => {
       if (failure === undefined) return "ok";
-      // The reason has no secret of the exchange in it; the account's lastError has the same.
+      // The reason contains no secret of the exchange. The account's lastError shows the same text.
       logger.warn({ projectId, accountId, reason: failure }, "consent came to nothing");
       return "failed_precondition";
     });
@@ -81,7 +81,7 @@ async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Con
   const answer = req.method === "POST" ? oauth.decide(await readForm(req, intake)) : oauth.authorizePage(url);
   const headers = {
     "cache-control": "no-store",
-    // Not no-referrer: the form's request would come from the origin `null`.
+    // Not no-referrer, because the form's request would then come from the origin `null`.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
   };
@@ -91,7 +91,7 @@ async function answerConsent(req: IncomingMessage, { sandbox, intake, url }: Con
     headers: {
       ...headers,
       "content-type": "text/html; charset=utf-8",
-      // form-action is left open: browsers hold the redirect that follows the form to it as well.
+      // form-action is not restricted, because browsers also apply it to the redirect after the form.
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
     },
     body: answer.html,
@@ -107,6 +107,6 @@ async function readForm(req: IncomingMessage, intake: Intake): Promise<URLSearch
   const body = await readBody(req, formBytesMax, charge);
   charge.release();
   const read = readForeignText(body, req.headers["content-type"]);
-  // What it carries is sealed: a form that cannot be read holds no seal that opens.
+  // The form's data is sealed, so an unreadable form has no valid seal.
   return new URLSearchParams("text" in read && isReadableForm(read.text) ? read.text : "");
 }

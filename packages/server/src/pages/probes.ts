@@ -4,12 +4,12 @@ import type { Health } from "../health/health.ts";
 import { answerError, answerJson } from "../http/answer.ts";
 import type { Metrics } from "../metrics/types.ts";
 
-/** Serves one path that needs no key. */
+/** Serves a path that needs no key. */
 export type ProbeHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
 /**
- * `/healthz`: the process answers. `/readyz`: it takes traffic, else 503 with the reason. `/metrics`, where it is served: Prometheus'
- * text format. GET and HEAD only.
+ * Creates the probes. `/healthz`: the process answers. `/readyz`: it accepts traffic, otherwise 503 with the reason. `/metrics`, if
+ * enabled: Prometheus' text format. GET and HEAD only.
  */
 export function createProbes({
   health,

@@ -2,13 +2,12 @@ import { serverFaults } from "../errors.ts";
 import { answerError, answerJson } from "../http/answer.ts";
 import type { PageHandler } from "./pages.ts";
 
-/** Long enough that an editor does not ask at every key, short enough that a new version is seen the same day. */
+/** Long enough that an editor does not request it at every key press, short enough to show a new version on the same day. */
 const cacheSeconds = 3600;
 
 /**
- * The schemas of what callers write, for editors and agents: `/schemas/program.v1.json` and
- * `/schemas/standing.v1.json`. Public, since they say nothing of the
- * deployment; any page may read them. GET and HEAD only.
+ * Creates the schemas of callers' documents, for editors and agents: `/schemas/program.v1.json` and `/schemas/standing.v1.json`. They are
+ * public and readable by any page, because they reveal nothing about the deployment. GET and HEAD only.
  */
 export function createSchemas({
   program,

@@ -3,13 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, sep } from "node:path";
 
-/** A file as it is answered. `br` and `gzip` are the same bytes compressed, where that was done. */
+/** A file for answers. `br` and `gzip`: the same bytes compressed, if available. */
 export type StaticFile = {
   readonly type: string;
   readonly body: Buffer;
   readonly br: Buffer | undefined;
   readonly gzip: Buffer | undefined;
-  /** Of a file whose name stays when its content changes; undefined where the name has the content's hash. */
+  /** For a file whose name does not change with its content; undefined if the name contains the content's hash. */
   readonly etag: string | undefined;
 };
 
@@ -29,7 +29,7 @@ const types: Readonly<Record<string, string>> = {
   ".yaml": "text/plain; charset=utf-8",
 };
 
-/** Every file of a folder by its path there, with slashes; empty for a folder that is missing. */
+/** Returns every file of a folder by its path, with slashes; empty if the folder is missing. */
 export async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoreMissing);
   const paths = entries
@@ -43,26 +43,26 @@ function ignoreMissing(error: NodeJS.ErrnoException): [] {
   throw error;
 }
 
-/** Makes a file that is served of what was built. Undefined for one of another type, and for one of the build's own, which begin with a dot. */
+/** Creates a file for serving from built content. Undefined for an unknown type, and for the build's own files, which start with a dot. */
 export function createFile(path: string, bytes: Pick<StaticFile, "body" | "br" | "gzip">): StaticFile | undefined {
   const type = types[extname(path)];
   if (type === undefined || path.startsWith(".")) return undefined;
   return { ...bytes, type, etag: path.startsWith("assets/") ? undefined : etagOf(bytes.body) };
 }
 
-/** A page whose links are relative to `base`. */
+/** Returns a page whose relative links start at `base`. */
 export function withBase(html: string, base: string): string {
   const tag = `<base href="${base.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}">`;
   const present = /<base\b[^>]*>/i;
   return present.test(html) ? html.replace(present, () => tag) : html.replace(/<head\b[^>]*>/i, (head) => head + tag);
 }
 
-/** Weak, since the same content is answered compressed in several ways. */
+/** Weak, because the same content is sent with several compressions. */
 function etagOf(body: Buffer): string {
   return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }
 
-/** Answers GET or HEAD with a file: not again where the reader has it, and compressed as the reader takes it. */
+/** Answers GET or HEAD with a file: without its content if the client has it, and compressed if the client accepts that. */
 export function answerFile(file: StaticFile, req: IncomingMessage, res: ServerResponse): void {
   res.setHeader("cache-control", file.etag === undefined ? "public, max-age=31536000, immutable" : "no-cache");
   res.setHeader("vary", "accept-encoding");

@@ -3,19 +3,19 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 import type { ProcessShare } from "./share.ts";
 
-/** The side of a process of its channel to the supervisor. */
+/** A process's side of its channel to the supervisor. */
 export type ProcessLink = {
-  /** What the supervisor shares. */
+  /** Data shared by the supervisor. */
   readonly share: Promise<ProcessShare>;
-  /** Resolves when the supervisor wants this process to end what it has under way, and itself. */
+  /** Resolves when the supervisor asks this process to finish its work and end. */
   readonly stopped: Promise<void>;
-  /** Calls `reload` each time the supervisor was told to read its files again. */
+  /** Calls `reload` each time the supervisor asks to read the files again. */
   onReload(reload: () => void): void;
-  /** Resolves once it is on its way. */
+  /** Resolves when the message is sent. */
   tell(message: ProcessMessage): Promise<void>;
 };
 
-/** Opens it; undefined where there is no supervisor. When the supervisor is gone, so is this process: its store went with it. */
+/** Opens the link; undefined without a supervisor. If the supervisor ends, this process ends too, because the database ended with it. */
 export function openProcessLink(): ProcessLink | undefined {
   if (process.send === undefined) return undefined;
   const begun = Promise.withResolvers<ProcessShare>();
@@ -23,7 +23,7 @@ export function openProcessLink(): ProcessLink | undefined {
   const stopped = Promise.withResolvers<void>();
   const sums = new Map<number, (text: string) => void>();
   let requests = 0;
-  // Told to before there is what can: it is done then.
+  // A request before the callback exists is executed when it does.
   let isReloadDue = false;
   let reload = () => {
     isReloadDue = true;
@@ -78,7 +78,7 @@ export function openProcessLink(): ProcessLink | undefined {
 
 function tell(message: ProcessMessage): Promise<void> {
   return new Promise((resolve) => {
-    // Where it cannot be sent, the supervisor is gone, and `disconnect` follows.
+    // If it cannot be sent, the supervisor has ended and `disconnect` follows.
     process.send?.(message, () => resolve());
   });
 }

@@ -4,7 +4,7 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { Server } from "../server.ts";
 import type { HeldStore } from "../start/store.ts";
 
-/** What the supervisor tells a process, over a channel that no one else can read. */
+/** A message from the supervisor to a process, over a channel that no other process can read. */
 export type SupervisorMessage =
   | {
       readonly type: "begin";
@@ -18,14 +18,14 @@ export type SupervisorMessage =
   | { readonly type: "reload" }
   | { readonly type: "stop" };
 
-/** Where a process serves, which is the same for all. */
+/** Addresses of the service, equal for all processes. */
 export type ProcessAddresses = ListenerUrls & Pick<Server, "consoleUrl">;
 
-/** What a process tells the supervisor. */
+/** A message from a process to the supervisor. */
 export type ProcessMessage =
   | { readonly type: "loaded" }
   | (ProcessAddresses & { readonly type: "ready" })
-  /** It cannot start, for a reason that an operator can mend. */
+  /** The process cannot start, for a reason that an operator can correct. */
   | { readonly type: "refused"; readonly message: string }
   | { readonly type: "metricsRead"; readonly request: number; readonly values: MetricValues }
   | { readonly type: "sumMetrics"; readonly request: number };

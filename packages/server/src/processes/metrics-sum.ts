@@ -1,17 +1,17 @@
 import { AggregatorRegistry, type Registry } from "prom-client";
 import type { MetricValues } from "../metrics/types.ts";
 
-/** The metrics of several processes in one. */
+/** Summed metrics of several processes. */
 export type MetricsSum = {
-  /** Keeps what a process has counted; a process that does not answer stands with what it had before. */
+  /** Stores the values of a process. A process that does not answer keeps its earlier values. */
   note(process: number, values: MetricValues): void;
-  /** A process has ended: its counters go on to count, lest the sums fall, and its gauges are gone. */
+  /** A process has ended: its counters still count, so that sums never fall, and its gauges are removed. */
   forget(process: number): Promise<void>;
   /** Prometheus' text format. */
   text(): Promise<string>;
 };
 
-/** Makes a sum of nothing. What has ended is counted as it was read last. */
+/** Creates an empty sum. Values of ended processes count as last read. */
 export function createMetricsSum(): MetricsSum {
   const known = new Map<number, MetricValues>();
   let ended: MetricValues = [];
@@ -22,12 +22,12 @@ export function createMetricsSum(): MetricsSum {
       known.delete(process);
       if (counted.length > 0) ended = await aggregate([ended, counted]).getMetricsAsJSON();
     },
-    // Those that run come first: what is not summed is theirs.
+    // Running processes come first, because values that are not summed are taken from them.
     text: () => aggregate([...known.values(), ended]).metrics(),
   };
 }
 
-/** A type is a text in what prom-client makes, whatever its types say. */
+/** prom-client writes the type as a text, unlike its declared types. */
 function isCounted(type: unknown): boolean {
   return type === "counter" || type === "histogram";
 }

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { DestinationStream } from "pino";
 import type { ProcessMessage, SupervisorMessage } from "./messages.ts";
 
-/** Hands on the lines of a process, each as a whole: those of several would run into each other. Half a line at the end is dropped. */
+/** Forwards the lines of a process, each as a whole, so that lines of several processes do not mix. An incomplete last line is dropped. */
 function forwardLines(from: Readable, to: DestinationStream): void {
   let begun = "";
   from.setEncoding("utf8").on("data", (text: string) => {
@@ -14,24 +14,24 @@ function forwardLines(from: Readable, to: DestinationStream): void {
   });
 }
 
-/** How a process ended: its exit status, or the signal that ended it. */
+/** How a process ended: its exit status or signal. */
 export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** One of several processes, as the supervisor sees it. */
+/** One of several processes, in the supervisor. */
 export type OneProcess = {
   readonly number: number;
   readonly pid: number;
   /** Resolves when it has ended and its last line is written. */
   readonly ended: Promise<ProcessEnd>;
-  /** What is told to a process that has ended is lost. */
+  /** Sends a message. It is lost if the process has ended. */
   tell(message: SupervisorMessage): void;
   kill(): void;
 };
 
-/** What starts one: a script of Node and its arguments. */
+/** Program of a process: a Node script and its arguments. */
 export type ProcessProgram = { readonly file: string; argumentsOf(number: number): readonly string[] };
 
-/** Starts a process, whose lines go to `output`. It ends with this one, since it watches the channel. */
+/** Starts a process and forwards its lines to `output`. It ends together with this one, because it watches the channel. */
 export function startProcess(
   number: number,
   {
@@ -41,7 +41,7 @@ export function startProcess(
   }: { program: ProcessProgram; output: DestinationStream; receive: (message: ProcessMessage) => void },
 ): OneProcess {
   const child = fork(program.file, [...program.argumentsOf(number)], {
-    // JSON has no NaN, which some metrics are.
+    // JSON has no NaN, which some metrics use.
     serialization: "advanced",
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
@@ -60,7 +60,7 @@ export function startProcess(
 
 function endOf(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    // It could not be started at all.
+    // It could not be started.
     child.once("error", () => resolve({ code: child.exitCode, signal: child.signalCode }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });

@@ -5,8 +5,8 @@ import type { ListenAddress } from "../config/listen.ts";
 import { adminListenFault, type SharedPorts } from "../listen/listeners.ts";
 
 /**
- * The ports for several processes. Each is taken alone for a moment first: processes of one user that share a port are not told when
- * another service has it. Rejects as `Listeners.listen` does.
+ * Finds the ports for several processes. Each is first opened exclusively for a moment, because processes that share a port are not
+ * notified if another service uses it. Rejects like `Listeners.listen`.
  */
 export async function findPorts({
   host,

@@ -5,7 +5,7 @@ import { describeStartFault, endProcess, refuse, stopServer } from "../start/ref
 import { reloadEnvironment } from "../start/reload.ts";
 import { openProcessLink, type ProcessLink } from "./link.ts";
 
-/** What one of several processes runs with. */
+/** Options of one of several processes. */
 export type ProcessOptions = {
   readonly config: Config;
   readonly logger: Logger;
@@ -15,8 +15,8 @@ export type ProcessOptions = {
 };
 
 /**
- * Runs a server over the store of the supervisor until that says to stop, or a signal does: a service manager signals all processes
- * of a service at once. The end is as that of `serve`.
+ * Runs a server on the supervisor's database until the supervisor or a signal stops it. A service manager signals all processes of a
+ * service at once. It ends like `serve`.
  */
 export async function serveAsProcess({
   config,
@@ -30,7 +30,7 @@ export async function serveAsProcess({
     return refuse("--process is how SVC_PROCESSES starts its own processes; run svc serve without it");
   const asked = Promise.race([nextSignal(), link.stopped]);
   const serving = { isStarted: false };
-  // Until it serves there is nothing to end.
+  // Before it serves, there is nothing to finish.
   void asked.then(() => serving.isStarted || process.exit(0));
   const server = await start(config, { link, logger, onLoaded });
   serving.isStarted = true;
@@ -39,7 +39,7 @@ export async function serveAsProcess({
     reloadEnvironment(config, logger);
     void server.reloadTls();
   });
-  // The hang-up of a terminal comes to all; the supervisor tells of it.
+  // All processes receive the terminal's hang-up; the supervisor sends its own message.
   process.on("SIGHUP", () => {});
   const { url, adminUrl, consoleUrl, nodeId } = server;
   logger.debug({ nodeId }, "serving beside other processes");

@@ -3,15 +3,15 @@ import type { MetricValues } from "../metrics/types.ts";
 import type { PreparedStore } from "../start/prepare.ts";
 import type { HeldStore } from "../start/store.ts";
 
-/** What one of several processes has from their supervisor: a store that is prepared, a place to listen, and the others' figures. */
+/** Data that the supervisor shares with a process: a prepared database, ports, and the metrics of the others. */
 export type ProcessShare = PreparedStore & {
-  /** Whether this process tells what would be the same of all. */
+  /** True if this process reports facts that are equal for all. */
   readonly isFirst: boolean;
   readonly store: Pick<HeldStore, "url" | "isEmbedded">;
-  /** Tells that everything is loaded, and waits for the ports: no connection comes before it can be answered. */
+  /** Reports that everything is loaded, and waits for the ports. No connection arrives before it can be answered. */
   takePorts(): Promise<SharedPorts>;
-  /** From now on the supervisor is answered with these. */
+  /** Sets the source of the metrics that answer the supervisor. */
   answerMetrics(read: () => Promise<MetricValues>): void;
-  /** The metrics of all processes in Prometheus' text format. */
+  /** Returns the metrics of all processes in Prometheus' text format. */
   sumMetrics(): Promise<string>;
 };

@@ -12,20 +12,20 @@ import type { ProcessAddresses } from "./messages.ts";
 import type { ProcessProgram } from "./one-process.ts";
 import { ProcessRefusedError, startSupervisor } from "./supervisor.ts";
 
-/** What the process that holds the store and starts the others runs with. */
+/** Options of the supervisor process, which holds the database and starts the others. */
 export type SuperviseOptions = {
   readonly config: Config;
   readonly logger: Logger;
-  /** Where its lines go, and those of the others. */
+  /** Destination of its lines and those of the others. */
   readonly output: DestinationStream;
   readonly nextSignal: () => Promise<NodeJS.Signals>;
   readonly program: ProcessProgram;
 };
 
-/** Opens the store, prepares the deployment and runs SVC_PROCESSES processes over it. The end is as that of `serve`. */
+/** Opens the database, prepares the deployment and runs SVC_PROCESSES processes. It ends like `serve`. */
 export async function superviseProcesses({ config, logger, output, ...options }: SuperviseOptions): Promise<never> {
   try {
-    // Before the database is made beside it: see `readVaultKeys`.
+    // Before the database is created in the same folder: see `readVaultKeys`.
     const sealer = createSealer(await readVaultKeys(config));
     await using opened = new AsyncDisposableStack();
     const store = opened.adopt(await holdStore(config, logger), (held) => held.stop());
@@ -78,7 +78,7 @@ async function linkConsole(
   return await firstConsoleLink(config, { ...joined, publicUrl: () => config.publicUrl ?? url });
 }
 
-/** The connections that this takes are closed after it: nodes have their own. */
+/** The connections opened here are closed afterwards, because nodes have their own. */
 async function joinBriefly(
   opened: AsyncDisposableStack,
   { store, logger }: { store: HeldStore; logger: Logger },

@@ -10,17 +10,19 @@ import { createMetricsSum, type MetricsSum } from "./metrics-sum.ts";
 import { type OneProcess, type ProcessEnd, type ProcessProgram, startProcess } from "./one-process.ts";
 import { findPorts } from "./ports.ts";
 
-/** The processes of a service that has several. */
+/** The processes of a service with several. */
 export type Supervisor = {
-  /** Resolves when all of them listen. Rejects, having ended them, when one cannot start. */
+  /** Resolves when all of them listen. If one cannot start, ends all and rejects. */
   readonly ready: Promise<ProcessAddresses>;
-  /** Has each read its files again. */
+  /** Asks each process to read its files again. */
   reload(): void;
-  /** Has each end what it has under way, and kills those that have not ended in `withinMs`. Resolves to whether all ended cleanly. */
+  /**
+   * Asks each process to finish and end, and kills those that are still running after `withinMs`. Resolves with true if all ended cleanly.
+   */
   stop(withinMs: number): Promise<boolean>;
 };
 
-/** What processes are started with. */
+/** Options for starting processes. */
 export type SupervisorOptions = {
   readonly config: Config;
   readonly store: HeldStore;
@@ -28,21 +30,21 @@ export type SupervisorOptions = {
   readonly program: ProcessProgram;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where the lines of the processes go. */
+  /** Destination of the processes' lines. */
   readonly output: DestinationStream;
 };
 
-/** A process that could not start, for a reason that an operator can mend. */
+/** A process that could not start, for a reason that an operator can correct. */
 export class ProcessRefusedError extends Error {}
 
-/** A process that ends is started again after so long, twice as long each time. */
+/** Minimum and maximum delay before an ended process is started again, milliseconds. It doubles each time. */
 const [againMinMs, againMaxMs] = [100, 10_000];
-/** One that was ready for so long ended for a reason of its own. */
+/** A process that was ready for this long resets the delay, milliseconds. */
 const steadyMs = 60_000;
-/** Until then a process is to have answered with its metrics. */
+/** Time for a process to answer with its metrics, milliseconds. */
 const metricsMs = 2_000;
 
-/** Starts the processes, and each again that ends. */
+/** Starts the processes, and restarts each that ends. */
 export function startSupervisor(options: SupervisorOptions): Supervisor {
   return new Processes(options).supervise();
 }
@@ -83,7 +85,7 @@ class Processes {
     };
   }
 
-  /** Keeps one of that number running until all are to stop. */
+  /** Keeps a process of that number running until all must stop. */
   async #keep(number: number): Promise<void> {
     const { clock, logger } = this.#options;
     for (let failures = 0; !this.#stopping.signal.aborted; ) {
@@ -152,20 +154,23 @@ class Processes {
     this.#ready.resolve(places);
   }
 
-  /** What all of them would say at a start is said once; later a file may have become wrong, and the others go on. */
+  /**
+   * At the start, all processes would report the same problem, so it is reported once. Later a file may have become invalid, and the other
+   * processes continue.
+   */
   #noteRefusal({ number }: OneProcess, message: string): void {
     if (this.#isReady) this.#options.logger.error(`process ${number} cannot start: ${message}`);
     else this.#fail(new ProcessRefusedError(message));
   }
 
-  /** The start has failed: what runs of it ends. */
+  /** Handles a failed start: ends the running processes. */
   #fail(error: unknown): void {
     this.#stopping.abort();
     this.#killAll();
     this.#ready.reject(error);
   }
 
-  /** The sum of what each answers in its time; who does not, stands with what it answered last. */
+  /** Returns the sum of the metrics. A process that does not answer in time counts with its last values. */
   async #sumMetrics(): Promise<string> {
     this.#requests += 1;
     const request = this.#requests;
@@ -193,7 +198,7 @@ class Processes {
   }
 }
 
-/** One that had not come to listen for signals when all were signalled had nothing under way. */
+/** A process that had no signal handler yet had nothing to finish. */
 function isClean({ code, signal }: ProcessEnd): boolean {
   return code === 0 || signal === "SIGTERM" || signal === "SIGINT";
 }

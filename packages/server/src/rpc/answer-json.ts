@@ -1,31 +1,31 @@
 import { type DescField, type DescMessage, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { isShared } from "@svc/core";
 
-/** Asked between the parts of a long answer: resolves when the writer may go on, undefined for at once. */
+/** Called between the parts of a long answer. Resolves when the writer may continue; undefined means at once. */
 export type TakeTurn = () => Promise<void> | undefined;
 
-/** How messages are written as JSON. */
+/** JSON form of messages. */
 type JsonOptions = { readonly alwaysEmitImplicit: boolean };
 
 type ListField = DescField & { readonly fieldKind: "list"; readonly listKind: "message" };
 type MessageField = DescField & { readonly fieldKind: "message" };
 
-/** What of a message type may be long or shared: the first list of messages, and fields of one message. */
+/** Fields of a message type that may be long or shared: the first list of messages, and fields with one message. */
 type Shape = { readonly list: ListField | undefined; readonly parts: readonly MessageField[] };
 
 const shapes = new WeakMap<DescMessage, Shape>();
-/** Texts of messages that stand in one list after another. */
+/** Texts of messages that occur in several lists. */
 const texts = new WeakMap<object, string>();
 
-/** How many items are written between two looks at the clock. */
+/** Items written between two checks of the clock. */
 const itemsBetweenLooks = 16;
 const timeSliceMs = 4;
-/** Shorter lists are written at once. */
+/** Maximum items of a list that is written without pauses. */
 const shortMax = 16;
 
 /**
- * A message as JSON, byte for byte as Connect writes it. A long list is written in slices of some milliseconds, with a turn taken
- * between them, and the text of a shared message is made once.
+ * Returns a message as JSON, with the same bytes as Connect. A long list is written in time slices of some milliseconds, with a scheduling
+ * turn between them. The text of a shared message is created once.
  */
 export function writeJson(
   desc: DescMessage,
@@ -41,10 +41,10 @@ export function writeJson(
   return Buffer.from(textOf(desc, message, options));
 }
 
-/** Answers that take longer to write than to wait for a turn, characters. */
+/** Size from which writing takes longer than waiting for a turn, characters. */
 const largeMin = 16_384;
 
-/** Whether a message may take a millisecond and more to write: by its lists, and by its texts and those of its parts. */
+/** True if a message may take a millisecond or more to write, judged by its lists, its texts and those of its parts. */
 export function isLarge(desc: DescMessage, message: Message): boolean {
   const { list, parts } = shapeOf(desc);
   const fields = message as unknown as Readonly<Record<string, unknown>>;
@@ -101,7 +101,7 @@ async function writeLong(
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** The text of a message; of what is shared, and stands in it as a field of its own, the text that is known. */
+/** Returns the text of a message, reusing the text of a shared message in one of its fields. */
 function textOf(desc: DescMessage, message: Message, options: JsonOptions): string {
   if (!isShared(message)) return newText(desc, message, options);
   const known = texts.get(message);
@@ -131,7 +131,7 @@ function isSharedPart(part: Message | undefined): boolean {
   return part !== undefined && isShared(part);
 }
 
-/** A message with other values in some fields; what it holds else is the same. */
+/** Returns a message with other values in some fields. Its other values are unchanged. */
 function without(message: Message, fields: Readonly<Record<string, unknown>>): Message {
   return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields) as Message;
 }

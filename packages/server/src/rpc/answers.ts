@@ -5,23 +5,23 @@ import { isShared, LeastRecentlyUsed, Lines, type Principal, type Turns } from "
 import { isLarge, writeJson } from "./answer-json.ts";
 import type { Call } from "./call.ts";
 
-/** The bytes of an answer, and the same compressed, made when they are first asked for. */
+/** The bytes of an answer, and the compressed bytes, created at the first call. */
 export type Answer = { readonly body: Buffer; gzip(): Promise<Buffer> };
 
-/** What answers are written with. */
+/** Dependencies of the answer writer. */
 type AnswerOptions = { readonly turns: Turns; readonly jsonOptions: { readonly alwaysEmitImplicit: boolean } };
 
-/** The line that a caller's requests wait in. */
+/** Returns the scheduling line of a caller. */
 export function lineOf(principal: Principal | undefined): string {
   return principal?.kind === "project" ? principal.projectId : (principal?.kind ?? "");
 }
 
-/** Bytes of answers that are kept: the lists and definitions that every caller is answered with. */
+/** Maximum bytes of cached answers: lists and definitions that every caller receives. */
 const keptBytesMax = 32 * 1_048_576;
 
 /**
- * Writes what a call answers, if its caller may still make it: what is large when it is the caller's turn, long lists in slices, and a shared message
- * once for all callers. Resolves with undefined for an answer in the binary form, which is the caller's to write.
+ * Writes the answer of a call if its caller still has permission. A large answer waits for the caller's turn, long lists are written in
+ * time slices, and a shared message is written once for all callers. Resolves with undefined for the binary form, which the caller writes.
  */
 export type WriteAnswer = (written: {
   readonly desc: DescMessage;
@@ -30,7 +30,7 @@ export type WriteAnswer = (written: {
   readonly isJson: boolean;
 }) => Promise<Answer | undefined>;
 
-/** Makes the writer of a node's answers. */
+/** Creates the answer writer of a node. */
 export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): WriteAnswer {
   const kept = createKept();
   const compress = createCompressor();
@@ -51,7 +51,7 @@ export function createAnswerWriter({ turns, jsonOptions }: AnswerOptions): Write
   };
 }
 
-/** Whether a request's content type is that of JSON: of those that calls take, all others are the binary form. */
+/** True if a request's content type is JSON. All other supported types are the binary form. */
 export function isJsonType(contentType: string | null | undefined): boolean {
   return contentType != null && /^application\/json/i.test(contentType);
 }
@@ -67,7 +67,7 @@ function createAnswer(body: Buffer, compress: (body: Buffer) => Promise<Buffer>)
   };
 }
 
-/** Answers by their message; the one unused for longest goes when they become too many bytes. */
+/** Caches answers by message. If they exceed the limit, the least recently used one is dropped. */
 function createKept(): { get(message: Message): Answer | undefined; put(message: Message, answer: Answer): void } {
   let bytes = 0;
   const answers = new LeastRecentlyUsed<Message, Answer>(Number.POSITIVE_INFINITY, ({ body }) => {
@@ -85,7 +85,7 @@ function createKept(): { get(message: Message): Answer | undefined; put(message:
 
 const gzipBytes = promisify(gzip);
 
-/** Compresses one answer at a time, projects in turn: each takes a core while it lasts, and the service has other use for them. */
+/** Creates a compressor of one answer at a time, with projects in turn: each occupies a core while it runs. */
 function createCompressor(): (line: string, body: Buffer) => Promise<Buffer> {
   const waiting = new Lines<() => void>();
   let isBusy = false;

@@ -9,23 +9,23 @@ import { lineOf } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { toConnectError } from "./connect-error.ts";
 
-/** Whether a request is JSON, be it the message of a stream. */
+/** True if a request is JSON, including the message of a stream. */
 function isJson({ headers }: Pick<IncomingMessage, "headers">): boolean {
   return /^application\/(?:connect\+)?json\b/.test(headers["content-type"] ?? "");
 }
 
-/** What reading a body works with. */
+/** Dependencies of reading a body. */
 export type CallBodyOptions = {
   readonly intake: Intake;
   readonly meter: Pick<WorkMeter, "turns">;
   readonly bodyBytesMax: number;
 };
 
-/** The body of one call, charged from its first byte until it is let go of. */
+/** The body of one call, charged from its first byte until it is released. */
 export class CallBody {
-  /** What was read; undefined before that, and once it is let go of. */
+  /** The read bytes; undefined before reading and after the release. */
   bytes: Buffer | undefined;
-  /** Whether the node had no room for it. */
+  /** True if the node had no room for it. */
   isRefused = false;
   readonly #req: IncomingMessage;
   readonly #call: Call;
@@ -42,15 +42,12 @@ export class CallBody {
     this.#bytesMax = bodyBytesMax;
   }
 
-  /** Its largest size: a call whose caller is not known by now needs no key. */
+  /** Maximum size. If the caller is unknown by now, the call needs no key. */
   get bytesMax(): number {
     return this.#call.principal === undefined ? keylessBodyBytesMax : this.#bytesMax;
   }
 
-  /**
-   * Reads it whole, once, and as it was before it was compressed. Rejects with Connect's error of the fault: Connect asks for it,
-   * outside of every interceptor.
-   */
+  /** Reads the whole body once and decompresses it. Rejects with Connect's error, because Connect reads it outside every interceptor. */
   async read(): Promise<Buffer> {
     const { principal } = this.#call;
     if (principal !== undefined) this.#intake.noteKey(this.#req);
@@ -66,7 +63,7 @@ export class CallBody {
     }
   }
 
-  /** Charges what will be made of its values, until it is let go of. Throws as `read` does. */
+  /** Charges the memory of its values until the release. Throws like `read`. */
   chargeValues(): void {
     try {
       if (this.bytes !== undefined && this.#charge !== undefined) chargeValues(this.bytes, this.#charge);
@@ -75,7 +72,7 @@ export class CallBody {
     }
   }
 
-  /** In its caller's turn: many that are a few bytes each, and refused, would otherwise be all that the node does. */
+  /** In its caller's turn. Otherwise many tiny bodies that are refused could occupy the whole node. */
   async #decode(encoding: Encoding, sent: Buffer, charge: BodyCharge): Promise<Buffer> {
     await this.#turns.next(lineOf(this.#call.principal));
     return decodeBody(encoding, sent, { bytesMax: this.bytesMax, charge });
@@ -87,9 +84,9 @@ export class CallBody {
     return toConnectError(bodyFault(error, this.bytesMax));
   }
 
-  /** Ends its charge: it is decoded, or nobody needs it any more. */
+  /** Ends the charge: the body is decoded or no longer needed. */
   letGo(): void {
-    // What JSON is parsed to has no part of it; a message in the binary form may.
+    // Values parsed from JSON do not use it; a message in the binary form may.
     if (this.bytes !== undefined && isJson(this.#req)) free(this.bytes);
     this.bytes = undefined;
     this.#charge?.release();

@@ -6,12 +6,12 @@ import { isStoreUnavailable, type StoreAlarm } from "../store-deadline.ts";
 import { type Call, callContext } from "./call.ts";
 import { createFaultInterceptor, createOutgoingError, type OutgoingError } from "./connect-error.ts";
 
-/** Turns whatever a call threw into what its caller may read. */
+/** Converts any error of a call to a fault for its caller. */
 export type CallErrorMapper = (error: unknown, call: Call | undefined, signal?: AbortSignal) => Fault;
 
 /**
- * A fault passes. A call that ended with its signal (timeout, shutdown) gets the signal's reason, a store that is away
- * `unavailable`; anything else is logged with its stack, here and only here, and answered as `internal`.
+ * Creates the mapper. A fault is unchanged. A call that ended with its signal (timeout, shutdown) gets the signal's reason. An unavailable
+ * database gives `unavailable`. Any other error is logged with its stack, only here, and answered as `internal`.
  */
 export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreAlarm): CallErrorMapper {
   return (error, call, signal) => {
@@ -26,7 +26,7 @@ export function createCallErrorMapper(logger: Logger, onStoreUnavailable: StoreA
   };
 }
 
-/** Makes the mapping after which no error leaves a call as it was. `onFault` hears of what a method refused its project. */
+/** Creates the final mapping of a call's errors. `onFault`: called with faults returned to a project. */
 export function createCallOutgoingError(
   mapError: CallErrorMapper,
   onFault: (projectId: ProjectId, fault: Fault) => void,
@@ -40,7 +40,7 @@ export function createCallOutgoingError(
   );
 }
 
-/** The outermost interceptor: no error leaves a call unmapped, and a call ends with its signal (timeout, shutdown). */
+/** Creates the outermost interceptor: it maps every error of a call, and ends a call with its signal (timeout, shutdown). */
 export function createErrorInterceptor(outgoing: OutgoingError): Interceptor {
   const intercept = createFaultInterceptor(outgoing);
   return (next) => intercept((req) => withSignal(next(req), req.signal));

@@ -8,16 +8,16 @@ import type { Logger } from "../logger.ts";
 import type { CallBody } from "./call-body.ts";
 import { isFaultCode, toConnectError } from "./connect-error.ts";
 
-/** Says in the words of this API what the decoder found wrong with a request: which field, and what would be right. */
+/** Describes a decoding error in terms of this API: the field and the correct form. */
 function decodeFault(message: string, input: DescMessage): Fault {
   return unknownKey(message, input) ?? faultyField(message, input) ?? malformed(message);
 }
 
-/** Characters that are told of an unknown name, and of what the decoder says. */
+/** Maximum characters of an unknown name, and of the decoder's message, in a fault. */
 const keyMax = 200;
 const messageMax = 1_000;
 
-/** What the decoder says, which may quote a value of any length. */
+/** Shortens the decoder's message, which may quote a value of any length. */
 function cut(text: string): string {
   return text.length > messageMax ? `${text.slice(0, messageMax).toWellFormed()}...` : text;
 }
@@ -58,7 +58,7 @@ function malformed(message: string): Fault {
   });
 }
 
-/** The message type of this name among a request and what it holds. */
+/** Returns the message type with this name among a request and its parts. */
 function findMessage(desc: DescMessage, typeName: string, seen = new Set<DescMessage>()): DescMessage | undefined {
   if (desc.typeName === typeName) return desc;
   seen.add(desc);
@@ -73,10 +73,10 @@ function shortName(typeName: string): string {
   return typeName.slice(typeName.lastIndexOf(".") + 1);
 }
 
-/** An error as Connect writes it into a body, or into the last frame of a stream. */
+/** An error in Connect's form: in a body, or in the last frame of a stream. */
 export type ErrorJson = JsonObject & { code?: string; message?: string };
 
-/** What is known of the call whose error is completed. */
+/** Data about the call whose error is completed. */
 export type FailedCall = {
   method: DescMethod;
   requestId: string;
@@ -85,8 +85,8 @@ export type FailedCall = {
 };
 
 /**
- * Gives an error without a detail the one it should have. Such errors come from the protocol layer (decoding, limits, its
- * headers), which no interceptor sees; all others were made by `fault` and pass as they are.
+ * Adds the detail to an error without one. Such errors come from the protocol layer (decoding, limits, headers), which no interceptor sees.
+ * All others were made from a fault and are unchanged.
  */
 export function completeError(error: ErrorJson, call: FailedCall): { code: FaultCode; json: ErrorJson } {
   const code = isFaultCode(error.code) ? error.code : "internal";
@@ -115,19 +115,19 @@ function detailedFault(code: FaultCode, message: string, { method, requestId, bo
     case "unknown":
       if (message.startsWith(binaryFault)) return binaryMalformed(message, method);
       if (message === undeclaredCompression) return frameCompressed();
-      // Without a detail the error mapper has not seen it, so nobody has logged it.
+      // Without a detail, the error mapper has not logged it.
       logger.error(
         { requestId, method: `${method.parent.typeName}/${method.name}`, code, message },
         "call failed in the protocol layer",
       );
       return serverFaults.INTERNAL(requestId);
     default:
-      // canceled and aborted: the caller has gone, and nobody reads this.
+      // canceled and aborted: the client has disconnected and does not read this.
       return new Fault(code, message, []);
   }
 }
 
-// The same of a frame that says it is compressed, in a stream that says nothing of how.
+// The same for a frame marked as compressed, in a stream without a declared compression.
 const undeclaredCompression = "received compressed envelope, but do not know how to decompress";
 
 function frameCompressed(): Fault {
@@ -137,7 +137,7 @@ function frameCompressed(): Fault {
   });
 }
 
-// Connect calls a request that it cannot decode from the binary form an internal error. Only requests are decoded here.
+// Connect reports an undecodable binary request as an internal error. Only requests are decoded here.
 const binaryFault = "parse binary: ";
 
 function binaryMalformed(message: string, { input }: DescMethod): Fault {

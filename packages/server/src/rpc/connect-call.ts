@@ -14,15 +14,15 @@ import { toConnectError } from "./connect-error.ts";
 import { receiveBody } from "./receive-body.ts";
 import { type AnsweredCall, failedOf, requestHeader } from "./rpc-request.ts";
 
-/** Hears of the code that a call failed with, before that is answered, which waits for what it returns. */
+/** Called with the code of a failed call. The answer waits for the returned promise. */
 type NoteCode = (code: FaultCode) => Promise<void> | undefined;
 
 const headerBytes = 5; // flags (1 byte), length of what follows (4 bytes)
 const compressedFlag = 1;
 
 /**
- * The frames of a stream's answer, with the error in the last one completed. Connect hands out one frame a chunk. With the first one the
- * request is decoded, and its body is let go of: the stream may be open for hours.
+ * Yields the frames of a stream's answer and completes the error in the last one. Connect emits one frame per chunk. At the first frame the
+ * request is decoded, so its body is released: the stream may stay open for hours.
  */
 async function* completeStream(
   frames: AsyncIterable<Uint8Array>,
@@ -46,7 +46,7 @@ async function completeFrame(frame: Uint8Array, call: FailedCall, noteCode: Note
   return frameOf(flags, { ...end, error: json });
 }
 
-/** The last frame of a stream that ends with an error before anything else. */
+/** Returns the only frame of a stream that ends with an error at once. */
 export function refusalFrame(fault: Fault): Buffer {
   return frameOf(endStreamFlag, { error: errorToJson(toConnectError(fault), jsonOptions) });
 }
@@ -59,7 +59,7 @@ function frameOf(flags: number, json: object): Buffer {
   return Buffer.concat([header, data]);
 }
 
-/** Answers a stream by Connect's handler. */
+/** Answers a stream with Connect's handler. */
 export async function answerStream(
   handler: UniversalHandler,
   req: IncomingMessage,
@@ -79,7 +79,7 @@ export async function answerStream(
   await universalResponseToNodeResponse(frames === undefined ? response : { ...response, body: frames }, res);
 }
 
-/** The request as Connect's handlers take it. The host in `url` means nothing to them, and a caller's may not even parse. */
+/** Returns the request for Connect's handlers. They ignore the host in `url`, and a caller's host may be invalid. */
 function universalRequest(req: IncomingMessage, options: AnsweredCall, input: DescMessage): UniversalServerRequest {
   const { call, intake, ending } = options;
   return {
@@ -95,7 +95,7 @@ function universalRequest(req: IncomingMessage, options: AnsweredCall, input: De
   };
 }
 
-/** The body, read whole when it is first asked for: a call that the gate refuses is never read. */
+/** Yields the body, read as a whole at the first request for it: the body of a refused call is never read. */
 async function* receive(req: IncomingMessage, options: AnsweredCall, input: DescMessage): AsyncGenerator<Uint8Array> {
   yield await receiveBody(req, options, input);
 }

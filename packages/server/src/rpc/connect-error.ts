@@ -4,7 +4,7 @@ import { codeToHttpStatus } from "@connectrpc/connect/protocol-connect";
 import { Fault, type FaultCode, type FaultDetail, partedOf, retryAfterText, wireParts } from "@svc/core";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 
-// The one place where the faults of the domain and the errors of the wire meet.
+// The only place that maps faults of the domain to errors of the wire.
 
 const codes = {
   canceled: Code.Canceled,
@@ -25,17 +25,17 @@ const codes = {
   unauthenticated: Code.Unauthenticated,
 } as const satisfies Readonly<Record<FaultCode, Code>>;
 
-/** Whether a text names a code, as the wire and faults write it. */
+/** True if a text is a fault code. */
 export function isFaultCode(text: unknown): text is FaultCode {
   return typeof text === "string" && Object.hasOwn(codes, text);
 }
 
-/** The HTTP status of a code. */
+/** Returns the HTTP status of a code. */
 export function httpStatusOf(code: FaultCode): number {
   return codeToHttpStatus(codes[code]);
 }
 
-/** A fault as Connect sends it: one svc.v1.ErrorDetail for each detail, in their order, and Retry-After where the fault says when. */
+/** Returns a fault as Connect's error: one svc.v1.ErrorDetail per detail, in order, and Retry-After if the fault has a time. */
 export function toConnectError(fault: Fault): ConnectError {
   const { code, message } = fault;
   const retryAfter = retryAfterText(fault);
@@ -45,7 +45,9 @@ export function toConnectError(fault: Fault): ConnectError {
   return error;
 }
 
-/** A detail with the parts of its texts in its binary form alone: the JSON form is for people and for programs that know no parts. */
+/**
+ * Returns a detail with the parts of its texts in the binary form only. The JSON form is for people and for programs that do not use parts.
+ */
 function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number) {
   const ofMessage = index === 0 ? wireParts(says).map((part) => ({ ...part, inMessage: true })) : [];
   const parts = [...ofMessage, ...wireParts(partedOf(advice[index] ?? ""))];
@@ -53,29 +55,29 @@ function wireDetail({ says, advice }: Fault, detail: FaultDetail, index: number)
   return { type: ErrorDetailSchema.typeName, value, debug: { ...detail } };
 }
 
-/** An error as the wire has it. */
+/** An error of the wire. */
 export type WireError = ConnectError;
 
-/** What Connect's handler ends a call with whose time is over; its detail is added where it is answered. */
+/** Returns the error with which Connect's handler ends a call after its timeout. Its detail is added when it is answered. */
 export function timedOut(): WireError {
   return new ConnectError("the operation timed out", Code.DeadlineExceeded);
 }
 
-/** What Connect's handler answers where something fails before its interceptors begin, or after them. */
+/** Returns Connect's error for a failure before or after its interceptors. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof ConnectError) return error;
   return new ConnectError("internal error", Code.Internal, undefined, undefined, error);
 }
 
-/** What is known of the call whose error is mapped. */
+/** Data about the call whose error is mapped. */
 export type FailedRequest = Pick<Parameters<ReturnType<Interceptor>>[0], "contextValues" | "signal">;
 
-/** Turns what a call threw into the error that Connect answers with. */
+/** Converts an error of a call to Connect's error. */
 export type OutgoingError = (error: unknown, req: FailedRequest) => ConnectError;
 
 /**
- * Makes the mapping of errors. Connect's own pass, a fault is written as it is, `onFault` hearing of it, a call that its signal ended
- * gets the signal's reason, and of anything else `mapError` makes a fault.
+ * Creates the mapping of errors. Connect's own errors are unchanged. A fault is converted and passed to `onFault`. A call ended by its
+ * signal gets the signal's reason. `mapError` converts any other error.
  */
 export function createOutgoingError(
   mapError: (error: unknown, req: FailedRequest) => Fault,
@@ -92,7 +94,7 @@ export function createOutgoingError(
   };
 }
 
-/** Makes the interceptor after which every error of a call, and of its stream, is Connect's. */
+/** Creates the interceptor that converts every error of a call and of its stream to Connect's. */
 export function createFaultInterceptor(outgoing: OutgoingError): Interceptor {
   return (next) => async (req) => {
     const outgoingOf = (error: unknown) => outgoing(error, req);

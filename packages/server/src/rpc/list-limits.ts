@@ -8,8 +8,8 @@ type Method = (request: Message, context: HandlerContext) => unknown;
 const limits = [ListLimit.ENTITY, ListLimit.ACCESS_CLASS, ListLimit.TOOLKIT] as const;
 
 /**
- * The implementation of a service whose lists say in `limitedTo` what a bound key may read of them. Throws an Error for a list of svc.v1
- * that does not declare by what it leaves rows out.
+ * Returns a service implementation whose lists state in `limitedTo` what a scoped key may read. Throws an Error for a list of svc.v1
+ * without a declaration.
  */
 export function sayListLimits<Implementation extends object>(
   service: DescService,
@@ -26,7 +26,10 @@ export function sayListLimits<Implementation extends object>(
   return saying;
 }
 
-/** The parts of a binding that leave rows out of a list. Empty for a call that is no list, or leaves out none. Throws an Error for a declaration that is missing or wrong. */
+/**
+ * Returns the parts of a scope that hide rows from a list. Empty for a call that is not a list or hides none. Throws an Error if the
+ * declaration is missing or wrong.
+ */
 export function readListLimits(desc: DescMethod): ReadonlySet<ListLimit> {
   const declared = new Set(getOption(desc, list_limits));
   const name = `${desc.parent.typeName}/${desc.name}`;
@@ -49,12 +52,12 @@ function limited(declared: ReadonlySet<ListLimit>, method: Method): Method {
     const principal = context.values.get(principalContext);
     const binding = principal?.kind === "project" ? principal.binding : undefined;
     const limitedTo = binding === undefined ? "" : limitText(declared, binding);
-    // A message may be shared among callers: it is not changed.
+    // Not changed in place, because callers may share the message.
     return limitedTo === "" ? answer : { ...answer, limitedTo };
   };
 }
 
-/** Returns in words what a bound key may read of a list; empty if it may read all. */
+/** Returns a text about what a scoped key may read of a list; empty if it may read everything. */
 function limitText(declared: ReadonlySet<ListLimit>, { entityId, accessClasses, toolkitSlugs }: Binding): string {
   const part = bindingOf({
     entityId: declared.has(ListLimit.ENTITY) ? entityId : "",

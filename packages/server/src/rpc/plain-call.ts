@@ -13,13 +13,13 @@ import { receiveBody } from "./receive-body.ts";
 import { type AnsweredCall, failedOf, requestHeader, timeoutOf, unknownEncoding } from "./rpc-request.ts";
 import type { UnaryCall } from "./unary-call.ts";
 
-/** Headers of an answer, in the order in which they are written. */
+/** Headers of an answer, in written order. */
 type OutgoingHeaders = Record<string, string | number>;
 
-/** Answers that are shorter cost more to compress than to send. */
+/** Minimum bytes for compression. Compressing shorter answers costs more than sending them. */
 const compressMinBytes = 32_768;
 
-/** Sends what a call is answered with, compressed for those who take that. */
+/** Sends the answer of a call, compressed if the client accepts that. */
 async function sendAnswer(
   answer: Answer,
   headers: OutgoingHeaders,
@@ -31,7 +31,7 @@ async function sendAnswer(
   send(res, 200, body, { ...headers, "content-encoding": compressionGzip.name });
 }
 
-/** By the rules of Connect: what the request says it accepts, or else, of one in JSON, how it is encoded itself. */
+/** Connect's rules: the declared accepted encodings or, for JSON without them, the encoding of the request. */
 function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   const accepted = headers["accept-encoding"];
   const name = "accept-encoding";
@@ -40,7 +40,7 @@ function takesGzip({ headers }: IncomingMessage, isJson: boolean): boolean {
   return compressionNegotiate([compressionGzip], own, text, name).response !== null;
 }
 
-/** Headers as `writeHead` takes them. */
+/** Returns headers for `writeHead`. */
 function headersOf(header: Headers | undefined): OutgoingHeaders {
   const headers: OutgoingHeaders = {};
   header?.forEach((value, name) => {
@@ -49,7 +49,7 @@ function headersOf(header: Headers | undefined): OutgoingHeaders {
   return headers;
 }
 
-/** Sends a body whole, unless the caller has gone. */
+/** Sends a whole body, unless the client has disconnected. */
 export function send(res: ServerResponse, status: number, body: Uint8Array, headers: OutgoingHeaders): void {
   if (res.destroyed) return;
   headers["content-length"] = body.byteLength;
@@ -85,19 +85,19 @@ export async function answerUnary(
   return sendAnswer(outcome.answer, headers, { req, res, isJson });
 }
 
-/** The headers of an answer, in Connect's order. */
+/** Returns the headers of an answer, in Connect's order. */
 function answerHeaders(added: Headers | undefined, isJson: boolean): OutgoingHeaders {
   if (added !== undefined) return headersOf(withLength(added));
   return { "content-length": 0, "content-type": isJson ? contentTypeUnaryJson : contentTypeUnaryProto };
 }
 
-/** With a length that `send` replaces: so it stands where Connect has it. */
+/** Adds a length that `send` replaces, at Connect's position. */
 function withLength(header: Headers): Headers {
   header.set("content-length", "0");
   return header;
 }
 
-/** Answers with an error, and what it says in headers. */
+/** Answers with an error and its headers. */
 function answerFailure(
   error: WireError,
   added: Headers | undefined,

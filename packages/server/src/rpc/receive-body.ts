@@ -17,8 +17,8 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Whether a JSON text, as it came, is nested deeper than so many levels. One pass over its bytes, without parsing: a parser takes
- * any depth, and takes long for it.
+ * True if a JSON text is nested deeper than this. It scans the bytes once without parsing, because a parser accepts any depth and takes
+ * long for it.
  */
 function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
   let depth = 0;
@@ -32,22 +32,22 @@ function isNestedDeeper(json: Uint8Array, depthMax: number): boolean {
   return false;
 }
 
-/** Where the text ends that begins at `start`. */
+/** Returns the end of the text that starts at `start`. */
 function endOfText(json: Uint8Array, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
   return at;
 }
 
-/** A call whose body is to be read, and what meters the work of that. */
+/** A call whose body must be read, and the meter for that work. */
 type ReceivedCall = { readonly call: Call; readonly body: CallBody; readonly meter: WorkMeter };
 
-/** Bodies beyond this wait for their turn before they are decoded. */
+/** Bodies above this size wait for their turn before they are decoded, bytes. */
 const largeBytes = 65_536;
-/** Levels that the JSON of a request may be nested: what calls take is not half as deep. */
+/** Maximum nesting of a request's JSON. Real requests use less than half. */
 const depthMax = 100;
 
-/** Reads the body of a call that the gate let in, whole and charged, and hands it over in its caller's turn. Rejects with Connect's error. */
+/** Reads and charges the whole body of an admitted call, and returns it in its caller's turn. Rejects with Connect's error. */
 export async function receiveBody(
   req: IncomingMessage,
   { call, body, meter }: ReceivedCall,
@@ -62,7 +62,7 @@ export async function receiveBody(
   if (isLarge) await work.turn();
   work.run(() => body.chargeValues());
   const type = req.headers["content-type"] ?? "";
-  // The decoder would replace what is not UTF-8; a frame of a stream begins with its length.
+  // The decoder would replace bytes that are not UTF-8. A frame of a stream starts with its length.
   const isFramed = /^application\/connect\+json/i.test(type);
   const message = isFramed ? bytes.subarray(frameHeadBytes) : bytes;
   if ((isFramed || isJsonType(type)) && !isUtf8(message)) throw toConnectError(notUtf8());

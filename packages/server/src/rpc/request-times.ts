@@ -4,8 +4,8 @@ import { type Fault, formatValue, readForeignText, readTime } from "@svc/core";
 import { serverFaults } from "../errors.ts";
 
 /**
- * What is wrong with a time in the JSON of a request; undefined for nothing, and for what is no JSON. The decoder makes 2 March of 30
- * February and midnight of 24:00, reads no further than the s of a span, and names neither field nor value of what it refuses.
+ * Returns the fault of a time in a request's JSON; undefined if there is none or the body is not JSON. The decoder turns 30 February into 2
+ * March and 24:00 into midnight, stops reading a duration at its s, and names neither field nor value.
  */
 export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | undefined {
   const value = hasTimes(input) ? parseJson(body) : undefined;
@@ -23,7 +23,7 @@ export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | unde
 
 const known = new WeakMap<DescMessage, boolean>();
 
-/** True if a request may hold a time: nearly no call of a tool's kind does, and those are not parsed twice. */
+/** True if a request may contain a time. Almost no tool call may, and those are not parsed twice. */
 function hasTimes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
   const before = known.get(desc);
   if (before !== undefined || seen.has(desc)) return before ?? false;

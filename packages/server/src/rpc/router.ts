@@ -14,32 +14,35 @@ import { requestInterceptor } from "./check-request.ts";
 import { sayListLimits } from "./list-limits.ts";
 import { createUnaryCalls, type UnaryCall, type UnaryMethod } from "./unary-call.ts";
 
-/** What the router holds its calls to. */
+/** Options of the router. */
 export type RouterOptions = Omit<GateOptions, "rules"> & {
   bodyBytesMax: number;
-  /** Where calls are entered that are declared as audited. */
+  /** Records audited calls. */
   audit: AuditLog;
-  /** Gives out the time that answers are written in. */
+  /** Schedules the time for writing answers. */
   turns: Turns;
-  /** Ends every call under way. */
+  /** Ends every running call. */
   shutdownSignal: AbortSignal;
-  /** Adds the services of this node. */
+  /** Registers the services of this node. */
   register: (router: ConnectRouter) => void;
 };
 
-/** Longest timeout that a caller may set. */
+/** Maximum timeout that a caller may set, milliseconds. */
 const timeoutMaxMs = 60_000;
-// Of the messages of streams. Small ones cost more to compress than to send.
+// For messages of streams. Compressing small ones costs more than sending them.
 const compressMinBytes = 32_768;
 
-/** The calls of one node: Connect's handlers, which serve its streams, and its unary ones by path. */
+/** Calls of one node: Connect's handlers for streams, and unary calls by path. */
 export type CallRouter = Pick<ConnectRouter, "handlers"> & {
   readonly unary: ReadonlyMap<string, UnaryCall>;
-  /** Whether a call is refused to who shows no key. */
+  /** True if a call requires a key. */
   needsKey(method: DescMethod): boolean;
 };
 
-/** The calls of one node behind gate and interceptors. Throws an Error for a call of svc.v1 that declares no role, not what it is to a bound key, or not whether it is audited. */
+/**
+ * Creates the calls of one node, with gate and interceptors. Throws an Error for a call of svc.v1 without a declared role, rule for scoped
+ * keys, or audit rule.
+ */
 export function createRouter({
   bodyBytesMax,
   audit,
@@ -59,7 +62,7 @@ export function createRouter({
     readMaxBytes: bodyBytesMax,
     acceptCompression: [compressionGzip],
     compressMinBytes,
-    // The first is the outermost.
+    // The first one is outermost.
     interceptors: [createErrorInterceptor(outgoing), requestInterceptor],
     requestGate: createRequestGate(admit),
   });
@@ -71,10 +74,10 @@ export function createRouter({
   return { handlers, unary, needsKey: (method) => rules.roles.has(method) };
 }
 
-/** The options that a service may set for itself. */
+/** Options that a service may set for itself. */
 const ownOptions: ReadonlySet<string> = new Set(["grpc", "grpcWeb", "readMaxBytes"]);
 
-/** The router, noting the unary methods of the services that are added, whose audited calls are entered. */
+/** Wraps the router to record the unary methods of added services, and their audited calls. */
 function noteUnary(
   router: ConnectRouter,
   { bodyBytesMax, audit }: Pick<RouterOptions, "bodyBytesMax" | "audit">,

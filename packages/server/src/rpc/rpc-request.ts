@@ -8,11 +8,11 @@ import type { Call } from "./call.ts";
 import type { CallBody } from "./call-body.ts";
 import type { FailedCall } from "./complete-error.ts";
 
-/** A call that is being answered, and what that works with. */
+/** A call that is being answered, and its dependencies. */
 export type AnsweredCall = {
   readonly call: Call;
   readonly body: CallBody;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client disconnects. */
   readonly ending: AbortController;
   readonly intake: Intake;
   readonly meter: WorkMeter;
@@ -23,24 +23,24 @@ export type AnsweredCall = {
 const headerTimeout = "connect-timeout-ms";
 const timeoutDefaultMs = 60_000;
 
-/** How long a unary call may take, as its caller says, or else by default: it ends, also when the store hangs. */
+/** Returns the timeout of a unary call: the caller's, or the default. The call ends even if the database hangs. */
 export function timeoutOf({ headers }: IncomingMessage, { defaultTimeoutMs = timeoutDefaultMs }: AnsweredCall): string {
   const value = headers[headerTimeout];
   if (value === undefined) return String(defaultTimeoutMs);
   return typeof value === "string" ? value : value.join(", ");
 }
 
-/** The encoding that a unary request names and its body is not decoded from; null for none. */
+/** Returns the unsupported encoding of a unary request; null if it is supported. */
 export function unknownEncoding(req: IncomingMessage): string | null {
   return encodingOf(req) === undefined ? (req.headers["content-encoding"] ?? null) : null;
 }
 
-/** The headers of a request as Connect has them. A stream has no `timeout`: it is open as long as its caller likes. */
+/** Returns the headers of a request in Connect's form. A stream has no `timeout`, because it stays open as long as its caller wants. */
 export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   const header = new Headers();
   const decoded = encodingOf(req)?.header;
   for (const [name, value] of Object.entries(req.headers)) {
-    // Connect would set as many bytes aside as a caller announces. What arrives is measured, and decoded, already.
+    // Connect would allocate the announced bytes. The arriving bytes are already measured and decoded.
     if (value !== undefined && name !== "content-length" && name !== decoded)
       header.set(name, typeof value === "string" ? value : value.join(", "));
   }
@@ -48,7 +48,7 @@ export function requestHeader(req: IncomingMessage, timeout?: string): Headers {
   return header;
 }
 
-/** What is known of a call should it fail. */
+/** Returns the data about a call in case it fails. */
 export function failedOf(method: DescMethod, { call, body, logger }: AnsweredCall): FailedCall {
   return { method, requestId: call.requestId, body, logger };
 }

@@ -15,35 +15,35 @@ import { toConnectError } from "./connect-error.ts";
 import { answerUnary, send } from "./plain-call.ts";
 import type { CallRouter } from "./router.ts";
 
-/** How calls are served. */
+/** Options for serving calls. */
 export type RpcOptions = {
   router: CallRouter;
   intake: Intake;
-  /** Whether the calls of a service, by its full name, are served here. Default: all are. */
+  /** True if the calls of a service are served here, by its full name. Default: all. */
   serves?: (service: string) => boolean;
-  /** Of a call with a key; one that needs none has `keylessBodyBytesMax`. */
+  /** For a call with a key. Calls that need none have `keylessBodyBytesMax`. */
   bodyBytesMax: number;
-  /** Ends a unary call whose caller sets no timeout, milliseconds. Default 60 s. */
+  /** Timeout of a unary call whose caller sets none, milliseconds. Default 60 s. */
   defaultTimeoutMs?: number;
   createRequestId: () => string;
-  /** What a request without a key shows of a session of the console. Default: nothing. */
+  /** Returns the console session proof of a request without a key. Default: none. */
   proofOf?: ConsoleOrigin["proofOf"] | undefined;
-  /** Meters the work of requests. */
+  /** Measures the work of requests. */
   meter: WorkMeter;
   logger: Logger;
-  /** Hears of each call once its answer is written or given up. */
+  /** Called for each call when its answer is written or given up. */
   onCall: (call: Call, durationMs: number) => void;
 };
 
-/** Serves calls of the router over HTTP/1.1; `handles` says whether a path is one. */
+/** Serves calls of the router over HTTP/1.1. `handles`: true for the path of a call. */
 export type RpcHandler = {
   handles(path: string): boolean;
   serve(path: string, req: IncomingMessage, res: ServerResponse): void;
 };
 
 /**
- * Makes the handler of calls out of connect-node's parts: its own adapter throws on a bad Host header, which would end the
- * process, and answers 405 and 415 without a body. Unary calls go without Connect's handlers.
+ * Creates the handler of calls from parts of connect-node. Its own adapter throws on an invalid Host header, which would end the process,
+ * and answers 405 and 415 without a body. Unary calls do not use Connect's handlers.
  */
 export function createRpcHandler(options: RpcOptions): RpcHandler {
   const { router, serves = () => true } = options;
@@ -98,8 +98,8 @@ const keyMissing = prepareError(serverFaults.API_KEY_MISSING());
 const keyMissingFrame = refusalFrame(keyMissing);
 
 /**
- * Refuses a call whose request shows no key, as the gate would: that is known before anything is made of the request, which costs several
- * times what the answer does. False, and nothing is done, for another.
+ * Refuses a call without a key, like the gate, before the request is processed, which costs several times as much as the answer. Returns
+ * false and does nothing for other calls.
  */
 function refuseKeyless({ method }: UniversalHandler, call: Call, res: ServerResponse, router: CallRouter): boolean {
   const { headers } = res.req;
@@ -139,7 +139,7 @@ function refusalOf(handler: UniversalHandler, req: IncomingMessage) {
   };
 }
 
-/** A stream whose caller went away lands here as a matter of course; anything else is a fault. */
+/** The client of a stream may disconnect at any time. Every other error here is a fault. */
 function giveUp(error: unknown, res: ServerResponse, logger: Logger, call: Call): void {
   if (!res.destroyed)
     logger.error({ err: error, requestId: call.requestId, method: call.method }, "call could not be answered");

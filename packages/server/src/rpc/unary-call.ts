@@ -31,37 +31,37 @@ export type ArrivedCall = {
   readonly call: Call;
   readonly isJson: boolean;
   readonly authorization: string | null;
-  /** The encoding of its body where that is none that calls take; else null. */
+  /** Unsupported encoding of its body; otherwise null. */
   readonly encoding: string | null;
-  /** The header Connect-Timeout-Ms, or what it stands for where it is missing. */
+  /** Value of the header Connect-Timeout-Ms, or its default. */
   readonly timeout: string;
-  /** All headers, for a method that asks for them. */
+  /** All headers, for methods that need them. */
   readonly header: () => Headers;
-  /** How the gate waits for a key that the store is asked for. */
+  /** How the gate waits for the lookup of a key. */
   readonly wait: KeyLookupWait;
-  /** Reads the body whole; rejects with Connect's error. */
+  /** Reads the whole body. Rejects with Connect's error. */
   readonly read: () => Promise<Uint8Array>;
-  /** Ends the call. HTTP does it when the caller has gone. */
+  /** Ends the call. HTTP aborts it when the client disconnects. */
   readonly ending: AbortController;
 };
 
-/** What a call is answered with; `header` has the headers where its method adds to them, undefined where it does not. */
+/** Outcome of a call. `header`: the headers if the method added some; otherwise undefined. */
 export type UnaryOutcome = { readonly header: Headers | undefined } & (
   | { readonly answer: Answer; readonly error?: undefined }
   | { readonly error: WireError }
 );
 
-/** Takes a call from its gate to its outcome. Never rejects. */
+/** Runs a call from its gate to its outcome. Never rejects. */
 export type UnaryCall = (arrived: ArrivedCall) => Promise<UnaryOutcome>;
 
-/** What the unary calls of a node share: the parts before and behind their methods. */
+/** Shared parts of a node's unary calls, before and after their methods. */
 export type UnaryParts = Required<Pick<ConnectRouterOptions, "jsonOptions" | "maxTimeoutMs" | "shutdownSignal">> & {
   readonly admit: Gate;
   readonly outgoing: OutgoingError;
   readonly write: WriteAnswer;
 };
 
-/** One method as a service implements it; `readMaxBytes` bounds its requests. */
+/** A method of a service. `readMaxBytes`: maximum size of its requests. */
 export type UnaryMethod = {
   readonly desc: DescMethodUnary;
   readonly implementation: (request: Message, context: HandlerContext) => unknown;
@@ -69,8 +69,8 @@ export type UnaryMethod = {
 };
 
 /**
- * Makes the way of unary calls, which answer as Connect's handlers would, byte for byte: what those make for each call for the sake
- * of streams, of other runtimes and of other protocols (headers copied thrice, four signals, iterators) is half of what a small call costs.
+ * Creates the path of unary calls, with the same bytes as Connect's handlers. Those handlers' extra work per call, for streams, other
+ * runtimes and protocols (headers copied three times, four signals, iterators), is half the cost of a small call.
  */
 export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => UnaryCall {
   const { shutdownSignal } = parts;
@@ -102,7 +102,7 @@ export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => Un
   };
 }
 
-/** Why the signal of a call that is answered is aborted; made once, since its stack costs more than the rest of an end. */
+/** Abort reason for the signal of an answered call. Created once, because its stack costs more than the rest of ending a call. */
 const answered = new DOMException("This operation was aborted", "AbortError");
 
 function startDeadline(timeoutMs: number | undefined, ending: AbortController): () => void {
@@ -113,7 +113,7 @@ function startDeadline(timeoutMs: number | undefined, ending: AbortController): 
   return () => clearTimeout(timer);
 }
 
-/** In the order of Connect's handler: gate, headers, body, decoding, and then what its interceptors do. */
+/** In the order of Connect's handler: gate, headers, body, decoding, then the interceptors' work. */
 function createServing(
   { admit, outgoing, write, jsonOptions }: UnaryParts,
   { desc, implementation, readMaxBytes }: UnaryMethod,
@@ -147,7 +147,7 @@ function binaryAnswer(bytes: Uint8Array<ArrayBuffer>): Answer {
   return { body, gzip: async () => Buffer.from(await compressionGzip.compress(bytes)) };
 }
 
-/** What a method is told of its call, as Connect tells it. What few methods ask for is made when it is asked for. */
+/** A method's context in Connect's form. Rarely used parts are created on demand. */
 class UnaryContext implements HandlerContext {
   readonly method: DescMethodUnary;
   readonly service: HandlerContext["service"];
@@ -155,7 +155,7 @@ class UnaryContext implements HandlerContext {
   readonly values: ContextValues;
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
-  /** Without a `this`: methods take it out of their context. */
+  /** Without `this`, because methods may take it out of their context. */
   readonly timeoutMs: () => number | undefined;
   readonly #arrived: ArrivedCall;
   #requestHeader: Headers | undefined;
@@ -192,7 +192,7 @@ class UnaryContext implements HandlerContext {
     return this.#responseTrailer;
   }
 
-  /** What the method set of the answer's headers, its trailers among them as the protocol has it; undefined for nothing. */
+  /** Returns the answer headers that the method set, including trailers in the protocol's form; undefined if there are none. */
   addedHeader(): Headers | undefined {
     if (this.#responseHeader === undefined && this.#responseTrailer === undefined) return undefined;
     return trailerMux(this.responseHeader, this.responseTrailer);

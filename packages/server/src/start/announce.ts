@@ -7,17 +7,17 @@ import { version } from "../version.ts";
 import { noteFirstKeyShown } from "./first-key.ts";
 import { consoleText, firstKeyText, startText } from "./start-text.ts";
 
-// The log is written asynchronously, and the key is to stand below its first lines.
+// The log is written asynchronously, and the key should appear below its first lines.
 const logWriteMs = 50;
 
-/** What a start came to: where is listened, by which node or by how many processes, the key that was made, and the console. */
+/** Result of a start: addresses, the node or the number of processes, the created key, and the console. */
 export type StartResult = ListenerUrls &
   Pick<Server, "firstKey" | "consoleUrl" | "createConsoleLink"> &
   ({ readonly nodeId: NodeId } | { readonly processes: number });
 
 /**
- * Says where the server listens, then the first key, until a start has come this far: on a terminal the key itself, else its file. Then where
- * the console is: on a terminal a link that opens it, else the address, since a log is read by others.
+ * Shows the listening address, then the first key until a start has shown it: the key itself on a terminal, otherwise its file. Then the
+ * console: on a terminal a link that opens it, otherwise its address, because others read the log.
  */
 export async function announce(
   { firstKey, consoleUrl, createConsoleLink, ...started }: StartResult,

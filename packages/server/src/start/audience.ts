@@ -5,12 +5,12 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
-/** Whether the deployment says who receives events. Where it does not, every project receives all of them, so there may be but one. */
+/** True if the deployment defines who receives events. Otherwise every project receives all of them, so there may be only one. */
 export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config): boolean {
   return deploymentFile !== undefined || webhookAudience !== undefined;
 }
 
-/** SVC_BOOTSTRAP_KEY asks for project `default` beside others, and nobody says who receives events. */
+/** Returns the fault for SVC_BOOTSTRAP_KEY creating project `default` in addition to others if the audience of events is not defined. */
 export function audienceFault(): ConfigError {
   const message =
     'is unset, and SVC_BOOTSTRAP_KEY would make project "default" beside others, each of which would receive all events; set it to accounts or projects';
@@ -18,8 +18,8 @@ export function audienceFault(): ConfigError {
 }
 
 /**
- * Who receives events where a start does not say so: as a start of the deployment was told before. A variable that is forgotten must
- * not hand every project the events of the others. Undefined where this start says so itself, or none ever said accounts.
+ * Returns the audience of an earlier start if this start does not define it. A forgotten variable must not send every project the others'
+ * events. Undefined if this start defines it, or no start ever set accounts.
  */
 export async function forgottenAudience(config: Config, db: Database, logger: Logger): Promise<Audience | undefined> {
   if (isAudienceDeclared(config) || (await readAudience(db)) !== "accounts") return undefined;
@@ -29,13 +29,13 @@ export async function forgottenAudience(config: Config, db: Database, logger: Lo
   return "accounts";
 }
 
-/** Keeps for later starts what this one was told; one that was told nothing changes nothing. */
+/** Stores this start's audience for later starts. A start without one changes nothing. */
 export async function noteAudience({ webhookAudience, deploymentFile }: Config, db: Database): Promise<void> {
   const audience = webhookAudience ?? (deploymentFile === undefined ? undefined : "accounts");
   if (audience !== undefined) await keepAudience(db, audience);
 }
 
-/** Warns of several projects, made before this was asked for, that receive each other's events. */
+/** Warns about several projects that receive each other's events, created before an audience was required. */
 export async function warnOfAudience(config: Config, db: Database, logger: Logger): Promise<void> {
   if (isAudienceDeclared(config)) return;
   const projects = await listProjects(db, { after: undefined, limit: 2 });

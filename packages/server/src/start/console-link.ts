@@ -8,8 +8,8 @@ import { firstKeyFile } from "./first-key.ts";
 import { readIfThere } from "./vault-key.ts";
 
 /**
- * A link that opens the console once, with the seat of the first key: for whoever starts a service of his own. Undefined where others share its
- * database or may reach it, and where the first key is gone.
+ * Returns a link that opens the console once, with the seat of the first key, for a person who starts their own service. Undefined if
+ * others share or may reach its database, or if the first key no longer exists.
  */
 export async function firstConsoleLink(
   config: Pick<Config, "databaseUrl" | "host" | "dataDir" | "bootstrapKey">,

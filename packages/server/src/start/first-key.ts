@@ -11,18 +11,18 @@ import type { Config } from "../config/config.ts";
 import { audienceFault, isAudienceDeclared } from "./audience.ts";
 import { readIfThere } from "./vault-key.ts";
 
-/** The key a new service starts with: its text, and the file it is kept in. */
+/** First key of a new service: its text and its file. */
 export type FirstKey = { text: string; file: string };
 
-/** The file in the data folder that has the first key. */
+/** Name of the first key's file in the data folder. */
 export const firstKeyFile = "first-key";
 
 const projectName = "default";
 
 /**
- * With SVC_BOOTSTRAP_KEY: makes project `default` hold that key, unless it knows it already. Without, on an embedded store's
- * first start: makes the project with an approver key and writes it to `first-key` (mode 0600). Returns that key until a start has
- * noted by `noteFirstKeyShown` that it was shown.
+ * With SVC_BOOTSTRAP_KEY: gives project `default` that key unless it exists. Without it, at an embedded database's first start: creates the
+ * project with an approver key and writes it to `first-key` (mode 0600). Returns that key until `noteFirstKeyShown` records that it was
+ * shown.
  */
 export async function prepareFirstKey(
   config: Config,
@@ -36,7 +36,7 @@ export async function prepareFirstKey(
   if (!isEmbedded) return undefined;
   const file = join(config.dataDir, firstKeyFile);
   if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
-  // The file comes first: a start that ends between the two finds it again, and no key is lost.
+  // The file comes first, so that a start that ends in between finds it again and no key is lost.
   const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
   await withTransaction(db, async (tx) => {
     const project = await createProject(tx, projectName, clock.now());
@@ -45,7 +45,7 @@ export async function prepareFirstKey(
   return { text, file };
 }
 
-/** Notes beside the key's file that a start has shown it. */
+/** Records next to the key's file that a start has shown it. */
 export async function noteFirstKeyShown({ file }: FirstKey): Promise<void> {
   await writeFile(markerOf(file), "", { mode: 0o600 });
 }
@@ -54,7 +54,7 @@ function markerOf(file: string): string {
   return `${file}-shown`;
 }
 
-/** The key of a start that did not come as far as to show it. */
+/** Returns the key of a start that ended before it was shown. */
 async function unshownKey(file: string): Promise<FirstKey | undefined> {
   const text = existsSync(markerOf(file)) ? undefined : (await readIfThere(file))?.trim();
   return text ? { text, file } : undefined;
@@ -64,7 +64,7 @@ function approverKey(projectId: ProjectId, name: string, text: string, clock: Cl
   return generateKey({ projectId, role: "approver", name, expiresAt: null, nowMs: clock.now(), text }).key;
 }
 
-/** Throws ConfigError where other projects would receive the events of this one, or the other way. */
+/** Throws ConfigError if this project and others would receive each other's events. */
 async function ensureProject(config: Config, db: Database, clock: Clock): Promise<ProjectId> {
   const known = await findProjectByName(db, projectName);
   if (known !== undefined) return known.id;
@@ -74,7 +74,7 @@ async function ensureProject(config: Config, db: Database, clock: Clock): Promis
     if (project === undefined) throw audienceFault();
     return project.id;
   } catch (error) {
-    // Another node was quicker.
+    // Another node was faster.
     const made = isUniqueViolation(error, "projects_name") ? await findProjectByName(db, projectName) : undefined;
     if (made === undefined) throw error;
     return made.id;

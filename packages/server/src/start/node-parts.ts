@@ -2,7 +2,7 @@ import { engineNames, type NodeLimits, type NodeParts } from "@svc/node";
 import type { Config } from "../config/config.ts";
 import { loopbackRanges } from "../config/loopback.ts";
 
-/** What the configuration decides of a node. An api node starts no engine: what it stores, workers send and drive. */
+/** Returns a node's parts by the configuration. An api node starts no engines; workers send and drive its stored work. */
 export function nodePartsOf(
   config: Config,
   erasures?: NodeLimits["erasures"],

@@ -10,9 +10,9 @@ import { type FirstKey, prepareFirstKey } from "./first-key.ts";
 import type { JoinedStore } from "./store.ts";
 import { checkVault } from "./vault-check.ts";
 
-/** What to say of a server that others reach over plain HTTP, as far as it can know; undefined when there is nothing to say. */
+/** Returns a warning about a server that others may reach over plain HTTP, as far as it can know; otherwise undefined. */
 export function exposureText({ host, adminListen, tls, publicUrl, role }: Config): string | undefined {
-  // A worker is sent no keys.
+  // A worker receives no keys.
   if (tls !== undefined || role === "worker" || publicUrl?.startsWith("https:")) return undefined;
   const exposed = [host, ...(adminListen === undefined ? [] : [adminListen.host])].filter(
     (name) => !isLoopbackHost(name),
@@ -21,18 +21,18 @@ export function exposureText({ host, adminListen, tls, publicUrl, role }: Config
   return `listening on ${exposed.join(" and ")} without TLS: keys and tokens can be read on their way. Set SVC_TLS_CERT and SVC_TLS_KEY, or SVC_PUBLIC_URL to the https address of the proxy that ends TLS in front, or listen on a loopback address`;
 }
 
-/** Whether the store of a node was restored from a backup, and whether it may send anything. */
+/** State of a restored database: if it was restored, and if it may send anything. */
 export type RestoredStore = {
-  /** The last restore, as this node knows it; undefined where there was none. */
+  /** Returns the last restore known to this node; undefined if there was none. */
   readonly last: () => Restore | undefined;
-  /** Resolves once the store is held no more; undefined where it is not. */
+  /** Resolves when the database is no longer held; undefined if it is not held. */
   readonly released: Promise<void> | undefined;
   stop(): Promise<void>;
 };
 
 const lookEveryMs = 1_000;
 
-/** Holds a store that was restored since its last start: `svc restore` left a marker, or SVC_RESTORED names the backup's end. */
+/** Holds a database that was restored since its last start: `svc restore` left a marker, or SVC_RESTORED names the backup's end. */
 async function noteRestored(config: Config, { db, clock, isEmbedded }: JoinedStore): Promise<void> {
   const note = isEmbedded ? await embeddedNote(config.dataDir) : ownNote(config.restoredFromMs);
   if (note !== undefined) await noteRestore(db, note, clock.now());
@@ -51,7 +51,7 @@ function ownNote(endsAt: number | undefined): RestoreNote | undefined {
   return endsAt === undefined ? undefined : { key: `SVC_RESTORED=${isoTime(endsAt)}`, backupEndsAt: endsAt };
 }
 
-/** Looks whether the store is held and, while it is, every second whether it was resumed. */
+/** Checks if the database is held and, while it is, checks every second if it was resumed. */
 export async function openRestored({ db, clock }: JoinedStore, logger: Logger): Promise<RestoredStore> {
   let last = await findRestore(db);
   if (last === undefined || last.resumedAt !== null) {
@@ -66,7 +66,7 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
     const { isNothingSince } = found;
     logger.info({ isNothingSince }, "the restored store was resumed: deliveries go out and jobs go on");
     resolve();
-    // What is asked no more needs no loop; its end is waited for at the stop.
+    // The loop is no longer needed; the stop waits for its end.
     void loop.stop();
   };
   const onError = (err: unknown) => logger.warn({ err }, "whether the restored store was resumed could not be read");
@@ -77,17 +77,17 @@ export async function openRestored({ db, clock }: JoinedStore, logger: Logger): 
 const heldText =
   "the store was restored from a backup, and is held: posts and calls are taken, no delivery is sent and no job goes on until `svc resume`, which the token of SVC_ADMIN_TOKEN is needed for";
 
-/** What a start found in the deployment's store, or made there. */
+/** Data that a start found in the deployment's database or created there. */
 export type PreparedStore = {
-  /** Who receives events where this start was not told: see `forgottenAudience`. */
+  /** Audience of events if this start does not define it: see `forgottenAudience`. */
   readonly audience: Audience | undefined;
-  /** The key that this start made, to be shown once. */
+  /** Key created by this start, to be shown once. */
   readonly firstKey: FirstKey | undefined;
 };
 
 /**
- * Does once for a start what no node does: the first key, the check of the vault key and the audience, with warnings of what is
- * exposed. Throws ConfigError where the configuration does not fit the store.
+ * Does a start's one-time work: the first key, the checks of vault key and audience, and warnings about exposure. Throws ConfigError if the
+ * configuration does not match the database.
  */
 export async function prepareDeployment(
   given: Config,
@@ -105,7 +105,7 @@ export async function prepareDeployment(
   return { audience, firstKey };
 }
 
-/** The configuration with the audience that an earlier start was told, where there is one. */
+/** Returns the configuration with the audience of an earlier start, if any. */
 export function withAudience(config: Config, audience: Audience | undefined): Config {
   return audience === undefined ? config : { ...config, webhookAudience: audience };
 }

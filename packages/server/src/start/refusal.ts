@@ -8,7 +8,7 @@ import { ConfigError } from "../config/environment.ts";
 import { createLogger, type Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 
-/** What to tell of an error that the operator can mend; undefined for one that needs its stack. */
+/** Returns the message for an error that the operator can correct; undefined for one that needs its stack. */
 export function describeStartFault(error: unknown, { host, port, dataDir }: Config): string | undefined {
   if (error instanceof ConfigError || error instanceof DefinitionError) return error.message;
   if (error instanceof EmbeddedPostgresError || error instanceof MigrationRefusedError) return error.message;
@@ -26,7 +26,7 @@ export function describeStartFault(error: unknown, { host, port, dataDir }: Conf
   if (isUnavailable(error)) {
     return `SVC_DATABASE_URL: the database cannot be reached (${code}); check its address, and that it runs`;
   }
-  // Wrong user or password, no such database.
+  // Wrong user or password, or no such database.
   if (typeof code === "string" && /^(28|3D)...$/.test(code)) return `SVC_DATABASE_URL: ${(error as Error).message}`;
   return undefined;
 }
@@ -35,7 +35,7 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`) || folder.startsWith(`${path}/`);
 }
 
-/** Says on standard error why a start is refused, and ends the process with 1. */
+/** Prints why a start is refused to standard error, and ends the process with 1. */
 export async function refuse(reason: string): Promise<never> {
   const message = `svc cannot start: ${reason}`;
   if (process.stderr.isTTY) process.stderr.write(`${message}\n`);
@@ -43,16 +43,16 @@ export async function refuse(reason: string): Promise<never> {
   process.exit(1);
 }
 
-/** Logs why the process cannot go on, and ends it with 1. */
+/** Logs why the process cannot continue, and ends it with 1. */
 export function endProcess(logger: Logger, err: unknown, message: string): never {
   logger.fatal({ err }, message);
   process.exit(1);
 }
 
-/** Beyond the drain: to write what was finished, and to close the store. */
+/** Time after the drain to write finished work and close the database, milliseconds. */
 export const closeMs = 10_000;
 
-/** Ends the process with 1 when the server cannot be stopped cleanly, or not in its time. */
+/** Stops the server. Ends the process with 1 if it cannot be stopped cleanly or in time. */
 export async function stopServer(server: Server, { drainMs }: Config, logger: Logger): Promise<void> {
   try {
     const late = systemClock.wait(drainMs + closeMs).then(() => true);

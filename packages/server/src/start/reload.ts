@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Logger } from "../logger.ts";
 
-/** Reads SVC_ENV_FILE again, where it is set, and logs what changed, what has no effect, or why it could not be read. */
+/** Reads SVC_ENV_FILE again, if set. Logs the changes, the variables without effect, or why it could not be read. */
 export function reloadEnvironment({ environment, tls }: Config, logger: Logger): void {
   try {
     const reload = environment.reload();

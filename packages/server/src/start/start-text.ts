@@ -2,14 +2,14 @@ import type { Catalog, Toolkit } from "@svc/catalog";
 import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
-/** The line that says which service is up, and where its data is. */
+/** Returns the line that names the running service and the place of its data. */
 export function startText({ databaseUrl, dataDir, isSandbox }: Config, url: string, version: string): string {
   const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
   const apps = isSandbox ? "; the sandbox answers tool calls in place of real apps (SVC_SANDBOX)" : "";
   return `svc ${version} listens on ${url}, ${data}${apps}`;
 }
 
-/** What the first start shows, once: the key, where it is kept, and three commands to try. `listenedUrl` is where the server listens. */
+/** Returns the text of the first start: the key, its file, and three commands to try. `listenedUrl`: the server's listening address. */
 export function firstKeyText(listenedUrl: string, { text, file }: FirstKey): string {
   return `
 Project "default" has a key with the role approver, kept in ${file}:
@@ -27,12 +27,12 @@ In another terminal, in the checkout:
 `;
 }
 
-/** What a start at a terminal shows of the console: a link that opens it once. */
+/** Returns the console text for a start on a terminal: a link that opens it once. */
 export function consoleText(link: string): string {
   return `Console: ${link}\n(once, within ten minutes; later: npx svc console)\n\n`;
 }
 
-/** Which toolkits have a host to be called at; undefined while the sandbox answers for all of them. */
+/** Returns which toolkits have a host for calls; undefined if the sandbox answers for all of them. */
 export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
   if (isSandbox) return undefined;
   const all = [...toolkits.values()];
@@ -45,7 +45,7 @@ export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): stri
   return `toolkits bound to a host: ${bound.join(", ") || "none"}; ${rest}`;
 }
 
-/** What the connecting person fills in is not missing: only the deployment's part is. */
+/** True if the deployment's part is set. The part of the connecting person does not count. */
 function isBound({ baseUrl }: Toolkit): boolean {
   return !baseUrl.includes("{provider_base_url}");
 }

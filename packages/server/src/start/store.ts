@@ -7,28 +7,28 @@ import type { Config } from "../config/config.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";
 
-/** The database of a running server and the clock that goes with it. */
+/** The database of a running server, and its clock. */
 export type Store = JoinedStore & {
-  /** Rejects when the embedded PostgreSQL ends by itself; never settles otherwise. */
+  /** Rejects if the embedded PostgreSQL ends unexpectedly; otherwise never settles. */
   readonly failed: Promise<never>;
 };
 
-/** A pool of connections to a store that runs. */
+/** A connection pool of a running database. */
 export type JoinedStore = {
   readonly db: Database;
-  /** Runs like the database's clock, so that leases and times mean the same on every node. */
+  /** Runs like the database's clock, so that leases and times are equal on every node. */
   readonly clock: ReturnType<typeof createOffsetClock>;
   readonly isEmbedded: boolean;
-  /** Closes the connections; the store of `openStore` then stops its embedded PostgreSQL. */
+  /** Closes the connections. For `openStore`, it then stops the embedded PostgreSQL. */
   close(): Promise<void>;
 };
 
-/** A store that this process holds: it runs, and is migrated. */
+/** A running and migrated database, owned by this process. */
 export type HeldStore = {
-  /** Holds the password. */
+  /** Contains the password. */
   readonly url: string;
   readonly isEmbedded: boolean;
-  /** As that of `Store`. */
+  /** Like that of `Store`. */
   readonly failed: Promise<never>;
   /** Stops the embedded PostgreSQL. */
   stop(): Promise<void>;
@@ -36,10 +36,10 @@ export type HeldStore = {
 
 const connectionsMax = 20;
 const clockCheckMs = 30_000;
-// Below this the difference is noise of the measurement, and two clocks of one machine are one.
+// Differences below this are measurement noise, milliseconds: two clocks of one machine are equal.
 const clockToleranceMs = 50;
 
-/** Opens the store: the embedded PostgreSQL or the one at SVC_DATABASE_URL, migrated to this version. */
+/** Opens the database: the embedded PostgreSQL or the one at SVC_DATABASE_URL, migrated to this version. */
 export async function openStore(config: Config, logger: Logger): Promise<Store> {
   const held = await holdStore(config, logger);
   try {
@@ -58,7 +58,7 @@ export async function openStore(config: Config, logger: Logger): Promise<Store> 
   }
 }
 
-/** Starts the embedded PostgreSQL, where there is no other, and migrates the store. */
+/** Starts the embedded PostgreSQL if no other is configured, and migrates the database. */
 export async function holdStore(config: Config, logger: Logger): Promise<HeldStore> {
   const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
   const url = config.databaseUrl ?? embedded?.socketUrl ?? "";
@@ -72,7 +72,7 @@ export async function holdStore(config: Config, logger: Logger): Promise<HeldSto
   return { url, isEmbedded: embedded !== undefined, ...end };
 }
 
-/** Connects to a store that runs and is migrated. */
+/** Connects to a running and migrated database. */
 export async function joinStore(
   { url, isEmbedded }: Pick<HeldStore, "url" | "isEmbedded">,
   logger: Logger,
@@ -113,7 +113,7 @@ function watchExit(embedded: Embedded): { failed: Promise<never>; stop: () => Pr
       if (!isStopping) reject(new Error(`the embedded PostgreSQL ended: ${exit.log.trim() || "it wrote nothing"}`));
     });
   });
-  // Whoever waits for it hears of it; nobody has to.
+  // Prevents an unhandled rejection. Callers that await it receive the error.
   failed.catch(() => {});
   return {
     failed,
@@ -124,7 +124,7 @@ function watchExit(embedded: Embedded): { failed: Promise<never>; stop: () => Pr
   };
 }
 
-/** How far the database's clock is ahead, taking its answer to be from the middle of the round trip. */
+/** Returns how far the database's clock is ahead, milliseconds. Assumes that its answer is from the middle of the round trip. */
 async function measureOffset(db: Database): Promise<number> {
   const before = systemClock.now();
   const databaseMs = await readDatabaseTime(db);

@@ -3,14 +3,14 @@ import type { Executor } from "@svc/db/connect";
 import { ensureVaultCheck } from "@svc/db/projects/repo";
 import { ConfigError } from "../config/environment.ts";
 
-/** What is sealed directly under the vault key in use: whoever opens it has that key. */
+/** Text sealed directly with the current vault key. A process that can open it has that key. */
 export const vaultCheckText: Buffer = Buffer.from("svc");
-/** The context that it is sealed for. */
+/** Context of its seal. */
 export const vaultCheckContext = "deployment/vault_check/1";
 
 /**
- * Makes sure that this node opens what the others seal. Throws ConfigError when the database was begun with a vault key
- * that is not among this node's: it would claim deliveries and be unable to sign them.
+ * Checks that this node can open the others' sealed data. Throws ConfigError if it lacks the vault key of the database: it would claim
+ * deliveries that it cannot sign.
  */
 export async function checkVault(db: Executor, sealer: Sealer): Promise<void> {
   const sealed = await ensureVaultCheck(db, sealer.seal(vaultCheckText, vaultCheckContext));

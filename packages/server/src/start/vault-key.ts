@@ -5,8 +5,8 @@ import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 
 /**
- * The vault keys of the configuration, or those of the key file, which is made (mode 0600) with the embedded database that
- * it belongs to. Throws ConfigError when such a database is there and its key is not.
+ * Returns the configured vault keys, or those of the key file, which is created (mode 0600) together with its embedded database. Throws
+ * ConfigError if such a database exists without its key.
  */
 export async function readVaultKeys({
   vaultKeys,
@@ -29,7 +29,7 @@ export async function readVaultKeys({
   return parseVaultKeys(key);
 }
 
-/** The same keys, where there are any: nothing is made. Throws ConfigError for a key file that cannot be read as one. */
+/** Returns the same keys if they exist, and creates nothing. Throws ConfigError for an invalid key file. */
 export async function findVaultKeys({
   vaultKeys,
   dataDir,
@@ -44,7 +44,7 @@ function keyFileOf(dataDir: string): string {
   return join(dataDir, "vault-key");
 }
 
-/** The account that PostgreSQL gets from root must be able to enter every folder made here, whatever the umask says. */
+/** PostgreSQL's account, used instead of root, must be able to enter every folder created here, regardless of the umask. */
 async function createDataDir(dataDir: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   const first = await mkdir(dataDir, { recursive: true });
@@ -60,7 +60,7 @@ function parseKeyFile(file: string, text: string): VaultKey[] {
   }
 }
 
-/** The text of a file; undefined when there is none. */
+/** Returns the text of a file; undefined if it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return requireText(await readFile(file));

@@ -20,12 +20,12 @@ import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stat
 import { healthMessage } from "@svc/node";
 
 const worstMax = 20;
-/** So many dead letters are looked up; where there are more, they are counted as they were given up. */
+/** Maximum dead letters that are looked up. If there are more, they count as given up. */
 const deadMax = 200;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** GetBacklog: what waits now. */
+/** Returns the answer of GetBacklog: the work that waits now. */
 export async function readBacklog(
   { db, clock }: { readonly db: Executor; readonly clock: Clock },
   projectId: ProjectId,
@@ -64,7 +64,7 @@ export async function readBacklog(
   });
 }
 
-/** Of the newest dead letters those whose event was sent to the same subscription again since: they need nobody any more. */
+/** Returns how many of the newest dead letters were sent again to the same subscription: they need no action. */
 async function countReplayed(db: Executor, projectId: ProjectId, sinceMs: number): Promise<number> {
   const filter = { subscriptionId: undefined, state: "dead_letter" } as const;
   const { rows } = await deliveriesForProject(db, projectId).walk(filter, { after: undefined, limit: deadMax });
@@ -72,7 +72,7 @@ async function countReplayed(db: Executor, projectId: ProjectId, sinceMs: number
   return countSuperseded(db, projectId, counted);
 }
 
-/** The subscriptions with the most pending deliveries, each with its health. Endpoints of asks have none of their own. */
+/** Returns the subscriptions with the most pending deliveries, and their health. Endpoints of asks have no health of their own. */
 async function worstOf(db: Executor, projectId: ProjectId, pending: readonly PendingOfSubscription[], nowMs: number) {
   const worst = pending.toSorted((a, b) => b.count - a.count).slice(0, worstMax);
   const repository = subscriptionsForProject(db, projectId);

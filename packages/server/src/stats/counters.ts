@@ -3,29 +3,29 @@ import type { ActivityCount } from "@svc/db/activity/write";
 import type { AttemptObservation, CallObservation, EndedJob } from "@svc/node";
 import { type ActivitySeries, bucketBounds, bucketOf } from "./query.ts";
 
-/** What this node counted and has not added to the store yet. */
+/** This node's counts that are not in the database yet. */
 export type Counters = {
   /** An event was stored. */
   stored(projectId: ProjectId, toolkitSlug: string): void;
   attempted(attempt: AttemptObservation): void;
   toolCalled(call: CallObservation): void;
   jobEnded(job: EndedJob): void;
-  /** Takes what was counted, of minutes, no two counts with the same key. */
+  /** Takes the counts, by minute, each key once. */
   take(): ActivityCount[];
-  /** Gives back what could not be added. */
+  /** Returns counts that could not be added. */
   giveBack(counts: readonly ActivityCount[]): void;
 };
 
-/** Subscriptions and tools of a project that are counted one by one until the counts are taken. */
+/** Maximum subscriptions and tools of a project that are counted separately until the counts are taken. */
 const subjectsMax = 1_000;
 const minuteMs = 60_000;
 
-/** Counts by series and subject, and of each by outcome. */
+/** Counts by series, subject and outcome. */
 type Tallies = { readonly bySubject: Map<string, Map<string, number>>; subjects: number };
 
 const bucketNames = Array.from({ length: bucketBounds.length + 1 }, (_, index) => String(index));
 
-/** Makes the counters of a node. To count something costs a few looks into maps: it happens for every delivery and call. */
+/** Creates the counters of a node. Counting costs a few map lookups, because it happens for every delivery and call. */
 export function createCounters({ clock }: { readonly clock: Clock }): Counters {
   let minutes = new Map<number, Map<ProjectId, Tallies>>();
   let current: { readonly at: number; readonly projects: Map<ProjectId, Tallies> } | undefined;

@@ -3,7 +3,7 @@ import { type ActivityCount, addActivityHours, addActivityMinutes } from "@svc/d
 import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
 
-/** What adding counts to the store works with. `onError` hears of a round that failed; its counts are kept for the next. */
+/** Dependencies of adding counts to the database. `onError`: called for a failed round, whose counts are kept for the next. */
 export type FlushOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -11,18 +11,18 @@ export type FlushOptions = {
   onError(error: unknown): void;
 };
 
-/** The loop that adds what a node counted. */
+/** The loop that adds a node's counts. */
 export type Flush = {
-  /** Adds what is there once more, and ends. Never rejects. */
+  /** Adds the remaining counts and ends. Never rejects. */
   stop(): Promise<void>;
 };
 
 const everyMs = 10_000;
 const batchMax = 1_000;
-/** Counts that are kept while the store is away; the oldest go first. */
+/** Maximum counts kept while the database is unavailable. The oldest are dropped first. */
 const keptMax = 200_000;
 
-/** Adds what was counted every 10 seconds. Where nothing was, nothing is sent. */
+/** Adds the counts every 10 seconds. Without counts, nothing is sent. */
 export function startFlush({ db, clock, counters, onError }: FlushOptions): Flush {
   const stopped = new AbortController();
   const flush = async () => {
@@ -50,7 +50,7 @@ export function startFlush({ db, clock, counters, onError }: FlushOptions): Flus
   };
 }
 
-/** Both tables in one transaction: a batch that is given back was added to neither. */
+/** Both tables in one transaction, so that a failed batch was added to neither. */
 async function addCounts(db: Database, counts: readonly ActivityCount[]): Promise<void> {
   await withTransaction(db, async (tx) => {
     await addActivityMinutes(tx, counts);

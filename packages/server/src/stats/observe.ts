@@ -1,7 +1,7 @@
 import type { NodeObserver } from "@svc/node";
 import type { Counters } from "./counters.ts";
 
-/** An observer that counts what it hears of, and tells it on. */
+/** Returns an observer that counts its events and forwards them. */
 export function countActivity(observer: NodeObserver, counters: Counters): NodeObserver {
   const { deliveries, calls, jobs } = observer;
   return {

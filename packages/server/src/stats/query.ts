@@ -21,27 +21,27 @@ import { serverFaults } from "../errors.ts";
 import { readBacklog } from "./backlog.ts";
 import { type WatchContext, watchProject } from "./watch-project.ts";
 
-/** What is counted over time, as the store names it. */
+/** Series counted over time, by their names in the database. */
 const activitySeries = ["events", "deliveries", "delivery_latency", "calls", "call_latency", "jobs"] as const;
 export type ActivitySeries = (typeof activitySeries)[number];
 
-/** Upper ends of the buckets of latencies but the last, milliseconds: each 1.6 times the one before. */
+/** Upper bounds of the latency buckets except the last, milliseconds: each is 1.6 times the one before. */
 export const bucketBounds: readonly number[] = Array.from({ length: 23 }, (_, index) => {
   return Math.round(1.6 ** index * 100) / 100;
 });
 
-/** The bucket that a latency falls into, from 0 to 23. */
+/** Returns the bucket of a latency, from 0 to 23. */
 export function bucketOf(ms: number): number {
   if (ms <= 1) return 0;
   const guess = Math.min(bucketBounds.length, Math.ceil(Math.log(ms) / logOfStep));
-  // Bounds are rounded, and so is the logarithm.
+  // The bounds are rounded, and so is the logarithm.
   if (guess > 0 && ms <= (bucketBounds[guess - 1] ?? 0)) return guess - 1;
   return guess < bucketBounds.length && ms > (bucketBounds[guess] ?? Number.POSITIVE_INFINITY) ? guess + 1 : guess;
 }
 
 const logOfStep = Math.log(1.6);
 
-/** The latency that `share` of those in the buckets did not exceed, milliseconds: within its bucket by its place there. 0 for none. */
+/** Returns the latency that `share` of the values did not exceed, milliseconds, interpolated within its bucket. 0 if there are none. */
 function percentileOf(buckets: readonly number[], share: number): number {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   const wanted = share * total;
@@ -68,12 +68,12 @@ const names: readonly (readonly [Series, ActivitySeries])[] = [
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** Counts of minutes go after 48 hours; an hour of them may be gone by then. */
+/** Minute counts are deleted after 48 hours; up to an hour of them may be gone before. */
 const minutesKeptMs = 47 * hourMs;
 const stepsMax = 1_500;
 const defaultStepsMax = 200;
 
-/** What QueryActivity is asked. */
+/** The parameters of QuerySeries. */
 type StatsRequest = {
   readonly series: readonly (readonly [Series, ActivitySeries])[];
   readonly subject: string;
@@ -83,7 +83,7 @@ type StatsRequest = {
   readonly by: "minutes" | "hours";
 };
 
-/** QuerySeries. Throws its refusals. */
+/** Returns the answer of QuerySeries. Throws its errors. */
 async function querySeries(
   { db, clock }: { readonly db: Executor; readonly clock: Clock },
   projectId: ProjectId,
@@ -134,7 +134,7 @@ function readRequest(request: QuerySeriesRequest, nowMs: number): StatsRequest {
   };
 }
 
-/** Whether a series is among all where nobody names any. */
+/** True if a series is included when the request names none. */
 function isOfSubject(name: ActivitySeries, { subscriptionId, toolSlug }: QuerySeriesRequest): boolean {
   if (subscriptionId !== "" && toolSlug === "") return name.startsWith("delive");
   return toolSlug === "" || subscriptionId !== "" || name.startsWith("call");
@@ -189,7 +189,7 @@ function latencyStep(buckets: readonly number[]): LatencyStep {
   });
 }
 
-/** StatsService over one store; every method takes its project from the calling key. */
+/** Creates StatsService for a database. Every method uses the project of the calling key. */
 export function createStatsService(context: WatchContext): ServiceImpl<typeof StatsService> {
   return {
     getBacklog: (_request, ctx) => readBacklog(context, requireProject(ctx).projectId),

@@ -14,7 +14,7 @@ import {
 import { eventMessage } from "@svc/node";
 import { bounded, type Watches, type WatchNews } from "./watches.ts";
 
-/** What watching works with; `keepAliveMs` is the longest silence, 20 s unless stated. */
+/** Dependencies of watching. `keepAliveMs`: longest time without a message, default 20 s. */
 export type WatchContext = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -30,13 +30,13 @@ const kindNumbers = {
   ask: NoticeKind.ASK,
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
-/** How far back a watch goes on, and how late a row may be committed. */
+/** How far back a watch can resume, and how late a row may be committed, milliseconds. */
 const backMaxMs = 600_000;
 const lateMs = 5_000;
-/** Rounds that wait for a caller who does not read; then they are one gap. */
+/** Maximum rounds that wait for a caller who does not read. Above it, they become one gap. */
 const waitingMax = 30;
 
-/** Streams what is new in the caller's project, until the caller or the node's end ends it. */
+/** Streams new rows of the caller's project until the caller or the node ends the call. */
 export async function* watchProject(
   { db, clock, watches, keepAliveMs = 20_000 }: WatchContext,
   request: WatchProjectRequest,
@@ -53,12 +53,12 @@ export async function* watchProject(
       queue.push(news);
       arrived.abort("told");
     },
-    // Whoever watches needs no error of one round: the next one tells it all.
+    // A failed round needs no error here, because the next one reports everything.
     fail: () => {},
   });
   try {
     let atMs = clock.now();
-    // Told at once, so that the caller knows it is heard.
+    // Sent at once, so that the caller knows that the watch runs.
     yield message(undefined, atMs);
     if (sinceMs !== undefined) queue.unshift(await missed({ db, projectId, kinds, sinceMs, nowMs: atMs }));
     let silentSinceMs = atMs;
@@ -94,7 +94,7 @@ type MissedCounts = {
   readonly nowMs: number;
 };
 
-/** What is new since a watch broke off. What is too long ago is told as a gap of every kind. */
+/** Returns the rows since a watch was interrupted. If that is too long ago, returns a gap of every kind. */
 async function missed({ db, projectId, kinds, sinceMs, nowMs }: MissedCounts): Promise<WatchNews> {
   const fromMs = Math.max(sinceMs, nowMs - backMaxMs) - lateMs;
   const news = bounded(await readNewOfProject(db, projectId, kinds, fromMs));

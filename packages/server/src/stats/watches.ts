@@ -11,38 +11,38 @@ import type { Executor } from "@svc/db/connect";
 import { jobStatuses } from "@svc/db/schema/words";
 import { serverFaults } from "../errors.ts";
 
-/** What a watch is told: rows that are new or changed, and kinds of which more is new than is told one by one. */
+/** News of a watch: new or changed rows, and kinds with more news than are listed. */
 export type WatchNews = {
   readonly rows: readonly WatchedRow[];
   readonly gaps: readonly WatchedKind[];
   readonly atMs: number;
 };
 
-/** One look at a project each second, for all who watch it at this node. */
+/** Reads a project once a second for all its watchers on this node. */
 export type Watches = {
   /**
-   * Has `tell` told of each round of a project until `leave` is called. Throws WATCHERS_TOO_MANY. `fail` hears of a round that failed;
-   * the next one comes.
+   * Passes each round of a project to `receive` until `leave` is called. Throws WATCHERS_TOO_MANY. `fail` is called for a failed round; the
+   * next one follows.
    */
   join(projectId: ProjectId, listener: Listener): { readonly leave: () => void };
 };
 
-/** Who is told. */
+/** A watcher of a project. */
 export type Listener = { receive(news: WatchNews): void; fail(error: unknown): void };
 
-/** What watching works with; `everyMs` is the pause between two looks, 1 s unless stated. */
+/** Dependencies of watching. `everyMs`: pause between two reads, default 1 s. */
 export type WatchesOptions = { readonly db: Executor; readonly clock: Clock; readonly everyMs?: number };
 
 const watchersMax = 100;
-/** How late a row may be committed after the time in its id, and is found all the same. */
+/** How late after the time in its id a row may be committed and is still found, milliseconds. */
 const lateMs = 5_000;
-/** Rows of a kind that a round tells one by one. */
+/** Maximum rows of a kind in a round. */
 const toldMax = 200;
-/** Rows that have not ended and are looked at again. */
+/** Maximum unfinished rows that are read again. */
 const openMax = 1_000;
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/** Makes the watches of a node. Nothing is read of a project that nobody watches. */
+/** Creates the watches of a node. Projects without watchers are not read. */
 export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): Watches {
   const watched = new Map<ProjectId, { readonly listeners: Set<Listener>; readonly stop: () => void }>();
   const begin = (projectId: ProjectId) => {
@@ -81,7 +81,7 @@ export function createWatches({ db, clock, everyMs = 1_000 }: WatchesOptions): W
   };
 }
 
-/** Looks at one project again and again: each look tells what is new or other than at the last. */
+/** Returns a function that reads a project. Each call returns the rows that are new or changed since the last one. */
 function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Promise<WatchNews> {
   let fromMs: number | undefined;
   const known = new Map<string, { readonly row: WatchedRow; readonly readMs: number }>();
@@ -92,7 +92,7 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
       readNewOfProject(db, projectId, watchedKinds, (fromMs ?? nowMs) - lateMs),
       isFirst ? readOpenOfProject(db, projectId, unfinished) : open.length === 0 ? [] : readWatchedAgain(db, open),
     ]);
-    // What was there before anybody watched is no news, unless it is of the last seconds.
+    // Rows from before the first watcher are not news, unless they are from the last seconds.
     if (isFirst) for (const row of again) known.set(row.id, { row, readMs: nowMs });
     const changed = new Map<string, WatchedRow>();
     for (const row of [...fresh, ...again]) {
@@ -107,7 +107,7 @@ function createLook(db: Executor, projectId: ProjectId): (nowMs: number) => Prom
   };
 }
 
-/** Leaves out what has ended and is past the time in which it is read anew, and of the others the oldest. */
+/** Removes ended rows past the time in which they are read again, and the oldest of the others. */
 function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: number }>, nowMs: number): void {
   let open = 0;
   for (const [id, { row, readMs }] of [...known].reverse()) {
@@ -116,7 +116,7 @@ function forget(known: Map<string, { readonly row: WatchedRow; readonly readMs: 
   }
 }
 
-/** The newest 200 rows of each kind, oldest first, and the kinds of which there are more. */
+/** Returns the newest 200 rows of each kind, oldest first, and the kinds with more. */
 export function bounded(rows: readonly WatchedRow[]): Pick<WatchNews, "rows" | "gaps"> {
   const byKind = Map.groupBy(
     rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),

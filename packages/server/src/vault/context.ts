@@ -4,35 +4,35 @@ import type { DataKeyRow } from "@svc/db/vault/data-keys";
 import type { Logger } from "../logger.ts";
 import type { KeySource, VaultLimits } from "./key-source.ts";
 
-/** Where a rotation can be broken off by tests: after its keys are stored, after a page is, and before the end is. */
+/** Points at which tests interrupt a rotation: after its keys are stored, after a page, and before the end. */
 export type RotationFaultPoint = "keys-made" | "page-written" | "before-done";
 
-/** What a process knows of the vault. */
+/** A process's state of the vault. */
 export type VaultState = {
-  /** Compares it with the store, and reads what differs. One at a time. */
+  /** Compares the state with the database and reads the differences. Runs one at a time. */
   sync(): Promise<void>;
-  /** As `Sealer.ready`; `ensure` makes what projects lack. */
+  /** Like `Sealer.ready`. `ensure` creates the missing keys of projects. */
   ready(
     missing: readonly ProjectId[],
     ensure: (projectIds: readonly ProjectId[]) => Promise<void>,
   ): Promise<void> | undefined;
-  /** Takes data keys in. Of one that does not unwrap it tells the log; answers whether all did. */
+  /** Adds data keys. Logs those that cannot be unwrapped; returns true if all could. */
   take(rows: readonly DataKeyRow[]): boolean;
   readonly sealer: Keyring;
-  /** The ids of the vault keys that open here. */
+  /** Returns the ids of the vault keys available here. */
   keyIds(): ReadonlySet<string>;
-  /** The vault keys that open here, the one that wraps first. */
+  /** Returns the vault keys available here, the wrapping one first. */
   vaultKeys(): readonly VaultKey[];
-  /** Those that a rotation replaced. */
+  /** Returns those that a rotation replaced. */
   retired(): ReadonlySet<string>;
-  /** The vault key that wraps, where it is not among those of this process: then nothing opens here. */
+  /** Returns the wrapping vault key if this process lacks it; nothing can then be opened here. */
   lacks(): string | undefined;
   isRotating(): boolean;
-  /** The last rotation whose keys are all here. */
+  /** Returns the last rotation whose keys are all here. */
   rotationRead(): number;
 };
 
-/** What a vault works with. `isRotating`: whether this process moves rotations on, as those with background work do. */
+/** Dependencies of a vault. `isRotating`: true if this process advances rotations, as processes with background work do. */
 export type VaultOptions = {
   readonly db: Database;
   readonly clock: Clock;
@@ -44,5 +44,5 @@ export type VaultOptions = {
   readonly onFaultPoint?: ((point: RotationFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** What the parts of a vault share. */
+/** Shared parts of a vault. */
 export type VaultContext = Omit<VaultOptions, "limits"> & { readonly limits: VaultLimits; readonly state: VaultState };

@@ -4,17 +4,17 @@ import { generateVaultKey, parseVaultKeys, requireText, type VaultKey } from "@s
 import type { Config } from "../config/config.ts";
 import { readIfThere, readVaultKeys } from "../start/vault-key.ts";
 
-/** Where the vault keys of a deployment come from. */
+/** Source of a deployment's vault keys. */
 export type KeySource = {
-  /** Reads them: those of the configuration, or of the key file as it is now. Throws ConfigError. */
+  /** Reads the keys of the configuration, or of the current key file. Throws ConfigError. */
   read(): Promise<readonly VaultKey[]>;
-  /** Of a key file alone: adds a new key to it. */
+  /** For a key file only: adds a new key. */
   readonly add?: () => Promise<void>;
-  /** Of a key file alone: moves keys that are refused to the file `vault-key.old` beside it, which backups of before need. */
+  /** For a key file only: moves retired keys to the file `vault-key.old` in the same folder, which earlier backups need. */
   readonly retire?: (ids: ReadonlySet<string>) => Promise<void>;
 };
 
-/** The configuration's keys, or the key file of an embedded database, which the service writes itself. */
+/** Returns the configuration's keys, or the key file of an embedded database, which the service writes itself. */
 export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeySource {
   const read = () => readVaultKeys(config);
   if (config.vaultKeys !== undefined) return { read };
@@ -31,7 +31,7 @@ export function keySourceOf(config: Pick<Config, "vaultKeys" | "dataDir">): KeyS
       const old = `${file}.old`;
       const kept = (await readIfThere(old)) ?? "";
       const known = kept.trim() === "" ? [] : parseVaultKeys(kept);
-      // Written first: a key is in one of the two files at every moment.
+      // Written first, so that a key is always in at least one of the two files.
       const added = gone.filter(({ id }) => !known.some((one) => one.id === id));
       if (added.length > 0) await replace(old, `${kept}${textOf(added)}`);
       await replace(file, textOf(keys.filter(({ id }) => !ids.has(id))));
@@ -43,7 +43,7 @@ function textOf(keys: readonly VaultKey[]): string {
   return keys.map(({ id, secret }) => `${id}:${secret.toString("base64")}\n`).join("");
 }
 
-/** Whole or not at all. */
+/** Writes the file completely or not at all. */
 async function replace(file: string, text: string): Promise<void> {
   const next = `${file}.next`;
   await writeFile(next, text, { mode: 0o600, flush: true });
@@ -52,23 +52,23 @@ async function replace(file: string, text: string): Promise<void> {
 
 /** Times and sizes of a node's vault; milliseconds. */
 export type VaultLimits = {
-  /** Pause between two looks at what the store has of the vault. */
+  /** Pause between two reads of the vault's state in the database. */
   readonly pollMs: number;
-  /** What was looked at so long ago is looked at anew before anything of another node's is opened. */
+  /** Maximum age of the state before sealed data of another node is opened. */
   readonly freshMs: number;
-  /** How often a node notes that it runs. */
+  /** Interval at which a node records that it runs. */
   readonly noteMs: number;
-  /** A node that was not seen for so long does not run. */
+  /** A node without a record for this long does not run. */
   readonly goneMs: number;
-  /** Before the next pass over the tables: what was read before the last one changed it has been used by then. */
+  /** Wait before the next pass over the tables. Values read before the last change have been used by then. */
   readonly graceMs: number;
-  /** How long a rotation is held without a word of its holder. */
+  /** Lease of a rotation's holder. */
   readonly leaseMs: number;
-  /** Rows of a batch. */
+  /** Rows per batch. */
   readonly pageRows: number;
 };
 
-/** Those of a service. */
+/** Limits of a service. */
 export const vaultLimits: VaultLimits = {
   pollMs: 10_000,
   freshMs: 15_000,

@@ -2,7 +2,7 @@ import type { Executor } from "@svc/db/connect";
 import { moveVaultRotation, type VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 
-/** Commits a step with what follows from it; undone where another node holds the rotation by now. */
+/** Commits a step with its results. Rolls back if another node holds the rotation now. */
 export async function move(
   { nodeId, clock, limits }: VaultContext,
   tx: Executor,

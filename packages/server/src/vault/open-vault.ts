@@ -26,7 +26,7 @@ import { createVaultState } from "./vault-state.ts";
 
 const uses: readonly DataKeyUse[] = ["seal", "digest"];
 
-/** Brings the data keys of scopes here, and makes those that they lack: of several nodes that do, one's stay. */
+/** Loads the data keys of scopes and creates missing ones. If several nodes create one, a single key is kept. */
 async function ensureDataKeys(
   { db, clock, state }: Pick<VaultContext, "db" | "clock" | "state">,
   scopes: readonly KeyScope[],
@@ -43,8 +43,8 @@ async function ensureDataKeys(
 }
 
 /**
- * Begins a rotation to the first vault key of this process; where the service keeps its key in a file it makes a new one. Answers the
- * rotation that is under way, where there is one. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
+ * Starts a rotation to the first vault key of this process. If the service keeps its key in a file, it creates a new key. Returns the
+ * running rotation if there is one. Throws VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING.
  */
 async function beginRotation(context: VaultContext): Promise<VaultRotation> {
   const { db, clock, state } = context;
@@ -74,22 +74,22 @@ async function keysToRotateTo({ keys }: VaultContext, current: string) {
   return await keys.read();
 }
 
-/** A node without the key would open nothing that the rotation writes. */
+/** A node without the key could not open what the rotation writes. */
 async function requireEverywhere({ db, clock, limits }: VaultContext, to: string): Promise<void> {
   const nodes = await listVaultNodes(db, clock.now() - limits.goneMs);
   const without = nodes.filter(({ keyIds }) => !keyIds.includes(to)).map(({ nodeId }) => nodeId);
   if (without.length > 0) throw adminFaults.VAULT_KEY_MISSING(to, without);
 }
 
-/** The vault of one process: its keyring, kept as the store has it, and its part in rotations. */
+/** The vault of one process: its keyring, synchronized with the database, and its part in rotations. */
 export type Vault = {
   readonly sealer: Keyring;
   readonly nodeId: NodeId;
-  /** Begins a rotation, or answers the one that is under way. Rejects with VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING. */
+  /** Starts a rotation, or returns the running one. Rejects with VAULT_KEY_UNCHANGED, VAULT_KEY_RETIRED and VAULT_KEY_MISSING. */
   rotate(): Promise<VaultRotation>;
-  /** Looks at the store now, as it does every few seconds. */
+  /** Reads the database now, as it does every few seconds. */
   sync(): Promise<void>;
-  /** Moves a rotation that is under way on, as far as this process may. Answers whether there is more to do at once. */
+  /** Advances a running rotation as far as this process may. Returns true if there is more to do at once. */
   step(): Promise<boolean>;
   stop(): Promise<void>;
 };
@@ -99,7 +99,9 @@ function keyLacking(keyId: string): ConfigError {
   return new ConfigError([{ variable: "SVC_VAULT_KEY", message }]);
 }
 
-/** Opens the vault of a process over a store whose vault check is made. Rejects with ConfigError for a process without the key in use. */
+/**
+ * Opens the vault of a process. The vault check must exist in the database. Rejects with ConfigError for a process without the current key.
+ */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const limits = { ...vaultLimits, ...options.limits };
   const { db, clock, nodeId, logger } = options;

@@ -6,14 +6,14 @@ import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 
-/** So long a node seals before others have their turn. */
+/** Time slice of sealing before other work runs, milliseconds. */
 const timeSliceMs = 4;
-/** The longest pause after a batch. */
+/** Longest pause after a batch, milliseconds. */
 const pauseMsMax = 100;
 
 /**
- * Seals the next rows anew, committed with where it stands. `done`: a whole pass found nothing, and began so long after the one before that
- * whatever a node had read of old values is used up.
+ * Seals the next rows again, and commits them with the position. `done`: a whole pass found nothing, and started so long after the pass
+ * before it that all old values read by nodes have been used.
  */
 export async function resealPage(context: VaultContext, rotation: VaultRotation): Promise<"more" | "done"> {
   const { db, clock, limits, onFaultPoint } = context;
@@ -27,7 +27,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
     oldBefore: dataKeyHeader(rotation.lastOldNumber + 1),
     limit: limits.pageRows,
   });
-  // A project that did nothing since this version has no key yet.
+  // A project without activity since this version has no key yet.
   await context.state.sealer.ready(projectsOf(page.rows));
   const { rows, found, problem } = await resealRows(context, table, page.rows);
   const following = page.next === undefined ? names[names.indexOf(table) + 1] : table;
@@ -49,7 +49,7 @@ export async function resealPage(context: VaultContext, rotation: VaultRotation)
   });
   if (rows.length > 0) {
     await onFaultPoint?.("page-written");
-    // Half of the time is for whatever else the store and this node have to do.
+    // Half of the time is left for the database's and this node's other work.
     await clock.wait(Math.min(clock.now() - beganMs, pauseMsMax), new AbortController().signal);
   }
   return "more";
@@ -75,7 +75,7 @@ async function resealRows({ state: { sealer }, logger }: VaultContext, table: st
       return sealed;
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      // It opened nowhere before, and a rotation takes nothing from it.
+      // The value could not be opened before either, so the rotation loses nothing.
       problem = `${table} has values that do not open: ${error.message}`;
       logger.warn({ table, err: error }, "a sealed value does not open, and stays as it is");
       return undefined;

@@ -22,12 +22,12 @@ import type { VaultContext } from "./context.ts";
 import { move } from "./move.ts";
 import { resealPage } from "./reseal-page.ts";
 
-/** What must be recognized for as long as the ledger keeps calls: digests that were made by an old key. */
+/** Digests that must be recognized as long as the ledger keeps calls, although an old key made them. */
 const lastingPurposes = ["tool-call-digest"];
 
 /**
- * Moves the rotation that is under way on by one step, if this process holds it or may take it. Every step is committed with where the next one
- * begins, so that any node goes on where another stopped. Answers whether there is more to do at once.
+ * Advances the running rotation by one step if this process holds it or may take it. Every step is committed with the start of the next
+ * one, so that any node can continue. Returns true if there is more to do at once.
  */
 export async function stepRotation(context: VaultContext): Promise<boolean> {
   const { db, nodeId, clock, limits } = context;
@@ -46,7 +46,7 @@ export async function stepRotation(context: VaultContext): Promise<boolean> {
   }
 }
 
-/** New data keys for all that are replaced; the wrapping of every other one is made anew. Few rows, whatever the tables hold. */
+/** Creates new data keys for all replaced ones, and wraps every other one again. This concerns few rows, regardless of the tables' size. */
 async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint } = context;
   await state.sync();
@@ -72,7 +72,7 @@ async function makeKeys(context: VaultContext, rotation: VaultRotation): Promise
   return true;
 }
 
-/** A scope that has keys of several rotations, as one that was broken off leaves them, gets one. */
+/** A scope with keys of several rotations, left by an interrupted one, gets one new key. */
 function newKeysOf({ state }: VaultContext, { number }: VaultRotation, rows: readonly DataKeyRow[]): NewDataKey[] {
   const scopes = new Set(rows.map(({ scope }) => scope));
   return [...scopes].map((scope) => ({
@@ -107,7 +107,7 @@ function oldSubkeys({ state }: VaultContext, { toKeyId }: VaultRotation): OldSub
   );
 }
 
-/** From here on values may be sealed with the new keys: every node that runs opens them. */
+/** From here on, values may be sealed with the new keys, so every running node must be able to open them. */
 async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, limits, state } = context;
   await state.sync();
@@ -123,7 +123,7 @@ async function awaitNodes(context: VaultContext, rotation: VaultRotation): Promi
   return true;
 }
 
-/** In one transaction: no data key is left that another vault key wraps, and none that was replaced. */
+/** In one transaction: no data key remains that another vault key wraps, and none that was replaced. */
 async function finish(context: VaultContext, rotation: VaultRotation): Promise<boolean> {
   const { db, clock, state, onFaultPoint, logger } = context;
   const { sealer } = state;

@@ -2,7 +2,7 @@ import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type SealedTable, sealedTables } from "@svc/db/schema/sealed-columns";
 
-/** A sealed value of a store: where it is, and the context that its owner seals it for. */
+/** A sealed value of a database: its place, and the context of its seal. */
 export type PlantedRow = {
   readonly table: string;
   readonly column: string;
@@ -11,7 +11,7 @@ export type PlantedRow = {
   readonly text: string;
 };
 
-/** What ids of tables begin with, where a place names them. */
+/** Prefixes of tables' ids, for places that name them. */
 const prefixes: Readonly<Record<string, string>> = {
   "connected_accounts.id": "acc",
   "call_hooks.id": "hok",
@@ -28,7 +28,7 @@ const prefixes: Readonly<Record<string, string>> = {
   "audit_chains.project_id": "prj",
 };
 
-/** What stands in a column that must have something, by its type. */
+/** Returns a value for a required column, by its type. */
 function filler(type: string, n: number): string {
   if (type === "uuid") return `'${uuidOf(n)}'::uuid`;
   if (type === "bytea") return `decode('${hexOf(n)}', 'hex')`;
@@ -43,7 +43,10 @@ function filler(type: string, n: number): string {
 const hexOf = (n: number) => n.toString(16).padStart(64, "0");
 const uuidOf = (n: number) => `018bcfe5-6800-7000-8000-${n.toString(16).padStart(12, "0")}`;
 
-/** Rows of every table with sealed columns, `count` of each from number `from` on, whose values are sealed by `seal`. Owners come first. */
+/**
+ * Inserts rows into every table with sealed columns, `count` of each from number `from` on, with values sealed by `seal`. Owners come
+ * first.
+ */
 export async function plantSealedRows(
   db: Database,
   {
@@ -54,7 +57,7 @@ export async function plantSealedRows(
   }: { projectId: ProjectId; from: number; count: number; seal: (text: string, context: string) => Buffer },
 ): Promise<PlantedRow[]> {
   const numbers = Array.from({ length: count }, (_value, index) => from + index);
-  // A table whose key is the project alone has one row of each.
+  // A table with the project as its key has one row of each.
   const ofProjects = new Set(
     sealedTables.filter(({ key }) => key.length === 1).map(({ name, key }) => `${name}.${key[0]?.name}`),
   );
@@ -109,7 +112,7 @@ function placeOf(table: SealedTable, place: string, n: number): string {
   });
 }
 
-/** The columns of a table that must have something, and those that are given. */
+/** Returns the required columns of a table, and the given ones. */
 function columnsOf(db: Database, table: string, given: readonly string[]): Promise<{ name: string; type: string }[]> {
   return db.sql.unsafe<{ name: string; type: string }[]>(
     `select attname as name, format_type(atttypid, null) as type from pg_attribute
@@ -119,7 +122,7 @@ function columnsOf(db: Database, table: string, given: readonly string[]): Promi
   );
 }
 
-/** What stands where values were planted, by context. */
+/** Returns the current values at the places of planted ones, by context. */
 export async function readPlanted(db: Database, planted: readonly PlantedRow[]): Promise<Map<string, Buffer>> {
   const rows = await db.sql.unsafe<{ n: number; value: Buffer }[]>(
     planted

@@ -16,7 +16,7 @@ type StateOptions = Pick<VaultOptions, "db" | "clock" | "nodeId" | "keys" | "log
   readonly sealer: Keyring;
 };
 
-/** Makes the state of a process that has read nothing yet. */
+/** Creates the state of a process, without any data. */
 export function createVaultState({ db, clock, nodeId, keys, logger, limits, sealer }: StateOptions): VaultState {
   let version: VaultVersion | undefined;
   let known = new Map<string, VaultKey>();
@@ -82,7 +82,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
       if (last === undefined) break;
       after = last.number;
     }
-    // One that is taken in meanwhile is no one that is gone.
+    // A number added in between does not count as removed.
     const held = sealer.numbers();
     const there = await listDataKeyNumbers(db);
     sealer.drop([...held].filter((number) => !there.has(number)));
@@ -90,7 +90,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     sealer.sealsWith((number) => isOver || (rotationOf.get(number) ?? 0) < rotation.number);
     sealer.setOldSubkeys(await readOldSubkeys());
     if (rotation?.state === "done") await keys.retire?.(retired);
-    // Keys that are still being made are none that a node has.
+    // Keys that are still being created are not counted.
     if (isWhole && rotation !== undefined && rotation.state !== "announced") rotationRead = rotation.number;
   };
 
@@ -131,7 +131,7 @@ export function createVaultState({ db, clock, nodeId, keys, logger, limits, seal
     take,
     sealer,
     ready(missing, ensure) {
-      // By a clock that goes on while the process stands still: what others did meanwhile is not known here.
+      // Uses a clock that also advances while the process is suspended, because changes by others in between are unknown here.
       const isFresh = performance.now() - syncedMs < limits.freshMs;
       if (isFresh && missing.length === 0) return undefined;
       return (async () => {

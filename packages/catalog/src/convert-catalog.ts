@@ -20,7 +20,7 @@ import type { AccountVariable, AuthScheme, Catalog, Tool, Toolkit } from "./mode
 
 const kinds = { action: ToolKind.ACTION, trigger: ToolKind.TRIGGER, code: ToolKind.CODE } as const;
 
-/** A tool's message. It takes tens of microseconds, for the schemas' text, so it is made once. */
+/** Returns a tool's message. Creating it takes tens of microseconds for the schemas' text, so it is created once. */
 export function toToolMessage(tool: Tool): ToolMessage {
   return create(ToolSchema, {
     slug: tool.slug,
@@ -40,20 +40,20 @@ export function toToolMessage(tool: Tool): ToolMessage {
   });
 }
 
-/** What CatalogService answers, made once for a catalog. Maps are ordered by slug; messages are shared, never changed. */
+/** Answers of CatalogService, created once per catalog. Maps are ordered by slug. Messages are shared and never changed. */
 export type MessageIndex = {
   readonly specs: ReadonlyMap<string, GetToolkitConnectSpecResponse>;
   readonly tools: ReadonlyMap<string, GetToolResponse>;
   readonly toolList: readonly ToolMessage[];
   readonly toolsOfToolkit: ReadonlyMap<string, readonly ToolMessage[]>;
-  /** ListTools without a filter but the kind, where one page holds them all; made when it is first asked for. */
+  /** Returns the answer of ListTools without filters except the kind, if one page holds all tools. Created at the first call. */
   allTools(kind: ToolKind, view: ToolView): ListToolsResponse | undefined;
 };
 
 /** Maximum rows per page of the catalog's lists. */
 export const catalogPageMax = 1_000;
 
-/** One message a tool, however many catalogs it stands in: making it is what costs. */
+/** One message per tool for all catalogs, because creating it is expensive. */
 const toolMessages = new WeakMap<Tool, ToolMessage>();
 
 function toolMessage(tool: Tool): ToolMessage {
@@ -64,7 +64,7 @@ function toolMessage(tool: Tool): ToolMessage {
   return made;
 }
 
-/** Makes the messages of a catalog. */
+/** Creates the messages of a catalog. */
 export function indexMessages(catalog: Catalog): MessageIndex {
   const toolList = [...catalog.tools.values()].map(toolMessage);
   const toolkits = [...catalog.toolkits.values()];
@@ -93,12 +93,12 @@ export function indexMessages(catalog: Catalog): MessageIndex {
   };
 }
 
-/** Tools as a list shows them. */
+/** Returns tools as in lists. */
 export function toolsInView(tools: readonly ToolMessage[], view: ToolView): ToolMessage[] {
   return view === ToolView.SUMMARY ? tools.map(summaryOf) : [...tools];
 }
 
-/** A tool without what is large: its schemas are 95 of 100 bytes. */
+/** Returns a tool without its schemas, which are 95 % of its bytes. */
 function summaryOf(tool: ToolMessage): ToolMessage {
   const known = summaries.get(tool);
   if (known !== undefined) return known;
@@ -110,12 +110,12 @@ function summaryOf(tool: ToolMessage): ToolMessage {
 
 const summaries = new WeakMap<ToolMessage, ToolMessage>();
 
-/** The tools of a kind; all of them for none. */
+/** Returns the tools of a kind; all tools for no kind. */
 export function toolsOfKind(tools: readonly ToolMessage[], kind: ToolKind): readonly ToolMessage[] {
   return kind === ToolKind.UNSPECIFIED ? tools : tools.filter((tool) => tool.kind === kind);
 }
 
-/** What a connect form needs: no credential, and no address that one is presented to. */
+/** Returns the data for a connect form: no credential, and no address that receives one. */
 function toConnectSpec(toolkit: Toolkit): ToolkitConnectSpec {
   return create(ToolkitConnectSpecSchema, {
     toolkitSlug: toolkit.slug,

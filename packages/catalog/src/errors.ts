@@ -5,7 +5,7 @@ import type { DefinitionError } from "./read/definition-file.ts";
 
 const messageMax = 4000;
 
-/** Refusals of the catalog. */
+/** Faults of the catalog. */
 export const catalogFaults = defineFaults({
   PROJECT_NOT_FOUND: {
     code: "not_found",
@@ -13,7 +13,7 @@ export const catalogFaults = defineFaults({
     says: (projectId: string) => `projectId ${formatValue(projectId)} is not a project of this key`,
     help: "Leave projectId empty for the shared catalog, or send the id of the key's own project.",
   },
-  /** `seen`: the toolkits that the caller sees, of which the nearest is named. */
+  /** `seen`: toolkits visible to the caller. The message names the most similar one. */
   TOOLKIT_NOT_FOUND: {
     code: "not_found",
     field: (path: string) => path,
@@ -43,7 +43,7 @@ export const catalogFaults = defineFaults({
         help: `${reason}; ${cure}`,
       })),
   },
-  /** The project has no private toolkit of that slug; a shared one cannot be deleted. */
+  /** The project has no private toolkit with that slug. A shared one cannot be deleted. */
   PRIVATE_TOOLKIT_NOT_FOUND: {
     code: "not_found",
     field: "slug",

@@ -11,35 +11,35 @@ export type Catalog = {
 /** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */
 export type Toolkit = {
   readonly slug: string;
-  /** The project whose private definition it is; empty in the shared catalog. */
+  /** Owner of a private definition; empty in the shared catalog. */
   readonly ownerProjectId: ProjectId | "";
-  /** SHA-256, in hexadecimal, of what decides where credentials are sent: base URL and authentication. */
+  /** SHA-256, in hexadecimal, of the parts that decide where credentials are sent: base URL and authentication. */
   readonly originDigest: string;
   readonly name: string;
   readonly description: string;
   readonly version: string;
   readonly category: string;
-  /** The base URL with `{{account.*}}` left in, deployment values filled in or shown as `{provider_base_url}`. */
+  /** Base URL with `{{account.*}}` unchanged and deployment values filled in, or shown as `{provider_base_url}`. */
   readonly baseUrl: string;
   readonly auth: readonly AuthScheme[];
   readonly account: readonly AccountVariable[];
   readonly always: Readonly<Record<"headers" | "query" | "body", TemplateTree>>;
   readonly identify: { readonly tool: string; readonly path: string } | undefined;
-  /** What the app takes of one account: at most `max` calls within any `perMs` milliseconds. Undefined where the definition does not say. */
+  /** The app's rate limit per account: at most `max` calls within any `perMs` milliseconds. Undefined if the definition has none. */
   readonly rate: { readonly max: number; readonly perMs: number } | undefined;
   readonly webhook: Webhook | undefined;
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
   /**
-   * What people say who want a tool, by the tool's name: searched and shown to nobody. In a saying, `(a|b|)` stands for any one of
-   * what it lists. Absent where nobody wrote any, as in private toolkits and what is pinned.
+   * Example phrases for tools, by the tool's name: used in search and never shown. `(a|b|)` means any one of the alternatives. Absent if
+   * there are none, as in private toolkits and pins.
    */
   readonly sayings?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** What the service runs itself; no toolkit of definitions has any. */
+  /** Tools that the service runs itself. Toolkits from definitions have none. */
   readonly codeTools: readonly CodeTool[];
 };
 
-/** A way to authenticate, in declaration order. Scopes and addresses have their deployment values filled in. */
+/** An authentication scheme, in declaration order. Deployment values are filled in its scopes and addresses. */
 export type AuthScheme =
   | {
       readonly type: "oauth2";
@@ -58,20 +58,20 @@ export type AuthScheme =
   | { readonly type: "none" }
   | { readonly type: "client_credentials"; readonly tokenUrl: string; readonly defaultScopes: readonly string[] };
 
-/** A value the connecting person fills in. `decidesOrigin`: it can change the registrable domain, host or port dialed. */
+/** A value that the connecting person enters. `decidesOrigin`: true if it can change the registrable domain, host or port. */
 export type AccountVariable = {
   readonly name: string;
   readonly description: string;
   readonly example: string;
   readonly decidesOrigin: boolean;
-  /** Whether a value has the declared form. Takes linear time: patterns run on RE2. */
+  /** True if a value has the declared form. Takes linear time, because patterns run on RE2. */
   accepts(value: string): boolean;
 };
 
-/** Who receives the events of a post: the projects whose account it names, or every project of the deployment. */
+/** Receivers of a post's events: projects with the account that it names, or every project of the deployment. */
 export type Audience = "accounts" | "projects";
 
-/** A toolkit's inbound path. `ignores` is true for verified posts that carry no event, such as handshakes. */
+/** A toolkit's inbound path. `ignores` returns true for verified posts without an event, such as handshakes. */
 export type Webhook = {
   readonly secretEnv: string;
   readonly audience: Audience;
@@ -88,22 +88,22 @@ export type Webhook = {
   | { readonly scheme: "token_query"; readonly parameter: string }
 );
 
-/** A verified post. Header names are lower-case; `body` is the parsed JSON, undefined when there is none. */
+/** A verified post. Header names are in lower case. `body`: parsed JSON, undefined if there is none. */
 export type Post = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams | Readonly<Record<string, string>>;
   readonly body: unknown;
 };
 
-/** A post before it is signed and written: `body` is undefined when the trigger reads nothing of one. Header names are lower-case. */
+/** A post before signing and writing. `body` is undefined if the trigger reads none. Header names are in lower case. */
 export type SamplePost = { headers: Record<string, string>; query: Record<string, string>; body: unknown };
 
-/** What all tools have in common. `slug` is catalog-wide, `name` is unique within the toolkit. */
+/** Common parts of all tools. `slug` is catalog-wide, `name` is unique within the toolkit. */
 export type ToolDefinition = {
   readonly slug: string;
   readonly name: string;
   readonly toolkitSlug: string;
-  /** As its toolkit's. */
+  /** Same as its toolkit's. */
   readonly ownerProjectId: ProjectId | "";
   readonly class: AccessClass;
   readonly scopes: readonly string[];
@@ -116,7 +116,7 @@ export type ToolDefinition = {
   readonly outputSchema: JsonSchema;
 };
 
-/** A call into the app. Request parts are parsed templates; `confirm` stands in a destructive tool's input and nowhere else. */
+/** A call into the app. Request parts are parsed templates. `confirm` is part of a destructive tool's input only. */
 export type Action = ToolDefinition & {
   readonly kind: "action";
   readonly idempotency:
@@ -127,23 +127,23 @@ export type Action = ToolDefinition & {
     readonly path: TemplateTree;
     readonly query: TemplateTree;
     readonly headers: TemplateTree;
-    /** Undefined when the definition declares no body. */
+    /** Undefined if the definition declares no body. */
     readonly body: TemplateTree | undefined;
   };
   readonly response: {
-    /** Path of the payload in the answer; empty for the whole answer. */
+    /** Path of the result in the answer; empty for the whole answer. */
     readonly unwrap: string;
-    /** Name that a payload which is a bare list or value is presented under; empty for none. */
+    /** Name under which a bare list or value is returned; empty for none. */
     readonly under: string;
-    /** The result when a 2xx answer has no body, or nothing that the output schema names; undefined when none is declared. */
+    /** Result for a 2xx answer without a body, or without any field of the output schema; undefined if not declared. */
     readonly empty: unknown;
     readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
   };
-  /** How its pages are asked for; undefined where its list has one page, or nobody said, as in what version 0.1 pinned. */
+  /** Paging of its list. Undefined if the list has one page or paging is not declared, as in pins of version 0.1. */
   readonly paging?: PagingDocument | undefined;
-  /** How new rows of its list are found; undefined where nobody said, and in what is pinned. */
+  /** How new rows of its list are found. Undefined if not declared, and in pins. */
   readonly poll?: PollDocument | undefined;
-  /** Slug of the tool to use instead of one that its app has deprecated; undefined where it is not, and in what is pinned. */
+  /** Slug of the replacement for a deprecated tool. Undefined if it is not deprecated, and in pins. */
   readonly replacedBy?: string | undefined;
   /** Compiled at its first call. */
   readonly validateInput: SchemaValidator;
@@ -151,17 +151,17 @@ export type Action = ToolDefinition & {
   readonly validateOutput: SchemaValidator;
 };
 
-/** An event the app sends. The first trigger of a toolkit that matches a verified post normalizes it. */
+/** An event that the app sends. The first trigger of a toolkit that matches a verified post normalizes it. */
 export type Trigger = ToolDefinition & {
   readonly kind: "trigger";
-  /** True if anything of the definition is taken from the body of a post. */
+  /** True if the definition reads the body of a post. */
   readonly readsBody: boolean;
-  /** True if its posts name an account, so that an event may be about an entity. */
+  /** True if its posts name an account, so that an event may concern an entity. */
   readonly namesAccount: boolean;
   matches(post: Post): boolean;
-  /** Never throws: a post the definition cannot take is a fault, and belongs in quarantine. */
+  /** Never throws. A post that the definition cannot read returns a fault and is quarantined. */
   normalize(post: Post): NormalizedPost | NormalizeFault;
-  /** A post that it takes, made of its definition: a new one at every millisecond. */
+  /** Returns a sample post for the trigger, a new one every millisecond. */
   sample(nowMs: number): SamplePost;
 };
 
@@ -176,8 +176,8 @@ export type CodeTool = ToolDefinition & {
 export type Tool = Action | Trigger | CodeTool;
 
 /**
- * What an event is made of. `account` and `dedupe` are empty where the post names none; `occurredAt` is the provider's time in
- * epoch milliseconds, undefined where the post carries none.
+ * Content of an event. `account` and `dedupe` are empty if the post has none. `occurredAt`: provider's time, epoch milliseconds, undefined
+ * if the post has none.
  */
 export type NormalizedPost = {
   readonly payload: Readonly<Record<string, unknown>>;
@@ -186,5 +186,5 @@ export type NormalizedPost = {
   readonly occurredAt: number | undefined;
 };
 
-/** Why a post that matched cannot be normalized, as a sentence for the operator in words of the definition: it quotes nothing of the post. */
+/** Why a matching post cannot be normalized, as a sentence for the operator in terms of the definition. It quotes nothing of the post. */
 export type NormalizeFault = { readonly fault: string };

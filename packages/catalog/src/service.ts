@@ -29,21 +29,21 @@ import type { CatalogViews } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import type { CatalogView } from "./view/view.ts";
 
-/** What CatalogService works with. `isOauthRegistered` is asked at every read of a toolkit, so it may change its mind. */
+/** Dependencies of CatalogService. `isOauthRegistered` is called at every read of a toolkit, so its answer may change. */
 export type CatalogServiceOptions = {
   readonly views: CatalogViews;
   /** Seals page tokens. */
   readonly sealer: Sealer;
-  /** Whether the deployment holds an OAuth client for the toolkit. */
+  /** True if the deployment has an OAuth client for the toolkit. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
 };
 
-/** CatalogService over the shared definitions and those of the key's project. Messages are made once: GetTool is a lookup. */
+/** Creates CatalogService for the shared definitions and those of the key's project. Messages are created once: GetTool is a lookup. */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
   const { views, sealer, isOauthRegistered } = options;
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit): ToolkitMessage => toToolkitMessage(toolkit, isOauthRegistered(toolkit));
-  /** The shared catalog, or with the key's own project named, what that project sees. Any other project reads as missing. */
+  /** Returns the shared catalog or, if the key's own project is named, that project's view. Other projects read as missing. */
   const viewFor = async (projectId: string, caller: ProjectPrincipal): Promise<CatalogView> => {
     if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
@@ -118,7 +118,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
 
 const ranks = { read: 0, write: 1, destructive: 2 };
 
-/** Tools that have a lower class than the shared tool that they hide. */
+/** Returns faults for tools with a lower class than the shared tool that they hide. */
 function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
   return actions.flatMap(({ slug, name, class: declared }) => {
     const hidden = tools.get(slug)?.class ?? declared;
@@ -128,7 +128,7 @@ function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFaul
   });
 }
 
-/** A tool that connecting sends unasked, though a person would confirm it. */
+/** Returns faults for a tool that connecting would call without asking, although its calls need confirmation by a person. */
 function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
   const action = actions.find(({ name }) => name === identify?.tool);
   if (action === undefined || classToConfirm(action) === "read") return [];
@@ -145,7 +145,7 @@ async function parseDefinition(definitionJson: string, projectId: ProjectId): Pr
   }
 }
 
-/** Runs tasks of one project one after the other: checking a definition takes a core while it lasts. */
+/** Runs the tasks of one project one after the other, because checking a definition occupies a core. */
 function createTurns() {
   const last = new Map<ProjectId, Promise<unknown>>();
   return async <T>(projectId: ProjectId, task: () => Promise<T>): Promise<T> => {
@@ -161,7 +161,7 @@ function createTurns() {
 }
 
 const bySlug = byText(({ slug }: { readonly slug: string }) => slug);
-/** Lists of the catalog are short: a page is the whole of most. */
+/** Lists of the catalog are short: one page holds most of them. */
 const wholeLists = { fallback: catalogPageMax, max: catalogPageMax };
 
 /** Returns the items after a slug, in the order of slugs. If the catalog changes between two pages, none is skipped or repeated. */
@@ -176,7 +176,7 @@ function isMessageGranted(
   return isToolGranted(binding, { toolkitSlug, class: accessClass as Tool["class"] });
 }
 
-/** A toolkit's message on a deployment that holds an OAuth registration for it, or does not. */
+/** Returns a toolkit's message, for a deployment with or without an OAuth registration for it. */
 function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): ToolkitMessage {
   const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);
   return create(ToolkitSchema, {
@@ -193,9 +193,9 @@ function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean): Toolkit
   });
 }
 
-/** `client_credentials` makes no connected account, so it does not count; alone, it leaves nothing to connect. */
+/** `client_credentials` creates no connected account and does not count. If it is the only scheme, there is nothing to connect. */
 function connectabilityOf(auth: readonly AuthScheme[], isOauthRegistered: boolean): ToolkitConnectability {
-  // Skills are called without an account: there is nothing to connect, and nothing that would make it connectable.
+  // Skills are called without an account, so there is nothing to connect.
   if (auth.length === 0) return ToolkitConnectability.UNSPECIFIED;
   const needsRegistration = auth.some(({ type }) => type === "oauth2") && !isOauthRegistered;
   const connectsNow = auth.some(({ type }) => {

@@ -16,21 +16,21 @@ import { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 export type CatalogNodeOptions = {
   readonly toolkits?: readonly ToolkitSource[];
   readonly deployment?: object;
-  /** Instead of `toolkits` and `deployment`: a catalog that is loaded already. */
+  /** A loaded catalog, instead of `toolkits` and `deployment`. */
   readonly catalog?: Catalog;
   readonly clock?: Clock;
   readonly isOauthRegistered?: CatalogServiceOptions["isOauthRegistered"];
 };
 
-/** A node as far as the catalog goes. `broken` lists kept definitions that it left out. */
+/** A node with the catalog only. `broken`: stored definitions that it left out. */
 export type CatalogNode = {
   readonly views: CatalogViews;
   readonly broken: Told["broken"];
-  /** A client with a key of the project. */
+  /** Returns a client with a key of the project. */
   clientOf(projectId: ProjectId): Client<typeof CatalogService>;
 };
 
-/** A node over a database that others may share. Default: the sample toolkits, a clock that stands, no OAuth client. */
+/** Creates a node on a database that others may share. Default: the sample toolkits, a fixed clock, no OAuth client. */
 export function createTestNode(db: Database, options: CatalogNodeOptions = {}): CatalogNode {
   const {
     toolkits = Object.values(sampleToolkits),
@@ -52,14 +52,14 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
   };
 }
 
-/** Code, reason and field of a refused call. */
+/** Returns code, reason and field of a refused call. */
 export async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined, string | undefined]> {
   const error = await errorOf(call);
   const [detail] = error.findDetails(ErrorDetailSchema);
   return [error.code, detail?.reason, detail?.field];
 }
 
-/** The error of a refused call; one of code Unknown when it was answered. */
+/** Returns the error of a refused call; one with code Unknown if it was answered. */
 export async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
   return call.then(
     () => new ConnectError("answered", Code.Unknown),

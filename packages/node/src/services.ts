@@ -48,7 +48,15 @@ export function createServices({
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(
       ToolsService,
-      createToolsService({ ...apps, views, db, sealer, clock, finder, findAvailability: createAvailabilityFinder(parts) }),
+      createToolsService({
+        ...apps,
+        views,
+        db,
+        sealer,
+        clock,
+        finder,
+        findAvailability: createAvailabilityFinder(parts),
+      }),
     );
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);

@@ -1,4 +1,4 @@
-/** Second labels below which countries let anyone register: `co.uk`, `com.au`, `or.jp`. */
+/** Second-level labels below which anyone can register in some countries: `co.uk`, `com.au`, `or.jp`. */
 const secondLevels = new Set(
   "ac art asn biz co com edu gob gouv gov gv id inf info int ltd me mil ne net nhs nom nic or org plc sch tm web".split(
     " ",
@@ -6,8 +6,8 @@ const secondLevels = new Set(
 );
 
 /**
- * Suffixes below which hosters give names to anyone, so that two names are two owners (the private section of
- * publicsuffix.org). The commonest only: one that is missing reads as a domain of one owner.
+ * Suffixes below which hosting providers give names to anyone, so that two names have two owners (the private section of publicsuffix.org).
+ * Only the most common ones: a missing one counts as a domain of one owner.
  */
 const hosterSuffixes = new Set(
   `amplifyapp.com appspot.com azure-api.net azurecontainerapps.io azurefd.net azurestaticapps.net azurewebsites.net
@@ -20,7 +20,7 @@ const hosterSuffixes = new Set(
   web.app wixsite.com wordpress.com workers.dev xip.io`.split(/\s+/),
 );
 
-/** Below these, the name of a region or service stands in front of the suffix: `a.us-east-1.elb.amazonaws.com`. */
+/** Domains with a region or service before the suffix: `a.us-east-1.elb.amazonaws.com`. */
 const hosterDomains = new Set([
   "amazonaws.com",
   "on.aws",
@@ -31,8 +31,8 @@ const hosterDomains = new Set([
 ]);
 
 /**
- * The part of a host name that one owner registers, such as `example.co.uk` of `api.example.co.uk`; undefined when there is none:
- * a suffix under which anyone registers, one label, or an address. Knows the usual suffixes and takes no list at run time.
+ * Returns the part of a host name that one owner registers, such as `example.co.uk` for `api.example.co.uk`. Undefined if there is none: a
+ * public suffix, a single label, or an address. Knows the usual suffixes and loads no list.
  */
 export function registrableDomain(host: string): string | undefined {
   const labels = host.toLowerCase().replace(/\.$/, "").split(".");
@@ -44,18 +44,18 @@ export function registrableDomain(host: string): string | undefined {
   return labels.length > suffixLength ? labels.slice(-suffixLength - 1).join(".") : undefined;
 }
 
-/** Names a definition may take from the deployment; the specification writes them `{provider_base_url}` and so on. */
+/** Names that a definition may take from the deployment, written `{provider_base_url}` and so on. */
 export const deploymentNames = ["provider_base_url", "auth_url", "token_url", "scope_base"] as const;
 
-/** The deployment's values for one toolkit; what it does not bind is absent. */
+/** The deployment's values for one toolkit. Unset values are absent. */
 export type DeploymentValues = Readonly<Partial<Record<(typeof deploymentNames)[number], string>>>;
 
 const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
 const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
 
 /**
- * Fills deployment values in; an unbound one is shown as `{name}`. Behind a scheme that the text writes down, an address
- * stands without its own. Other placeholders are left in, without inner spaces.
+ * Fills in deployment values; an unset one is shown as `{name}`. After a scheme in the text, an address is inserted without its own. Other
+ * placeholders stay, without inner spaces.
  */
 export function fillInDeployment(text: string, values: DeploymentValues): string {
   return text
@@ -67,9 +67,8 @@ export function fillInDeployment(text: string, values: DeploymentValues): string
 }
 
 /**
- * Whether an account variable can change the registrable domain, host or port of a base URL whose deployment values are
- * filled in (or shown as `{name}`). A label in front of a host written down, and the path, cannot. False only when the
- * text says so and the URL parser agrees.
+ * True if an account variable can change the registrable domain, host or port of a base URL with its deployment values filled in (or shown
+ * as `{name}`). A label before a fixed host, and the path, cannot. False only if both the text and the URL parser agree.
  */
 export function decidesOrigin(baseUrl: string, variable: string): boolean {
   const placeholder = `{{account.${variable}}}`;
@@ -78,19 +77,19 @@ export function decidesOrigin(baseUrl: string, variable: string): boolean {
 }
 
 function decidesByText(baseUrl: string, placeholder: string): boolean {
-  // An unbound {provider_base_url} brings scheme and host itself; faultOfBaseUrl lets nothing but a path follow it.
+  // An unset {provider_base_url} contains scheme and host. faultOfBaseUrl allows only a path after it.
   const schemeEnd = baseUrl.indexOf("://");
   if (schemeEnd >= 0 && baseUrl.indexOf(placeholder) < schemeEnd) return true;
   const rest = schemeEnd < 0 ? baseUrl : baseUrl.slice(schemeEnd + 3);
   const [authority = ""] = rest.split("/");
   const last = authority.lastIndexOf(placeholder);
   if (last < 0) return false;
-  // What follows up to a port: nothing of a host stands behind a variable that fills the port.
+  // The text up to a port. If the variable fills the port, no part of the host follows it.
   const [host = ""] = authority.slice(last + placeholder.length).split(":");
   return !endsInFixedHost(host);
 }
 
-/** Binds two values that differ and looks at what the URL parser makes of them. */
+/** Fills in two different values and compares how the URL parser reads them. */
 function decidesByParser(baseUrl: string, placeholder: string): boolean {
   const [one, other] = ["1", "2"].map((probe) => {
     const text = baseUrl.replaceAll(placeholder, probe).replaceAll(/\{\{[^}]*\}\}/g, "3");
@@ -107,7 +106,7 @@ function decidesByParser(baseUrl: string, placeholder: string): boolean {
   );
 }
 
-/** Whether what follows a placeholder ends in a registrable domain that the definition or the deployment wrote down. */
+/** True if the text after a placeholder ends in a registrable domain that the definition or the deployment fixed. */
 function endsInFixedHost(host: string): boolean {
   const tail = host.slice(host.lastIndexOf("}}") < 0 ? 0 : host.lastIndexOf("}}") + 2);
   if (/^[^.]*[.-](?:[\w-]+\.)*\{\w+\}$/.test(tail)) return true;
@@ -116,7 +115,7 @@ function endsInFixedHost(host: string): boolean {
   return registrableDomain(labels.join(".")) !== undefined;
 }
 
-/** Says what is wrong with the form of a base URL, as [reason, cure]; undefined when nothing is. */
+/** Returns the fault in the form of a base URL as [reason, cure]; undefined if it is valid. */
 export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure: string] | undefined {
   const text = fillInDeployment(baseUrl, {});
   if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // Reported with its placeholder.
@@ -126,7 +125,7 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
     if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return faultOfPath(plain.slice(plain.indexOf("}") + 1));
     return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing behind it but /, a path"];
   }
-  // Account variables read as 1, which is a port and a label alike; a deployment value is a host here.
+  // Account variables become 1, which is valid as a port and as a label. A deployment value is a host here.
   const filled = plain.replaceAll(/\{\w+\}/g, "provider.example");
   const url = URL.parse(filled);
   const isLoopback = url !== null && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
@@ -138,7 +137,7 @@ export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure:
   }
   if (/[?#@\s]/.test(plain))
     return ["carries a query, fragment or credentials", "leave scheme, host, port and path only"];
-  // The parser forgives slashes and backslashes; a host that only it can see is one that nobody can judge.
+  // The URL parser accepts missing slashes and backslashes. A host that only the parser recognizes cannot be checked.
   const path = /^https?:\/\/(?:[a-z0-9._-]+|\[::1\])(?::\d{1,5})?((?:\/.*)?)$/i.exec(filled)?.[1];
   if (path === undefined) return ["does not write its host down", "write https://, host, port and path, in ASCII"];
   return faultOfPath(path);
@@ -149,7 +148,9 @@ function faultOfPath(path: string): readonly [reason: string, cure: string] | un
   return ["has a path with a backslash, an empty or a dot segment", "write the path as it is to be sent"];
 }
 
-/** Whether proxies and URL parsers leave a path as it is: no backslash, no empty segment but the last, none of one or two dots. */
+/**
+ * True if proxies and URL parsers keep a path unchanged: no backslash, no empty segment except the last, and no segment of one or two dots.
+ */
 export function isPlainPath(path: string): boolean {
   return !/\\|\/\/|\/(?:\.|%(?:25)*2e){1,2}(?:\/|$)/i.test(path);
 }

@@ -2,8 +2,7 @@ import { formatValue, parseTemplate, placeholdersOf } from "@svc/core";
 import type { Toolkit } from "../model.ts";
 
 /**
- * The address that a call's path is appended to, or why there is none: `unbound` names the deployment's missing key, `fault`
- * says which value makes no address.
+ * Base address of a call, or why there is none. `unbound`: the deployment's missing key. `fault`: the value that makes the address invalid.
  */
 export type BoundBaseUrl =
   | { readonly url: string }
@@ -11,9 +10,8 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Fills a toolkit's base URL in. A value inside the host must be DNS labels, one inside the port digits, one inside the path a
- * segment; the finished URL must parse, be https (http only to loopback) and stand under the host that is written down behind
- * the values. Whether it may be dialled is the address guard's to say.
+ * Fills in a toolkit's base URL. A value in the host must be DNS labels, in the port digits, in the path a segment. The result must parse,
+ * use https (http only to loopback) and end in the host that is fixed after the values. The address guard decides if it may be dialled.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
@@ -35,7 +33,7 @@ export function bindBaseUrl(
   return checkUrl(text, fixedSuffixOf(baseUrl));
 }
 
-/** The names of the arguments that a toolkit's bound base URL takes. */
+/** Returns the names of the arguments in a toolkit's bound base URL. */
 export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
   const params = placeholdersOf(parseTemplate(baseUrl)).filter(({ root }) => root === "params");
   return params.map(({ path }) => String(path[0]));
@@ -43,7 +41,7 @@ export function hostArguments({ baseUrl }: Pick<Toolkit, "baseUrl">): string[] {
 
 type Place = "host" | "port" | "path";
 
-/** Which part of the URL comes next, after the text before it. */
+/** Returns the part of the URL that follows a text. */
 function placeOf(before: string): Place {
   const authority = /^https?:\/\/([^/]*)$/.exec(before)?.[1];
   if (authority === undefined) return "path";
@@ -66,7 +64,7 @@ function faultOfPart(before: string, value: unknown): string | undefined {
   }
 }
 
-/** What the template writes down of the host behind its last value, with the leading dot or hyphen; empty when a value ends it. */
+/** Returns the fixed part of the host after its last value, with the leading dot or hyphen; empty if a value ends it. */
 function fixedSuffixOf(baseUrl: string): string {
   const authority = /^https?:\/\/([^/]*)/.exec(baseUrl)?.[1] ?? "";
   const end = authority.lastIndexOf("}}");
@@ -75,7 +73,7 @@ function fixedSuffixOf(baseUrl: string): string {
 
 function checkUrl(text: string, suffix: string): BoundBaseUrl {
   const url = URL.parse(text);
-  // The parser forgives slashes and backslashes in front of a host: what it finds then is not what the template wrote down.
+  // The URL parser accepts missing slashes and backslashes before a host, and would then find a host other than the written one.
   if (!/^https?:\/\/[^/\\?#@]+(?:\/|$)/.test(text) || text.includes("\\")) {
     return { fault: `${formatValue(text)} does not begin with https:// and a host` };
   }

@@ -20,26 +20,26 @@ import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
 import { compileNormalize } from "./normalize.ts";
 
-/** What the definitions of one toolkit are, once they satisfy every check. `tools` is ordered by name. */
+/** Documents of a toolkit that passed every check. `tools` is ordered by name. */
 export type ToolkitDocuments = {
   readonly toolkit: ToolkitDocument;
   readonly tools: ReadonlyMap<string, ToolDocument>;
   readonly sayings?: ExamplePhrasesDocument | undefined;
 };
 
-/** What surrounds one toolkit's definition. */
+/** Context of a toolkit's definition. */
 export type Bindings = {
-  /** What the deployment says of it; nothing of a private one. */
+  /** The deployment's values; empty for a private toolkit. */
   readonly values: ToolkitDeploymentDocument;
-  /** The audience that stands where the deployment says nothing. */
+  /** Audience if the deployment does not set one. */
   readonly audience: Audience;
-  /** The project whose private definition it is. Default: none, a shared one. */
+  /** Owner of a private definition. Default: none, a shared one. */
   readonly ownerProjectId?: ProjectId;
   /** Default: validators for the deployment's own schemas. */
   readonly validators?: ValidatorFactory;
 };
 
-/** Compiles one toolkit. The documents must have passed the checks: what they refuse is not handled here. */
+/** Compiles a toolkit from documents that passed the checks. Faults that the checks find are not handled here. */
 export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
   const { values, audience, ownerProjectId = "" } = bindings;
   const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -80,7 +80,7 @@ export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bind
   };
 }
 
-/** Compiles a pattern at its first value. A value too long for it has not the form. */
+/** Returns a test that compiles the pattern at its first value. A value too long for the pattern does not match. */
 function formOf(pattern: string): (value: string) => boolean {
   let form: LinearRegExp | undefined;
   return (value) => {

@@ -14,7 +14,7 @@ import {
 import type { ToolkitDeploymentDocument } from "../read/documents.ts";
 import { fillInDeployment } from "./base-url.ts";
 
-/** A checked deployment file. Whether it names toolkits that exist is known when the catalog is loaded with it. */
+/** A checked deployment file. Its toolkit names are checked when the catalog is loaded with it. */
 export type Deployment = {
   readonly file: string;
   readonly toolkits: ReadonlyMap<string, ToolkitDeploymentDocument>;
@@ -26,19 +26,19 @@ export async function loadDeployment(path: string): Promise<Deployment> {
   return toDeployment(await readDeployment(path));
 }
 
-/** A deployment of a parsed file. Throws DefinitionError. */
+/** Returns the deployment of a parsed file. Throws DefinitionError. */
 export function toDeployment(file: DefinitionFile): Deployment {
   const { deployment, faults } = soundDeployment(file);
   if (faults.length > 0) throw new DefinitionError(faults);
   return deployment;
 }
 
-/** Reads a deployment file, and answers its faults with what is sound of it: that can be checked with the definitions all the same. */
+/** Reads a deployment file and returns its faults with its valid part, which can still be checked with the definitions. */
 export async function checkDeployment(path: string): Promise<CheckedDeployment> {
   return soundDeployment(await readDeployment(path));
 }
 
-/** The sound part of a deployment file, and everything wrong with the rest. */
+/** The valid part of a deployment file, and all faults of the rest. */
 export type CheckedDeployment = { readonly deployment: Deployment; readonly faults: readonly FileFault[] };
 
 function soundDeployment(file: DefinitionFile): CheckedDeployment {
@@ -50,8 +50,8 @@ function soundDeployment(file: DefinitionFile): CheckedDeployment {
 }
 
 /**
- * Whether the deployment holds an OAuth client for a toolkit: it names two variables, and both are set. It never does for a
- * private toolkit, whose slug may be that of a shared one.
+ * True if the deployment has an OAuth client for a toolkit: it names two variables and both are set. Always false for a private toolkit,
+ * whose slug may equal a shared one's.
  */
 export function isOauthRegistered(
   { slug, ownerProjectId }: Pick<Toolkit, "slug" | "ownerProjectId">,
@@ -74,7 +74,7 @@ async function readDeployment(path: string): Promise<DefinitionFile> {
   }
 }
 
-/** Answers the bindings without addresses when one of those is at fault. */
+/** Returns the bindings, without addresses if one of those is invalid. */
 function checkBindings(
   file: DefinitionFile,
   slug: string,
@@ -106,7 +106,7 @@ function checkProviderBaseUrl(file: DefinitionFile, slug: string, address: strin
       "write https://host, or http://127.0.0.1:port for what runs on this machine, with no query and no trailing /",
     );
   }
-  // An argument of a call may choose a label, never the domain that the account's credential is sent to.
+  // An argument of a call may choose a label, but not the domain that receives the account's credential.
   const params = placeholders.filter(([{ root }]) => root === "params");
   if (params.length > 1 || (params.length === 1 && !labelOfFixedDomain.test(address))) {
     file.fault(

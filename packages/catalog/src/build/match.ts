@@ -5,9 +5,8 @@ import type { ConditionsDocument, ConditionValue, MatchDocument } from "../read/
 type Condition = (post: Post) => boolean;
 
 /**
- * Compiles a match rule. Header names compare without case, header and query values as texts, body fields by dotted path as
- * JSON values; a field that is missing matches nothing. A number beyond 2^53 - 1, which no definition can hold as one, equals its
- * digits as a text.
+ * Compiles a match rule. Header names ignore case. Header and query values compare as texts, body fields by dotted path as JSON values. A
+ * missing field matches nothing. A number above 2^53 - 1, which definitions cannot hold exactly, equals its digits as a text.
  */
 export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   const conditions: Condition[] = [
@@ -31,7 +30,7 @@ export function compileMatch(match: MatchDocument): (post: Post) => boolean {
   return (post) => conditions.every((holds) => holds(post));
 }
 
-/** Whether a rule names nothing and so matches every post. */
+/** True if a rule is empty and so matches every post. */
 export function matchesEverything(match: MatchDocument): boolean {
   return [match.headers, match.query, match.body].every((part) => Object.keys(part ?? {}).length === 0);
 }

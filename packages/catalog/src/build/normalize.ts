@@ -14,10 +14,10 @@ import type { TriggerDocument } from "../read/documents.ts";
 import { createValidator } from "../schema/json-schema.ts";
 import { readProviderTime } from "../schema/provider-time.ts";
 
-/** Account and dedupe keys stand in database indexes, whose entries are bounded. */
+/** Maximum length of account and dedupe keys, because entries of database indexes are limited. */
 const keyLengthMax = 512;
 
-/** Compiles what a trigger makes of a post. The answer never throws on a post, and its schema is compiled at the first one. */
+/** Compiles the normalization of a trigger's posts. The returned function never throws, and compiles its schema at the first post. */
 export function compileNormalize(document: TriggerDocument): (post: Post) => NormalizedPost | NormalizeFault {
   const payloadTree = parseTemplateTree(document.payload);
   const account = parseTemplate(document.account ?? "");
@@ -52,12 +52,12 @@ function toKey(field: string, value: unknown): string {
   if (text.length > keyLengthMax) {
     throw new PostFault(`${field} must have at most ${keyLengthMax} characters, and has ${text.length}`);
   }
-  // PostgreSQL's text cannot hold it.
+  // PostgreSQL's text type cannot hold it.
   if (text.includes("\0")) throw new PostFault(`${field} must not contain the character NUL`);
   return text;
 }
 
-/** A time that cannot be read, or not even be taken out of the post, keeps no event out. */
+/** An unreadable or missing time does not reject the event. */
 function timeOf(template: Template, post: Post): number | undefined {
   try {
     return readProviderTime(renderTemplate(template, post));
@@ -67,7 +67,7 @@ function timeOf(template: Template, post: Post): number | undefined {
   }
 }
 
-/** Faults that the detail of a post names, at most. */
+/** Maximum faults in the detail of a post. */
 const describedMax = 5;
 
 function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payload: unknown): string {
@@ -76,7 +76,7 @@ function describeFaults(faults: readonly SchemaFault[], tree: TemplateTree, payl
   return [...new Set(texts), ...others].join("; ");
 }
 
-/** Says what is wrong in words of the definition: names and values of the post may be secrets. */
+/** Describes a fault in terms of the definition, because names and values of the post may be secrets. */
 function describeFault({ pointer, message, property }: SchemaFault, tree: TemplateTree, payload: unknown): string {
   const { declared, inside } = splitPointer(pointer, tree);
   const place = `payload${declared.map((step) => `.${step}`).join("")}`;
@@ -84,7 +84,7 @@ function describeFault({ pointer, message, property }: SchemaFault, tree: Templa
   return `${where} ${isGiven(payload, pointer, property) ? "must not have a property that output does not name" : message}`;
 }
 
-/** The steps of a pointer as far as the definition wrote them; what is behind them came with the post. */
+/** Splits a pointer into the steps that the definition declares and the steps that came with the post. */
 function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: string[]; inside: string[] } {
   const steps = stepsOf(pointer);
   let tree: TemplateTree | undefined = payloadTree;
@@ -98,7 +98,7 @@ function splitPointer(pointer: string, payloadTree: TemplateTree): { declared: s
   return { declared: steps.slice(0, length), inside: steps.slice(length) };
 }
 
-/** Whether a fault's property is there: then it is one too many, and its name may be the post's. */
+/** True if a fault's property exists: it is then an excess one, and its name may come from the post. */
 function isGiven(payload: unknown, pointer: string, property: string | undefined): boolean {
   if (property === undefined) return false;
   let value = payload;

@@ -2,29 +2,29 @@ import { isObject } from "@svc/core";
 import { placeAt, referencedSchema, type SchemaPlace, schemaPlace } from "../check/sensitivity.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** One place in the values of a schema, and of the schemas that speak of it those that hold in any case. */
+/** A position in the values of a schema, and those of its schemas that always apply. */
 export type NullPlace = { readonly place: SchemaPlace; readonly sure: readonly JsonSchema[] };
 
 /**
- * Returns a value without its nulls that mean "absent", at every depth: clients of models often send each optional property, as null.
- * Of a required property, and of one that the schema does not name, a null stays. The same value if it holds none.
+ * Returns a value without nulls that mean "absent", at every depth, because clients of models often send optional properties as null. A
+ * null stays for a required property and for one that the schema does not name. Returns the same value if it has no such null.
  */
 export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknown {
   return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
 }
 
-/** The place of the whole values of a schema. */
+/** Returns the position of a schema's whole values. */
 export function nullPlace(schema: JsonSchema): NullPlace {
   return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };
 }
 
-/** The place at one step into the values of a place. */
+/** Returns the position one step into the values. */
 export function nullPlaceAt({ place, sure }: NullPlace, step: string | number): NullPlace {
   const below = sure.flatMap((schema) => (typeof step === "string" ? propertyOf(schema, step) : itemOf(schema, step)));
   return { place: placeAt(place, step), sure: sureOf(place.root, below) };
 }
 
-/** True if a property of that name, being null, is the same as none: it is named, not required in any case, and takes no null. */
+/** True if a null property of that name means "absent": it is declared, never required, and does not accept null. */
 export function isOmittedByNull({ place, sure }: NullPlace, name: string): boolean {
   if (sure.some(({ required }) => Array.isArray(required) && required.includes(name))) return false;
   const takes = (schema: unknown) => takesNull(schema, place.root, 0);
@@ -34,7 +34,7 @@ export function isOmittedByNull({ place, sure }: NullPlace, name: string): boole
   return offered.length > 0 && !offered.some(takes);
 }
 
-/** Deeper values are refused long before. */
+/** Maximum depth. Deeper values are refused much earlier. */
 const depthMax = 500;
 
 function holdsNull(value: unknown, depth: number): boolean {
@@ -44,7 +44,7 @@ function holdsNull(value: unknown, depth: number): boolean {
 }
 
 function without(at: NullPlace, value: unknown, depth: number): unknown {
-  // What no schema speaks of has nothing that is optional.
+  // Without a schema, nothing is optional.
   if (at.place.schemas.length === 0 || depth > depthMax || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item, index) => without(nullPlaceAt(at, index), item, depth + 1));
   if (!isObject(value)) return value;
@@ -52,11 +52,11 @@ function without(at: NullPlace, value: unknown, depth: number): unknown {
   const deeper = kept.map(([name, child]) => {
     return [name, typeof child === "object" ? without(nullPlaceAt(at, name), child, depth + 1) : child];
   });
-  // Not by assignment: a property may be named __proto__.
+  // Object.fromEntries, because a property may be named __proto__.
   return Object.fromEntries(deeper);
 }
 
-/** Schemas with those that they include: a schema is looked at once, so that references in a circle end. */
+/** Returns schemas with those that they include. Each schema is read once, so that circular references end. */
 function sureOf(root: JsonSchema, first: readonly unknown[]): readonly JsonSchema[] {
   const schemas = new Set<JsonSchema>();
   const waiting = [...first];
@@ -77,10 +77,10 @@ function itemOf({ prefixItems, items }: JsonSchema, index: number): readonly unk
   return [Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items];
 }
 
-/** Levels of rules within rules that are looked at. */
+/** Maximum nesting of rules. */
 const rulesMax = 20;
 
-/** True if null may satisfy a schema, as far as its types tell. */
+/** True if null may satisfy a schema, judged by its types. */
 function takesNull(schema: unknown, root: JsonSchema, depth: number): boolean {
   if (!isObject(schema) || depth > rulesMax) return schema !== false;
   const takes = (part: unknown) => takesNull(part, root, depth + 1);

@@ -3,8 +3,8 @@ import type { AccessClass, JsonSchema } from "../read/documents.ts";
 import { createTenantValidators, createValidator, withNulls } from "../schema/json-schema.ts";
 
 /**
- * A toolkit's definition as it was at one time, with some of its actions: plain JSON, deployment values filled in. What only
- * connecting accounts, receiving events and polling need (webhook, triggers, forms of account variables, polls) is not kept.
+ * Snapshot of a toolkit's definition with some of its actions, as plain JSON with deployment values filled in. It omits the parts that only
+ * connecting, receiving events and polling need (webhook, triggers, forms of account variables, polls).
  */
 export type ToolkitPin = Omit<
   Toolkit,
@@ -23,7 +23,7 @@ type ActionPin = Omit<
   readonly outputSchema: JsonSchema;
 };
 
-/** Pins a toolkit with the actions named; the pin of equal definitions is equal. */
+/** Returns the pin of a toolkit with the named actions. Equal definitions have equal pins. */
 export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): ToolkitPin {
   const {
     webhook: _webhook,
@@ -42,13 +42,13 @@ export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): Toolki
       .filter(({ name }) => names.has(name))
       .map(({ validateInput: _in, validateOutput: _out, poll: _poll, ...action }) => action),
   };
-  // Fields that are undefined have no JSON form, and a pin equals what is read back of it.
+  // Undefined fields have no JSON form, and a pin must equal its stored form.
   return JSON.parse(JSON.stringify(pinned)) as ToolkitPin;
 }
 
 /**
- * Makes a toolkit of a pin that calls can be made with. Its validators are compiled at their first use and, for a shared
- * toolkit, stay as long as the process: make it once for each pin.
+ * Creates a toolkit from a pin, for calls. Its validators are compiled at their first use and, for a shared toolkit, stay until the process
+ * ends: create it once per pin.
  */
 export function toolkitFromPin(pin: ToolkitPin): Toolkit {
   const validators = pin.ownerProjectId === "" ? createValidator : createTenantValidators();
@@ -58,7 +58,7 @@ export function toolkitFromPin(pin: ToolkitPin): Toolkit {
     webhook: undefined,
     triggers: [],
     codeTools: [],
-    // Values were checked when the account was connected.
+    // The values were checked when the account was connected.
     account: pin.account.map((variable) => ({ ...variable, accepts: () => true })),
     actions: pin.actions.map((action) => ({
       ...action,

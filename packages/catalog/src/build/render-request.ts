@@ -11,25 +11,24 @@ import {
 import type { Action, Toolkit } from "../model.ts";
 import { isPlainPath } from "./base-url.ts";
 
-/** A request as the definition declares it, before host and credential. `path` is encoded; `query` is in order, with repeats. */
+/** A request as the definition declares it, before host and credential. `path` is encoded; `query` is ordered and may repeat names. */
 export type RenderedRequest = {
   readonly method: Action["request"]["method"];
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly headers: Readonly<Record<string, string>>;
-  /** The JSON body; undefined when the call has none. */
+  /** JSON body; undefined if the call has none. */
   readonly body: unknown;
 };
 
-/** An argument that passes its schema and still cannot stand where the request carries it. The message is for the caller. */
+/** An argument that passes its schema but cannot be part of the request. The message is for the caller. */
 export class RequestValueError extends Error {
   override name = "RequestValueError";
 }
 
 /**
- * Builds the request of a call. `params` are arguments that satisfy the input schema, defaults applied; `account` the
- * variables of the connected account. What every call of the toolkit carries comes first, and the tool's own values win.
- * Throws RequestValueError.
+ * Builds the request of a call. `params`: arguments that satisfy the input schema, with defaults. `account`: variables of the connected
+ * account. The toolkit's common values come first, and the tool's own values win. Throws RequestValueError.
  */
 export function renderRequest(
   toolkit: Pick<Toolkit, "always">,
@@ -52,7 +51,10 @@ export function renderRequest(
   }
 }
 
-/** What a call is allowed by is its method: an argument whose fields are sent as they are may name none by which the app does another. */
+/**
+ * The method determines the permission of a call. An argument whose fields are sent unchanged must not name a field that makes the app use
+ * another method.
+ */
 function assertMethod({ query, headers, body }: RenderedRequest): void {
   const name = methodOverrideOf({ headers, query: query.map(([parameter]) => parameter), body });
   if (name !== undefined) {
@@ -62,7 +64,7 @@ function assertMethod({ query, headers, body }: RenderedRequest): void {
 
 type Tree = Action["request"]["path"];
 
-/** Every placeholder is one segment, or a part of one: nothing it holds can reach another path. */
+/** Every placeholder is a segment or part of one, so its value cannot reach another path. */
 function renderPath(tree: Tree, scope: TemplateScope): string {
   if (tree.kind === "constant") return String(tree.value);
   if (tree.kind !== "text") throw new TypeError("a request path is a text");
@@ -72,7 +74,7 @@ function renderPath(tree: Tree, scope: TemplateScope): string {
     return encodeSegment(part.text, value);
   });
   const path = pieces.join("");
-  // A value may complete what the definition began: "%" and "2e", "." and ".".
+  // A value may complete text of the definition: "%" and "2e", "." and ".".
   if (!isPlainPath(path)) throw new RequestValueError(`the path ${formatValue(path)} would leave the path of the call`);
   return path;
 }
@@ -91,7 +93,9 @@ function encodeSegment(placeholder: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-/** `.` and `..`, as they are and however often percent-encoded: proxies decode, and URL parsers resolve them (RFC 3986, 5.2.4). */
+/**
+ * True for `.` and `..`, plain or percent-encoded any number of times: proxies decode them and URL parsers resolve them (RFC 3986, 5.2.4).
+ */
 function isDotSegment(text: string): boolean {
   const plain = text.replaceAll(/%(?:25)*2e/gi, ".");
   return plain === "." || plain === "..";
@@ -107,14 +111,14 @@ function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<
 }
 
 function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<string, string> {
-  // By lower-case name: the tool's own spelling replaces the toolkit's, and no header is sent twice.
+  // By lower-case name: the tool's spelling replaces the toolkit's, and no header is sent twice.
   const headers = new Map<string, readonly [string, string]>();
   for (const [name, value] of trees.flatMap((tree) => Object.entries(fieldsOf([tree], scope)))) {
     if (value === null) continue;
     const text = Array.isArray(value)
       ? value.map((item) => requireScalar(`header ${name}`, item)).join(", ")
       : requireScalar(`header ${name}`, value);
-    // RFC 9110, 5.5: visible ASCII, spaces and tabs inside. A line break would begin another header.
+    // RFC 9110, 5.5: visible ASCII with inner spaces and tabs. A line break would start another header.
     if (!/^[\x20-\x7e\t]*$/.test(text)) {
       throw new RequestValueError(`header ${name} is ${formatValue(text)}; a header takes printable ASCII only`);
     }
@@ -123,7 +127,7 @@ function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<str
   return Object.fromEntries(headers.values());
 }
 
-/** Later trees win by name. */
+/** Merges fields by name; later trees win. */
 function fieldsOf(trees: readonly Tree[], scope: TemplateScope): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const tree of trees) Object.assign(fields, renderTemplateTree(tree, scope));
@@ -138,7 +142,7 @@ function requireScalar(place: string, value: unknown): string {
   return text;
 }
 
-/** A declared body of which nothing is left is sent as the empty object or list that it is: apps expect JSON there. */
+/** A declared body without content is sent as an empty object or list, because apps expect JSON there. */
 function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
   const common = renderTemplateTree(always, scope);
   const body = own === undefined ? undefined : (renderTemplateTree(own, scope) ?? emptyOf(own));

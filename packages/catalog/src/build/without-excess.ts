@@ -3,20 +3,19 @@ import { shorten } from "../check/alternatives.ts";
 import type { SchemaFault } from "../check/schema-faults.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** Unknown properties that are told one by one, each with what it may have been meant for; more are one fault. */
+/** Maximum unknown properties with a fault each, including the probable name. More become one fault. */
 const unknownMax = 20;
-/** Of those, how many a fault names. */
+/** Maximum names in that fault. */
 const namedMax = 3;
-/** Faults after which no further one is told. */
+/** Maximum number of faults. */
 const faultsMax = 100;
 
-/** What is left of a value without what there is too much of, and a fault for each place where there was. */
+/** A value without its excess parts, and a fault for each place that had some. */
 export type ShortenedValue = { readonly kept: unknown; readonly faults: readonly SchemaFault[] };
 
 /**
- * Takes out of a value the items beyond a list's `maxItems`, and the properties of an object that may have only those declared,
- * where many others are there. Looks where the schema says something of the value for sure: into properties and items. Takes time
- * linear in the value, and none where the schema bounds nothing.
+ * Removes the items beyond a list's `maxItems`, and unknown properties of an object that allows only declared ones, if there are many. It
+ * follows only schemas that always apply, into properties and items. Takes time linear in the value, and none if the schema has no limits.
  */
 export function withoutExcess(schema: JsonSchema, value: unknown): ShortenedValue {
   const faults: SchemaFault[] = [];
@@ -49,11 +48,11 @@ function keepProperties(schema: JsonSchema, object: JsonSchema, pointer: string,
   return kept;
 }
 
-/** What a schema says of an object: worked out once, since every post and call is looked through. */
+/** Limits of a schema for an object, computed once because every post and call is checked. */
 type ObjectBounds = {
   readonly properties: JsonSchema;
   readonly isOpen: boolean;
-  /** The properties that bound something themselves, each with its step of a pointer. */
+  /** Properties with limits of their own, each with its pointer step. */
   readonly below: readonly { readonly name: string; readonly step: string; readonly child: unknown }[];
 };
 
@@ -71,7 +70,7 @@ function boundsOf(schema: JsonSchema): ObjectBounds {
   return bounds;
 }
 
-/** The object as it is while few of its properties are unknown: those are told with what was meant. */
+/** Returns the object unchanged if few of its properties are unknown: those are reported with the probable names. */
 function keepKnown(properties: JsonSchema, object: JsonSchema, pointer: string, faults: SchemaFault[]): JsonSchema {
   const names = Object.keys(object);
   if (names.length <= unknownMax) return object;
@@ -88,19 +87,19 @@ function tell(faults: SchemaFault[], pointer: string, message: string): void {
   if (faults.length < faultsMax) faults.push({ pointer, message });
 }
 
-/** Whether an object may have the declared properties alone. */
+/** True if an object may have only the declared properties. */
 function isClosed({ additionalProperties, patternProperties }: JsonSchema): boolean {
   return additionalProperties === false && patternProperties === undefined;
 }
 
 const bounding = new WeakMap<object, boolean>();
 
-/** Whether a schema bounds a list or an object, itself or below. */
+/** True if a schema limits a list or an object at any depth. */
 function isBounding(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   const known = bounding.get(schema);
   if (known !== undefined) return known;
-  // Whoever refers to himself meets himself here.
+  // Set first, so that circular references end here.
   bounding.set(schema, false);
   const below = [schema.items, ...(isObject(schema.properties) ? Object.values(schema.properties) : [])];
   const found = typeof schema.maxItems === "number" || isClosed(schema) || below.some(isBounding);

@@ -2,9 +2,8 @@ import { isObject } from "@svc/core";
 import type { ErrorObject } from "ajv/dist/2020.js";
 
 /**
- * What is wrong, without what only follows from it: one fault for a choice (`oneOf`, `anyOf`) that no value was found for, none
- * that a rule's branch failed beside the faults of that branch. `errors` are verbose ones in the compiler's order: those of
- * branches stand in front of their choice's.
+ * Returns errors without their consequences: one fault for a failed choice (`oneOf`, `anyOf`), and no fault for a rule if its branch
+ * already has faults. `errors` are verbose and in the compiler's order: those of branches precede their choice's.
  */
 export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   const kept: ErrorObject[] = [];
@@ -28,7 +27,7 @@ export function withoutNoise(errors: readonly ErrorObject[]): ErrorObject[] {
   return kept;
 }
 
-/** Takes the faults of an error's branches off the end of a list. */
+/** Removes the faults of an error's branches from the end of a list. */
 function takeBelow(kept: ErrorObject[], { instancePath }: ErrorObject, prefix: string): ErrorObject[] {
   let start = kept.length;
   const isBelow = (error: ErrorObject | undefined) =>
@@ -54,7 +53,7 @@ function ofAlternatives(error: ErrorObject, below: readonly ErrorObject[]): Erro
   return [{ ...error, message: ofForms(error, faults.flat(), branches) }];
 }
 
-/** The names that a branch requires; undefined for one that says anything else. */
+/** Returns the names that a branch requires; undefined if it has other conditions. */
 function namesOfRequired(branch: unknown): readonly string[] | undefined {
   if (!isObject(branch) || !Array.isArray(branch.required) || Object.keys(branch).length !== 1) return undefined;
   return branch.required.map(String);
@@ -71,7 +70,7 @@ function ofRequired({ keyword, data }: ErrorObject, needed: readonly (readonly s
   return given.length < 2 ? text : `${text}, and not ${given.length === 2 ? "both" : "several"}`;
 }
 
-/** The faults of each branch, by its place in the choice. */
+/** Returns the faults of each branch, by its position in the choice. */
 function faultsOfBranches({ schemaPath, schema }: ErrorObject, below: readonly ErrorObject[]): ErrorObject[][] {
   const faults: ErrorObject[][] = Array.from({ length: Array.isArray(schema) ? schema.length : 0 }, () => []);
   for (const error of below) faults[Number.parseInt(error.schemaPath.slice(schemaPath.length + 1), 10)]?.push(error);
@@ -82,7 +81,7 @@ function isNull(branch: unknown): boolean {
   return isObject(branch) && branch.type === "null";
 }
 
-/** Whether a branch cannot be what was meant: the value has another type, or another value at a field that tells forms apart. */
+/** True if a branch cannot be the meant one: the value has another type, or another value in the field that distinguishes the forms. */
 function isOfOtherKind({ instancePath }: ErrorObject, faults: readonly ErrorObject[]): boolean {
   return faults.some(
     ({ keyword, instancePath: place }) => (keyword === "type" && place === instancePath) || keyword === "const",
@@ -103,7 +102,7 @@ function ofForms({ schema }: ErrorObject, faults: readonly ErrorObject[], branch
   return `must have one of ${count} forms${shown.length === 0 ? "" : `: it ${shown.join("; or it ")}`}`;
 }
 
-/** Names as a sentence lists them: `a, b or c`; of many the first twenty. */
+/** Returns names as in a sentence: `a, b or c`. Of many names, the first twenty. */
 function listText(names: readonly string[], word: "and" | "or"): string {
   const shown = names.slice(0, namesMax).map((name) => shorten(name, 100));
   if (names.length > namesMax) return `${shown.join(", ")} ${word} one of ${names.length - namesMax} more`;
@@ -112,7 +111,7 @@ function listText(names: readonly string[], word: "and" | "or"): string {
 
 const namesMax = 20;
 
-/** A text of at most so many characters; three dots stand for the rest. */
+/** Returns a text of at most `lengthMax` characters; three dots mark a cut. */
 export function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 3).toWellFormed()}...` : text;
 }

@@ -9,8 +9,7 @@ import { checkSchema } from "./check-schema.ts";
 import { checkNames, faultOfHeaderName } from "./known-names.ts";
 
 /**
- * The rules of an action that its schema cannot say, for the parts that have their shape. `account` holds the toolkit's
- * variables. Records every fault.
+ * Checks an action's rules that its schema cannot express, for well-formed parts. `account`: the toolkit's variables. Records every fault.
  */
 export function checkAction(
   file: DefinitionFile,
@@ -91,7 +90,7 @@ function checkIdempotency(
   if (fault !== undefined) file.fault(["idempotency", "header"], ...fault);
 }
 
-/** What an input schema declares. */
+/** Returns the arguments that an input schema declares. */
 function declaredArguments(input: JsonSchema): DeclaredArguments {
   const properties = isObject(input.properties) ? input.properties : {};
   const required = new Set(Array.isArray(input.required) ? input.required : []);

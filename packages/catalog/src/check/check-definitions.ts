@@ -18,7 +18,7 @@ import { accountNames, checkToolkit, declares } from "./check-toolkit.ts";
 
 const namespaces: Namespaces = { headers: "any", query: "any", body: "any" };
 
-/** The rules of a trigger that its schema cannot say, for the parts that have their shape. Records every fault. */
+/** Checks a trigger's rules that its schema cannot express, for well-formed parts. Records every fault. */
 function checkTrigger(
   file: DefinitionFile,
   document: Partial<TriggerDocument>,
@@ -50,7 +50,7 @@ function checkTrigger(
   if (payload !== undefined && output !== undefined) comparePayload(file, ["payload"], payload, output);
 }
 
-/** Holds the payload's fields and those of the output schema together, as deep as both are written out. */
+/** Compares the payload's fields with the output schema, as deep as both are declared. */
 function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, output: JsonSchema): void {
   const properties = isObject(output.properties) ? output.properties : undefined;
   if (properties === undefined) return;
@@ -74,13 +74,13 @@ function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, 
   }
 }
 
-/** Enough for the words of several trades; each is indexed, with every choice it lists. */
+/** Maximum example phrases of a tool: enough for the words of several trades. Each is indexed with all its alternatives. */
 const sayingsMax = 60;
 const lengthMax = 400;
-/** Without choices, or with some that do not hold others. */
+/** An example phrase without alternatives, or with alternatives that are not nested. */
 const form = /^(?:[^()|]|\([^()]*\))*$/;
 
-/** Checks that sayings.yaml names tools of the toolkit, and that every saying can be read. */
+/** Checks that sayings.yaml names tools of the toolkit, and that every example phrase is well formed. */
 export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): void {
   if (file === undefined || file.faults.length > 0) return;
   if (!isObject(file.value)) {
@@ -102,15 +102,15 @@ export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): voi
   }
 }
 
-/** A tool whose parts that have their shape are known. */
+/** The well-formed parts of a tool. */
 type ToolParts = Partial<ActionDocument> | Partial<TriggerDocument>;
 
-/** Checks one toolkit's files, each by itself and together. Faults are recorded with the file they stand in. */
+/** Checks one toolkit's files, individually and together. Faults are recorded with their file. */
 export function checkDefinitions(files: ToolkitFiles): void {
   for (const _ of checkInSteps(files));
 }
 
-/** checkDefinitions in steps of about a tool each, between which the caller may let others run. */
+/** Does the work of checkDefinitions in steps of about one tool each. The caller may run other work in between. */
 export function* checkInSteps(files: ToolkitFiles): Generator<void> {
   const { folder, toolkit: file, tools } = files;
   const isRead = file.faults.length === 0;
@@ -151,8 +151,8 @@ type CheckedTogether = {
   readonly parts: ReadonlyMap<string, ToolParts>;
 };
 
-/** The rules that hold between a toolkit and its tools. */
-/** A deprecated tool is replaced by one that is called, and is not deprecated itself. */
+/** Rules between a toolkit and its tools. */
+/** Checks that the replacement of a deprecated tool can be called and is not deprecated itself. */
 function checkReplacements({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   for (const [name, tool] of parts) {
     if (tool.kind !== "action" || tool.replacedBy === undefined) continue;
@@ -182,7 +182,7 @@ function checkTogether({ file, toolkit, tools, parts }: CheckedTogether): void {
   checkIdentify({ file, toolkit, tools, parts });
 }
 
-/** A model chooses by description: what reads the same cannot be told apart. */
+/** Checks that descriptions differ, because models choose tools by them. */
 function checkDescriptions({ tools, parts }: Pick<CheckedTogether, "tools" | "parts">): void {
   const first = new Map<string, string>();
   for (const [name, { description }] of parts) {
@@ -213,7 +213,7 @@ function checkIdentify({ file, toolkit, tools, parts }: CheckedTogether): void {
   }
 }
 
-/** The rules that hold for actions and triggers alike. Records every fault. */
+/** Checks the rules of both actions and triggers. Records every fault. */
 function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: string): void {
   if (!/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name) || name.length > 60) {
     file.fault(
@@ -225,7 +225,7 @@ function checkTool(file: DefinitionFile, document: Partial<ToolDocument>, name: 
   checkTemplates(file, ["scopes"], document.scopes ?? [], { deployment: new Set(["scope_base"]) });
   const words = toWords(name);
   document.intents?.forEach((intent, index) => {
-    // A name of one word, such as "search", is a word people use; two or more in a row are the name itself.
+    // A one-word name, such as "search", is ordinary language. Two or more name words in a row are the tool's name.
     const namesTool = words.trim().includes(" ") ? toWords(intent).includes(words) : toWords(intent) === words;
     if (namesTool) file.fault(["intents", index], `"${intent}" names the tool`, "say it as people ask for it");
   });

@@ -3,18 +3,18 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema, PagingDocument } from "../read/documents.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/** One thing wrong with how pages are asked for: where it stands in the file, what it is, what would be right. */
+/** A fault of paging: its path in the file, the reason, and the correction. */
 type PagingFault = readonly [path: FaultPath, reason: string, cure: string];
 
-/** The parts of an action that paging is held against. */
+/** Parts of an action that paging is compared with. */
 type PagedAction = Pick<Partial<ActionDocument>, "paging" | "input" | "output">;
 
-/** The rules of how an action's pages are asked for. Records every fault. */
+/** Checks the paging of an action. Records every fault. */
 export function checkPaging(file: DefinitionFile, document: PagedAction): void {
   for (const fault of faultsOfPaging(document)) file.fault(...fault);
 }
 
-/** What is wrong with how pages are asked for; nothing where that is not declared. */
+/** Returns the faults of paging; empty if paging is not declared. */
 export function faultsOfPaging({ paging, input, output }: PagedAction): readonly PagingFault[] {
   if (paging === undefined) return [];
   const own = faultsOfForm(paging);
@@ -22,7 +22,7 @@ export function faultsOfPaging({ paging, input, output }: PagedAction): readonly
   return [...own, ...taken, ...(output === undefined ? [] : faultsOfPaths(paging, output))];
 }
 
-/** Names that stand only beside `from`, and such as never do. */
+/** Finds `query` without `from`, and `start`, `by` or `size` together with it. */
 function faultsOfForm({ from, query, start, by, size }: PagingDocument): PagingFault[] {
   const faults: PagingFault[] = [];
   if (from === undefined) {

@@ -2,15 +2,15 @@ import { isObject, type Placeholder, type TemplateTree } from "@svc/core";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** An argument as the input schema declares it. */
+/** An argument in the input schema. */
 type Argument = { readonly schema: JsonSchema; readonly isRequired: boolean };
 
-/** The arguments of an action by name. */
+/** Arguments of an action by name. */
 export type DeclaredArguments = ReadonlyMap<string, Argument>;
 
 /**
- * Holds the arguments and their places in a request together: each stands somewhere, is there when its place needs it, and
- * has a type that its place and filters can take. `tree` is the parsed request. Records every fault.
+ * Checks that each argument is used in the request, is present if its place needs it, and has a type that its place and filters accept.
+ * `tree`: the parsed request. Records every fault.
  */
 export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();
@@ -31,7 +31,7 @@ export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, t
   }
 }
 
-/** A placeholder with the path of its text. `isWhole`: the text is nothing else, so the value keeps its type. */
+/** A placeholder with the path of its text. `isWhole`: the text has no other content, so the value keeps its type. */
 type Place = { readonly placeholder: Placeholder; readonly path: FaultPath; readonly isWhole: boolean };
 
 function placesOf(tree: TemplateTree, path: FaultPath): Place[] {
@@ -69,7 +69,7 @@ function checkType(place: PlaceInFile, schema: JsonSchema): void {
   }
 }
 
-/** What each filter makes of a value that it can take. */
+/** Result schema of each filter for valid values. */
 const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   int: { type: "integer" },
   json: { type: "string" },
@@ -78,7 +78,7 @@ const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   each: { type: "array", items: { type: "object" } },
 };
 
-/** The schema of a value behind its filters; undefined, and a fault recorded, when one of them cannot take it. */
+/** Returns the schema of a value after its filters. If a filter cannot accept the value, records a fault and returns undefined. */
 function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSchema): JsonSchema | undefined {
   let value = schema;
   for (const { name } of placeholder.filters) {
@@ -94,7 +94,7 @@ function filteredSchema({ file, path, placeholder }: PlaceInFile, schema: JsonSc
 
 type Filter = Placeholder["filters"][number]["name"];
 
-/** Says why a filter cannot take a value, as [reason, cure]; undefined when it can, or the schema leaves the type open. */
+/** Returns why a filter cannot accept a value, as [reason, cure]; undefined if it can or the type is open. */
 function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: string, cure: string] | undefined {
   const types = typesOf(schema);
   if (types === undefined) return undefined;
@@ -114,7 +114,7 @@ function faultOfFilter(name: Filter, schema: JsonSchema): readonly [reason: stri
   return undefined;
 }
 
-/** A body takes any JSON; a text, a query and a header take what can be written as text. */
+/** A body accepts any JSON. A text, a query and a header accept values that can be written as text. */
 function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, schema: JsonSchema): void {
   const types = typesOf(schema) ?? [];
   const fault = (reason: string, cure: string) => file.fault(path, `{{${placeholder.text}}} ${reason}`, cure);
@@ -126,7 +126,7 @@ function checkPlaceOfType({ file, path, placeholder, isWhole }: PlaceInFile, sch
   }
 }
 
-/** Whether a list's items are objects or lists. */
+/** True if a list's items are objects or lists. */
 function holdsLists({ items }: JsonSchema): boolean {
   const types = isObject(items) ? typesOf(items) : undefined;
   return types?.some((type) => type === "object" || type === "array") ?? false;
@@ -136,7 +136,7 @@ function typesOf({ type }: JsonSchema): readonly string[] | undefined {
   return type === undefined ? undefined : [type].flat().map(String);
 }
 
-/** The schema of what a path leads to; an open one ({}) where the schema does not say, undefined where it says there is none. */
+/** Returns the schema at a path: an open one ({}) if the schema does not say, undefined if the value cannot exist. */
 function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema | undefined {
   let node = schema;
   for (const step of path) {
@@ -148,7 +148,7 @@ function schemaAt(schema: JsonSchema, path: readonly (string | number)[]): JsonS
   return node;
 }
 
-/** An argument may stay out of the request only when it fills a label of the host that a deployment declares. */
+/** An argument may be missing from the request only if it fills a label of the host that a deployment declares. */
 function checkUnplaced(file: DefinitionFile, name: string, { schema, isRequired }: Argument): void {
   const path = ["input", "properties", name];
   if (schema["x-host"] === true) {

@@ -4,21 +4,21 @@ import type { ActionDocument, JsonSchema, PollCursorDocument, PollDocument } fro
 import { createTenantValidators, faultsOfSchema } from "../schema/json-schema.ts";
 import { faultOfOutputPath } from "./check-response.ts";
 
-/** One thing wrong with how new rows are found: where it stands in what holds `poll`, what it is, what would be right. */
+/** A fault of a poll: its path, the reason, and the correction. */
 export type PollFault = readonly [path: FaultPath, reason: string, cure: string];
 
-/** The parts of an action that a poll is held against. */
+/** Parts of an action that a poll is compared with. */
 type PolledAction = Pick<Partial<ActionDocument>, "poll" | "paging" | "class" | "input" | "output">;
 
-/** Longest time that a poll looks back for late rows. */
+/** Longest time that a poll looks back for late rows, milliseconds. */
 const overlapMaxMs = 7 * 86_400_000;
 
-/** The rules of how new rows of an action's list are found. Records every fault. */
+/** Checks how new rows of an action's list are found. Records every fault. */
 export function checkPoll(file: DefinitionFile, document: PolledAction): void {
   for (const fault of faultsOfPoll(document)) file.fault(...fault);
 }
 
-/** What is wrong with how new rows are found; nothing where that is not declared. */
+/** Returns the faults of a poll; empty if none is declared. */
 export function faultsOfPoll({ poll, paging, class: access, input, output }: PolledAction): readonly PollFault[] {
   if (poll === undefined) return [];
   const faults: PollFault[] = [];
@@ -47,7 +47,7 @@ export function faultsOfPoll({ poll, paging, class: access, input, output }: Pol
   return faults;
 }
 
-/** A cursor's place, and what it is held against as far as that is sound. */
+/** Path of a cursor, and the valid parts that it is compared with. */
 type Place = {
   readonly at: FaultPath;
   readonly row: JsonSchema | undefined;
@@ -64,7 +64,7 @@ function faultsOfCursor(cursor: PollCursorDocument, place: Place): PollFault[] {
   return faults;
 }
 
-/** The schema of a row; undefined where nothing is known of it. */
+/** Returns the schema of a row; undefined if it is unknown. */
 function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: PollFault[]): JsonSchema | undefined {
   const list = listAt(output, rows);
   if ("fault" in list) {
@@ -80,7 +80,7 @@ function faultsOfRows({ rows, id }: PollDocument, output: JsonSchema, faults: Po
   return row;
 }
 
-/** The items of the list at a path that ends in `[]`. */
+/** Returns the item schema of the list at a path that ends in `[]`. */
 function listAt(output: JsonSchema, rows: string): { row: JsonSchema | undefined } | { fault: string } {
   if (!/^(?:[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*)?\[\]$/.test(rows)) return { fault: "is not the path of a list" };
   let node: unknown = output;
@@ -97,7 +97,7 @@ function listAt(output: JsonSchema, rows: string): { row: JsonSchema | undefined
 
 type CursorKind = PollCursorDocument["kind"];
 
-/** What each kind of cursor is told by. */
+/** Fields of each kind of cursor. */
 const fieldsOf: Readonly<
   Record<CursorKind, { readonly required: readonly string[]; readonly optional: readonly string[] }>
 > = {
@@ -164,7 +164,7 @@ function faultsOfArguments(
     lookAtArgument(name, name, properties, faults, [...place, "args", name]);
   }
   if (faults.length > 0 || faultsOfSchema(input).length > 0) return faults;
-  // Rules between arguments and those that are required are looked at where all arguments are known.
+  // Rules between arguments, and required ones, are checked elsewhere, with all arguments.
   const alone = { type: "object", properties, ...(isObject(input.$defs) && { $defs: input.$defs }) };
   for (const { pointer, message } of createTenantValidators()(alone)(args)) {
     const steps = pointer.split("/").slice(1);
@@ -189,7 +189,7 @@ function lookAtArgument(
   }
 }
 
-/** Where what the argument takes comes from: the rows, the answer, or the clock. */
+/** Checks the source of the argument's value: the rows, the answer, or the clock. */
 function faultsOfSources(
   { kind, arg = "", from, more, step, overlap }: PollCursorDocument,
   { row, output, properties, at: place }: Place & { readonly output: JsonSchema },
@@ -229,7 +229,7 @@ function typesOf(schema: unknown): string[] {
 
 const isNumeric = (type: string) => type === "integer" || type === "number";
 
-/** Whether a value of a definition has the form of a poll as far as its rules need it. */
+/** True if a value has the form of a poll, as far as its rules need it. */
 export function isPollDocument(value: unknown): value is PollDocument {
   if (!isObject(value) || typeof value.rows !== "string" || typeof value.id !== "string") return false;
   if (typeof (value.size ?? "") !== "string") return false;

@@ -3,10 +3,10 @@ import { deploymentNames } from "../build/base-url.ts";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 
-/** A path into JSON as definitions write it: `data.items[0].id`. */
+/** A path into JSON in the form of definitions: `data.items[0].id`. */
 const jsonPath = /^[\w$@-]+(?:\.[\w$@-]+|\[\d{1,6}\])*$/;
 
-/** The rules of how an action's answer is read. Records every fault. */
+/** Checks how an action's answer is read. Records every fault. */
 export function checkResponse(file: DefinitionFile, { response, output }: Partial<ActionDocument>): void {
   const { unwrap = "", under, empty, error = {} } = response ?? {};
   if (unwrap !== "") checkPath(file, ["response", "unwrap"], unwrap);
@@ -31,7 +31,7 @@ function checkPath(file: DefinitionFile, path: readonly string[], text: string):
   file.fault(path, `"${text}" is not a path`, "write names and list indexes, such as data.items[0].id");
 }
 
-/** Why a result that satisfies an output schema has none of the types wanted at a path; undefined when it may have. */
+/** Returns why a result that satisfies an output schema cannot have any of the types at a path; undefined if it can. */
 export function faultOfOutputPath(
   output: JsonSchema,
   text: string,
@@ -42,7 +42,7 @@ export function faultOfOutputPath(
   for (const [, index, name = ""] of text.matchAll(/\[(\d+)\]|([\w$@-]+)/g)) {
     if (!isObject(node)) return undefined;
     const group = index === undefined ? node.properties : undefined;
-    // An object or list without properties or items is kept whole, so anything may stand in it.
+    // An object without properties or a list without items is kept whole, so it may contain anything.
     if (index === undefined && isObject(group) && !Object.hasOwn(group, name)) return "is not in the tool's output";
     node = index === undefined ? (isObject(group) ? group[name] : undefined) : node.items;
   }
@@ -53,15 +53,14 @@ export function faultOfOutputPath(
   return undefined;
 }
 
-/** What may stand in a template: namespaces with the names each of them has, or `any` of them. */
+/** Allowed names in a template, by namespace: a set of names, or `any`. */
 export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 
-/** The deployment's namespace, the same for every definition. */
+/** Names in the deployment's namespace, equal for every definition. */
 export const deploymentNamespace: ReadonlySet<string> = new Set(deploymentNames);
 
 /**
- * Parses a template tree and checks its placeholders against the namespaces. Records every fault; the answer is usable when
- * there was none.
+ * Parses a template tree and checks its placeholders against the namespaces. Records every fault; the result is valid only without faults.
  */
 export function checkTemplates(
   file: DefinitionFile,
@@ -92,7 +91,7 @@ function checkPlaceholder(
   }
   const [name] = placeholder.path;
   if (name === undefined) {
-    // A whole body may be taken as it is; the other namespaces are only ever read by name.
+    // A body may be used as a whole; other namespaces are read only by name.
     if (root !== "body") file.fault(path, `{{${text}}} names nothing in ${root}`, `write {{${root}.name}}`);
   } else if (names !== "any" && !names.has(String(name))) {
     const known =

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../read/documents.ts";
 import { isKnownFormat } from "../schema/formats.ts";
 import { faultsOfSchema } from "../schema/json-schema.ts";
 
-/** The keywords of JSON Schema 2020-12 that a definition may use, and the marks of our own. */
+/** Keywords of JSON Schema 2020-12 that a definition may use, and the service's own. */
 const keywords = new Set(
   `$ref $defs $comment title description default examples deprecated type enum const multipleOf maximum exclusiveMaximum
   minimum exclusiveMinimum maxLength minLength pattern format items prefixItems maxItems minItems uniqueItems contains
@@ -24,14 +24,14 @@ const schemaKeywords = [
 const ruleKeywords = ["if", "then", "else", "not"];
 const ruleListKeywords = ["allOf", "anyOf", "oneOf"];
 
-/** `input`: every property is described. `output`: every property is typed, or trimming would not know what it keeps. */
+/** `input`: every property needs a description. `output`: every property needs a type, because trimming depends on it. */
 type SchemaPart = "input" | "output";
 
 type Check = { readonly file: DefinitionFile; readonly part: SchemaPart };
 
 /**
- * Checks an input or output schema beyond its shape: valid JSON Schema, known keywords and formats, names in `required` and in
- * rules declared, defaults allowed, every argument described and every field of an output typed.
+ * Checks an input or output schema beyond its shape: valid JSON Schema, known keywords and formats, declared names in `required` and in
+ * rules, valid defaults, a description for every argument and a type for every output field.
  */
 export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonSchema, part: SchemaPart): void {
   const faults = faultsOfSchema(schema);
@@ -45,7 +45,7 @@ export function checkSchema(file: DefinitionFile, path: FaultPath, schema: JsonS
   if (faults.length === 0) checkNode({ file, part }, path, schema, undefined);
 }
 
-/** `declared`: the properties of the value this node speaks about, when the node is a rule about it; else the node declares its own. */
+/** `declared`: properties of the node's value if the node is a rule about it. Otherwise the node declares its own. */
 function checkNode(check: Check, path: FaultPath, node: unknown, declared: ReadonlySet<string> | undefined): void {
   if (!isObject(node)) return;
   checkKeywords(check, path, node);
@@ -68,7 +68,7 @@ function checkNode(check: Check, path: FaultPath, node: unknown, declared: Reado
   checkRules(check, path, node, names);
 }
 
-/** A rule inside a rule about a property says nothing new of it, so only declarations need a description. */
+/** A nested rule about a property adds nothing to it, so only declarations need a description. */
 function checkProperty(check: Check, path: FaultPath, property: unknown, isRule: boolean): void {
   const description = isObject(property) ? property.description : undefined;
   if (check.part === "input" && !isRule && (typeof description !== "string" || description.length < 3)) {
@@ -81,7 +81,7 @@ function checkProperty(check: Check, path: FaultPath, property: unknown, isRule:
       "add a type, such as string, or an enum; an object without properties is kept whole",
     );
   }
-  // A nested rule names properties declared elsewhere, so what it names cannot be judged here.
+  // A nested rule uses properties declared elsewhere, so its names cannot be checked here.
   if (!isRule) checkNode(check, path, property, undefined);
 }
 

@@ -19,12 +19,12 @@ ajv.addSchema(toolSchema, "tool.schema.json");
 ajv.addSchema(toolkitSchema, "toolkit.schema.json");
 ajv.addSchema(deploymentSchema, "deployment.schema.json");
 
-/** How deep the parts of a file lie that can be judged without each other. */
+/** Depth at which the parts of a file can be judged independently. */
 const partDepth = { toolkit: 1, tool: 1, deployment: 3 };
 
 /**
- * Checks a file against one of the package's schemas, which editors can use too, and records every fault. Answers the parts
- * that have their shape, so that rules can be checked on them; undefined when there is none.
+ * Checks a file against one of the package's schemas, which editors can use too, and records every fault. Returns the well-formed parts for
+ * further checks; undefined if there are none.
  */
 export function checkShape<T extends object>(
   file: DefinitionFile,
@@ -40,7 +40,7 @@ export function checkShape<T extends object>(
   return sound as Partial<T> | undefined;
 }
 
-/** A copy of a JSON value that lacks what stands at a path; undefined for the root's. */
+/** Returns a copy of a JSON value without the part at a path; undefined for the root. */
 function without(value: unknown, [step, ...rest]: FaultPath): unknown {
   if (step === undefined) return undefined;
   if (!isObject(value) || !Object.hasOwn(value, step)) return value;
@@ -48,7 +48,7 @@ function without(value: unknown, [step, ...rest]: FaultPath): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
 }
 
-/** Records one fault and answers its path. */
+/** Records one fault and returns its path. */
 function report(file: DefinitionFile, error: ErrorObject): FaultPath {
   const { params } = error;
   const step: string | undefined = params.additionalProperty ?? params.missingProperty ?? params.tag;
@@ -65,7 +65,7 @@ function reasonOf({ keyword, params, data, message = "is not allowed" }: ErrorOb
   return given === undefined ? "is missing" : `is ${given}`;
 }
 
-/** What would be right: the known names, the allowed values, or the description the schema gives the field. */
+/** Returns the correction: the known names, the allowed values, or the schema's description of the field. */
 function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string {
   if (keyword === "additionalProperties") {
     return `use one of ${Object.keys((parentSchema?.properties as object | undefined) ?? {}).join(", ")}`;
@@ -79,7 +79,7 @@ function cureOf({ keyword, params, parentSchema, schema }: ErrorObject): string 
 
 const definitions: Readonly<Record<string, object>> = { ...toolSchema.$defs, ...toolkitSchema.$defs };
 
-/** The description of a property, which may stand behind a reference; empty when there is none. */
+/** Returns the description of a property, also through a reference; empty if it has none. */
 function descriptionOf(parent: ErrorObject["parentSchema"], name: string, prefix: string): string {
   type Described = { readonly description?: string; readonly $ref?: string };
   const property = (parent?.properties as Record<string, Described> | undefined)?.[name];
@@ -90,7 +90,7 @@ function descriptionOf(parent: ErrorObject["parentSchema"], name: string, prefix
 
 type Branch = { readonly properties: Readonly<Record<string, { readonly const?: string }>> };
 
-/** The values that the branches of a discriminated union declare for its tag. */
+/** Returns the tag values that the branches of a discriminated union declare. */
 function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
   const branches = (union?.oneOf as { $ref: string }[] | undefined) ?? [];
   return branches.map(({ $ref }) => {
@@ -99,7 +99,7 @@ function tagsOf(union: ErrorObject["parentSchema"], tag: string): string[] {
   });
 }
 
-/** Turns a JSON Pointer into a path; a step into a list becomes a number. */
+/** Converts a JSON Pointer to a path; steps into lists become numbers. */
 function pathOf(pointer: string, root: unknown): FaultPath {
   const path: (string | number)[] = [];
   let value = root;

@@ -7,7 +7,7 @@ import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 import { checkTemplates, deploymentNamespace, type Namespaces } from "./check-response.ts";
 import { checkNames, faultOfFieldName, faultOfHeaderName } from "./known-names.ts";
 
-/** What an account under each scheme holds as its credential. */
+/** Credential fields of an account, by authentication scheme. */
 const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>> = {
   oauth2: ["access_token"],
   api_key: ["key"],
@@ -16,7 +16,7 @@ const credentialFields: Readonly<Record<AuthDocument["type"], readonly string[]>
   client_credentials: ["access_token"],
 };
 
-/** The rules of a toolkit file that its schema cannot say, for the parts that have their shape. Records every fault. */
+/** Checks a toolkit file's rules that its schema cannot express, for well-formed parts. Records every fault. */
 export function checkToolkit(file: DefinitionFile, document: Partial<ToolkitDocument>, folder: string): void {
   if (document.slug !== undefined && document.slug !== folder) {
     file.fault(["slug"], `is "${document.slug}" in the folder ${folder}`, "give the folder and the slug the same name");
@@ -49,13 +49,13 @@ function checkRate(file: DefinitionFile, { rate }: Partial<ToolkitDocument>): vo
   }
 }
 
-/** The names `{{account.*}}` may take in this toolkit's files; any, when what the toolkit declares cannot be read. */
+/** Returns the names allowed in `{{account.*}}` in this toolkit's files; any if the toolkit's declaration is invalid. */
 export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocument>): ReadonlySet<string> | "any" {
   if (document.account === undefined && declares(file, "account")) return "any";
   return new Set((document.account ?? []).map(({ name }) => name));
 }
 
-/** Whether a file has a key, be it well formed or not. */
+/** True if a file has a key, well formed or not. */
 export function declares(file: DefinitionFile, key: string): boolean {
   return !isObject(file.value) || Object.hasOwn(file.value, key);
 }
@@ -95,7 +95,7 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
   });
 }
 
-/** What every app takes as it is: neither encoded nor read as something else (RFC 3986, 2.3, with the usual brackets). */
+/** Allows the characters that every app accepts unchanged: neither encoded nor special (RFC 3986, 2.3, and the usual brackets). */
 function faultOfQueryName(name: string): readonly [reason: string, cure: string] | undefined {
   if (/^[\w.~:$[\]-]+$/.test(name)) return faultOfFieldName(name);
   return [
@@ -124,7 +124,7 @@ function checkOAuth(
   checkTemplates(file, [...path, "defaultScopes"], scheme.defaultScopes ?? [], { deployment: new Set(["scope_base"]) });
 }
 
-/** Of one example; a toolkit has at most twenty. */
+/** Limit per example; a toolkit has at most twenty. */
 const exampleStepsMax = 25_000;
 
 function checkAccount(file: DefinitionFile, document: Partial<ToolkitDocument>): void {

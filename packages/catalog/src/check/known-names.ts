@@ -3,15 +3,15 @@ import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { placeAt, type SchemaPlace, schemaPlace } from "./sensitivity.ts";
 
-/** The names that a schema knows at one place of its values. */
+/** Names that a schema knows at one position of its values. */
 export type KnownNames = {
-  /** Whether a name is declared there, or any is, where the schema declares none or says what others hold. */
+  /** True if a name is declared there. Also true for any name if the schema declares none, or defines other properties. */
   knows(name: string): boolean;
-  /** The names below a property, or below an item of a list. */
+  /** Returns the names below a property or below an item of a list. */
   at(step: string | number): KnownNames;
 };
 
-/** The names that values of a schema may have: of each schema made once, and of each of its places when first asked for. */
+/** Returns the names that values of a schema may have. Created once per schema, and per position at the first request. */
 export function knownNames(schema: JsonSchema): KnownNames {
   let known = ofSchemas.get(schema);
   if (known === undefined) {
@@ -23,7 +23,7 @@ export function knownNames(schema: JsonSchema): KnownNames {
 
 const ofSchemas = new WeakMap<JsonSchema, KnownNames>();
 
-/** What was made of one schema, by the schemas that speak of a place: references in a circle lead to the same few places. */
+/** Results for one schema, by the schemas of a position: circular references lead to the same few positions. */
 type MadeNames = { readonly made: Map<string, KnownNames>; readonly ids: Map<JsonSchema, number> };
 
 function namesAt(place: SchemaPlace, made: MadeNames): KnownNames {
@@ -57,7 +57,7 @@ function createNames(place: SchemaPlace, made: MadeNames): KnownNames {
   return {
     knows: (name) => isOpen || declared.has(name),
     at(step) {
-      // All items behind the declared first ones, and all names that are not declared, stand at one place each.
+      // All items after the declared first ones share one position, and so do all undeclared names.
       const asked = typeof step === "number" ? Math.min(step, prefix) : declared.has(step) ? step : "";
       let known = below.get(asked);
       if (known === undefined) {
@@ -74,27 +74,27 @@ function isGiven(rule: unknown): boolean {
 }
 
 /**
- * Headers that frame a message, name its host or choose how the answer is packed: the sender writes them (RFC 9110, 7.2, 7.6.1,
- * 11.7 and 12.5.3; RFC 9112, 6).
+ * Headers that frame a message, name its host or choose the answer's encoding. The sender writes them (RFC 9110, 7.2, 7.6.1, 11.7 and
+ * 12.5.3; RFC 9112, 6).
  */
 const ownHeaders = new Set(
   `accept-encoding connection content-length expect host keep-alive proxy-authorization proxy-connection te trailer
   transfer-encoding upgrade`.split(/\s+/),
 );
 
-/** Says what is wrong with a name that a definition gives a request header, as [reason, cure]; undefined when nothing is. */
+/** Returns the fault of a request header's name in a definition as [reason, cure]; undefined if it is valid. */
 export function faultOfHeaderName(name: string): readonly [reason: string, cure: string] | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(name)) return [`"${name}" is not a header name`, "use letters, digits, - and _"];
   if (ownHeaders.has(name.toLowerCase())) return [`"${name}" is written by the sender`, "remove it"];
   return faultOfFieldName(name);
 }
 
-/** Says what is wrong with the name of a field that a request carries: some servers take it for the method, and the call would be another than its class says. */
+/** Returns the fault of a request field's name. Some servers read it as the method, and the call would then differ from its class. */
 export function faultOfFieldName(name: string): readonly [reason: string, cure: string] | undefined {
   return isMethodOverride(name) ? [`"${name}" changes the method`, "write it as request.method"] : undefined;
 }
 
-/** Checks the names of headers, parameters and fields that requests carry. Records every fault. */
+/** Checks the names of headers, parameters and fields in requests. Records every fault. */
 export function checkNames(
   file: DefinitionFile,
   path: FaultPath,

@@ -1,10 +1,10 @@
 const textMax = 100;
-/** Candidates that are looked at: comparing takes up to 10 µs each, and a project may have thousands of tools. */
+/** Maximum candidates. Comparing takes up to 10 µs each, and a project may have thousands of tools. */
 const candidatesMax = 2_000;
 
 /**
- * The candidate that a text was most likely meant to be, such as `calendar_id` for `calendarId`; undefined when none is near.
- * Of more than 2,000 candidates the first are looked at. A text without a dot also means the one candidate that ends in it behind a dot.
+ * Returns the candidate that a text probably means, such as `calendar_id` for `calendarId`; undefined if none is similar. Checks the first
+ * 2,000 candidates. A text without a dot also means the only candidate that ends in it after a dot.
  */
 export function nearest(text: string, candidates: Iterable<string>): string | undefined {
   if (text === "" || text.length > textMax) return undefined;
@@ -27,12 +27,12 @@ export function nearest(text: string, candidates: Iterable<string>): string | un
   return afterDot.length === 1 ? afterDot[0] : best;
 }
 
-/** Case and what joins words are what people mistake most. */
+/** Removes case and separators, the most common differences. */
 function plainOf(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two texts; `most` when there are that many or more. */
+/** Returns the number of insertions, deletions, replacements and swaps of neighbors between two texts, at most `most`. */
 function distanceOf(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;
   let before: number[] = [];

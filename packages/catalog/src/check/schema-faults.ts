@@ -4,8 +4,8 @@ import { shorten, withoutNoise } from "./alternatives.ts";
 import { nearest } from "./nearest.ts";
 
 /**
- * One way a value misses its schema: a JSON Pointer to the value and what is wrong there. `property` names the one that is
- * missing there, or must not be there, and `missing` the one that is missing.
+ * A fault of a value against its schema: a JSON Pointer to the value, and the problem. `property`: the property that is missing or not
+ * allowed. `missing`: the one that is missing.
  */
 export type SchemaFault = {
   readonly pointer: string;
@@ -14,11 +14,11 @@ export type SchemaFault = {
   readonly missing?: string;
 };
 
-/** The most faults that are listed, and the most that are looked at for them: of many, many say the same. */
+/** Maximum faults listed, and maximum errors read for them: many say the same. */
 const faultsMax = 100;
 const lookedMax = 1_000;
 
-/** Words what the compiler found, which must be verbose, each once. Of more than 100 faults, the last one counts the others. */
+/** Describes the compiler's verbose errors, each once. With more than 100 faults, the last one counts the rest. */
 export function toFaults(errors: readonly ErrorObject[] | null | undefined): SchemaFault[] {
   const found = withoutNoise(errors ?? []);
   const faults = new Map<string, SchemaFault>();
@@ -49,7 +49,7 @@ function toFault(error: ErrorObject): SchemaFault {
   return additionalProperty === undefined ? { ...fault, property, missing: property } : { ...fault, property };
 }
 
-/** A pointer to the value, or to the innermost one around it whose pointer has not more than 1000 characters. */
+/** Returns a pointer to the value, or to the innermost value around it with a pointer of at most 1000 characters. */
 function shortPointer(pointer: string): string {
   return pointer.length <= 1000 ? pointer : pointer.slice(0, Math.max(0, pointer.lastIndexOf("/", 1000)));
 }
@@ -69,7 +69,7 @@ function messageOf(error: ErrorObject): string {
   return shorten(message, 1000);
 }
 
-/** The value of an enum that a text was most likely meant to be. */
+/** Returns the enum value that a text probably means. */
 function meantText({ params, data }: ErrorObject): string {
   const allowed: readonly unknown[] = Array.isArray(params.allowedValues) ? params.allowedValues : [];
   const texts = allowed.filter((value) => typeof value === "string");
@@ -83,14 +83,14 @@ function ofUnknownProperty({ params, parentSchema, data }: ErrorObject): string 
   return unknownPropertyText(String(params.additionalProperty), free);
 }
 
-/** Says that a property is not known, and the nearest of `free`, the names that are. */
+/** Describes an unknown property and the most similar of the known names in `free`. */
 export function unknownPropertyText(name: string, free: readonly string[]): string {
   const meant = nearest(name, free);
   const text = `must not have the property "${shorten(name, 200)}"`;
   return meant === undefined ? text : `${text}; did you mean "${meant}"?`;
 }
 
-/** The values of an enum: at most 20, in about 300 characters. */
+/** Returns the values of an enum: at most 20, in about 300 characters. */
 function valuesText(allowed: unknown): string {
   const values: readonly unknown[] = Array.isArray(allowed) ? allowed : [];
   const shown: string[] = [];

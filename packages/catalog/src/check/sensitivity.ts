@@ -2,8 +2,8 @@ import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * One place in the values of a schema: every schema that speaks of what stands there, which are the declared one, what it refers to
- * (`$ref`) and the branches of its rules, whether or not they apply. `isUnknown`: a reference there leads nowhere.
+ * A position in the values of a schema, with every schema about it: the declared one, its references (`$ref`), and the branches of its
+ * rules, applicable or not. `isUnknown`: a reference cannot be resolved.
  */
 export type SchemaPlace = {
   readonly root: JsonSchema;
@@ -11,38 +11,38 @@ export type SchemaPlace = {
   readonly isUnknown: boolean;
 };
 
-/** The place of the values of a schema themselves, or of those that a part of it speaks of. */
+/** Returns the position of a schema's whole values, or of the values of a part of it. */
 export function schemaPlace(root: JsonSchema, part: JsonSchema = root): SchemaPlace {
   return placeOf(root, [part]);
 }
 
-/** The place at one step into the values of a place: a property's name, or the index of an item. */
+/** Returns the position one step into the values: a property's name, or the index of an item. */
 export function placeAt({ root, schemas }: SchemaPlace, step: string | number): SchemaPlace {
   return placeOf(root, typeof step === "number" ? schemas.flatMap(itemAt(step)) : schemas.flatMap(propertyAt(step)));
 }
 
-/** Whether what stands at a place is sensitive as a whole: marked `x-sensitive`, or beyond what the schema tells. */
+/** True if the value at a position is sensitive as a whole: marked `x-sensitive`, or not described by the schema. */
 export function isSensitivePlace({ schemas, isUnknown }: SchemaPlace): boolean {
   return isUnknown || schemas.some((schema) => schema["x-sensitive"] === true);
 }
 
-/** The place at a path into the values of a schema. */
+/** Returns the position at a path into the values of a schema. */
 export function placeAlong(schema: JsonSchema, path: readonly (string | number)[]): SchemaPlace {
   return path.reduce<SchemaPlace>(placeAt, schemaPlace(schema));
 }
 
-/** Whether what stands at a path of a schema's values is sensitive, or a part of something that is. */
+/** True if the value at a path is sensitive or part of a sensitive one. */
 export function isSensitiveAt(schema: JsonSchema, path: readonly (string | number)[]): boolean {
   return [...path, ""].some((_, length) => isSensitivePlace(placeAlong(schema, path.slice(0, length))));
 }
 
-/** Whether anything at a place or below it is sensitive. */
+/** True if any value at or below a position is sensitive. */
 export function holdsSensitivePlace({ root, schemas, isUnknown }: SchemaPlace): boolean {
   const seen = new Set<unknown>();
   return isUnknown || schemas.some((schema) => holdsMark(root, schema, seen));
 }
 
-/** Whether a schema marks anything of its values as sensitive. */
+/** True if a schema marks any of its values as sensitive. */
 export function marksSensitive(schema: JsonSchema): boolean {
   let known = marks.get(schema);
   if (known === undefined) {
@@ -54,7 +54,7 @@ export function marksSensitive(schema: JsonSchema): boolean {
 
 const marks = new WeakMap<JsonSchema, boolean>();
 
-/** What a reference inside a schema (`#/$defs/name`) points to; undefined when that is no schema there. */
+/** Returns the schema that a reference (`#/$defs/name`) points to; undefined if there is none. */
 export function referencedSchema(root: JsonSchema, reference: string): JsonSchema | undefined {
   let node: unknown = root;
   for (const step of reference.split("/").slice(1)) {
@@ -65,7 +65,7 @@ export function referencedSchema(root: JsonSchema, reference: string): JsonSchem
   return reference.startsWith("#") && isObject(node) ? node : undefined;
 }
 
-/** A schema is looked at once, so that references in a circle end. */
+/** Each schema is read once, so that circular references end. */
 function placeOf(root: JsonSchema, first: readonly unknown[]): SchemaPlace {
   const schemas = new Set<JsonSchema>();
   let isUnknown = false;
@@ -82,7 +82,7 @@ function placeOf(root: JsonSchema, first: readonly unknown[]): SchemaPlace {
   return { root, schemas: [...schemas], isUnknown };
 }
 
-/** The schemas that a schema combines, each of which speaks of the same value. */
+/** Returns the schemas that a schema combines, which all describe the same value. */
 export function rulesOf(schema: JsonSchema): unknown[] {
   const lists = ["allOf", "anyOf", "oneOf"].flatMap((keyword) => {
     const rules = schema[keyword];
@@ -92,7 +92,7 @@ export function rulesOf(schema: JsonSchema): unknown[] {
   return [...lists, ...dependent, schema.if, schema.then, schema.else, schema.not];
 }
 
-/** Patterns are not matched, as masking does not: what is behind one counts for every name. */
+/** Patterns are not matched, as in masking: their schemas apply to every name. */
 function propertyAt(name: string): (schema: JsonSchema) => unknown[] {
   return ({ properties, patternProperties, additionalProperties, unevaluatedProperties }) => {
     const own = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;

@@ -5,13 +5,13 @@ import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parseLinearRegExp } from "../schema/linear-reg-exp.ts";
 
-/** What one file of a tenant's definition may take: it is checked, compiled and kept by nodes that others share. */
+/** Maximum bytes of a file in a tenant's definition. Shared nodes check, compile and keep it. */
 const bytesMax = 65_536;
 const depthMax = 32;
 
-/** Refuses a file that is too large or too deep to be looked at further. */
+/** Refuses a file that is too large or too deep for further checks. */
 export function checkTenantSize(file: DefinitionFile): void {
-  // Depth first: writing a value as JSON takes a frame of the stack a level.
+  // Depth first, because writing a value as JSON needs a stack frame per level.
   if (depthOf(file.value) > depthMax) {
     file.fault([], `is nested deeper than ${depthMax} levels`, "flatten it");
     return;
@@ -21,11 +21,11 @@ export function checkTenantSize(file: DefinitionFile): void {
   else checkTexts(file);
 }
 
-/** Control characters, but the tab and line breaks that texts may have. */
+/** Control characters, except the tab and line breaks allowed in texts. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds them.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/;
 
-/** Refuses characters that no app is sent and no database keeps, in any text and any name. Records every fault, up to 100. */
+/** Refuses characters that apps and the database do not accept, in any text or name. Records every fault, up to 100. */
 function checkTexts(file: DefinitionFile): void {
   visitTexts(file.value, [], (text, path, isName) => {
     if (file.faults.length >= 100) return;
@@ -40,12 +40,12 @@ function checkTexts(file: DefinitionFile): void {
   });
 }
 
-/** A fault's place is sent to the caller as text, which must be well-formed. */
+/** A fault's place is sent to the caller as text, which must be well formed. */
 function shownStep(step: string | number): string | number {
   return typeof step === "number" ? step : step.toWellFormed().replaceAll(new RegExp(control, "g"), "\u{fffd}");
 }
 
-/** Counts by levels, so that depth costs no stack. */
+/** Counts level by level, so that depth needs no stack. */
 function depthOf(value: unknown): number {
   let level: unknown[] = [value];
   let depth = 0;
@@ -55,7 +55,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** The rules that hold for a tenant's definition beyond those of shared ones. Records every fault. */
+/** Checks the additional rules for a tenant's definition. Records every fault. */
 export function checkTenantDefinition(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   if (file.file === "toolkit") checkTenantToolkit(file, document);
@@ -66,7 +66,7 @@ export function checkTenantDefinition(file: DefinitionFile): void {
       "remove the tool: inbound paths belong to the deployment",
     );
   }
-  // Keys that are bound to other classes use the tool by this word alone.
+  // Keys scoped to other classes can use the tool because of this declaration alone.
   if (isObject(document.request) && document.request.method === "DELETE" && document.class === "write") {
     file.fault(
       ["class"],
@@ -118,11 +118,11 @@ function visitTexts(value: unknown, path: FaultPath, visit: Visit): void {
   }
 }
 
-/** Keywords that hold a schema by name, and keywords that hold plain values. */
+/** Keywords with schemas by name, and keywords with plain values. */
 const schemaMaps = new Set(["properties", "patternProperties", "dependentSchemas"]);
 const plainValues = new Set(["const", "default", "enum", "examples", "required", "dependentRequired"]);
 
-/** Keeps validation linear in the schema times the value, whatever a tenant writes. Looks into every rule. */
+/** Keeps validation linear in schema size times value size for any tenant schema. Checks every rule. */
 function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown): void {
   if (Array.isArray(node)) {
     node.forEach((child, index) => {
@@ -133,7 +133,7 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
   checkKeywords(file, path, node);
   for (const [keyword, child] of Object.entries(node)) {
     if (plainValues.has(keyword)) continue;
-    // Names are no keywords: a property may be called "properties", or "$ref".
+    // Names are not keywords: a property may be called "properties" or "$ref".
     if (schemaMaps.has(keyword) && isObject(child)) {
       for (const [name, schema] of Object.entries(child)) checkTenantSchema(file, [...path, keyword, name], schema);
     } else if (!keyword.startsWith("$")) {
@@ -143,7 +143,7 @@ function checkTenantSchema(file: DefinitionFile, path: FaultPath, node: unknown)
 }
 
 function checkKeywords(file: DefinitionFile, path: FaultPath, node: JsonSchema): void {
-  // References make a schema that never ends; identifiers and anchors are of no use without them.
+  // References can make a schema endless; identifiers and anchors are useless without them.
   for (const keyword of Object.keys(node).filter((name) => name.startsWith("$") && name !== "$comment")) {
     file.fault([...path, keyword], "stands in a private definition", "write the schema out where it is used");
   }
@@ -166,7 +166,7 @@ function checkPattern(file: DefinitionFile, path: FaultPath, pattern: string): v
   if ("fault" in form) file.fault(path, form.fault, "write it without look-around and back references");
 }
 
-/** Items of scalar types are found in a table; others are compared pair by pair. */
+/** Scalar items are looked up in a table; others are compared in pairs. */
 function holdsScalars({ items }: JsonSchema): boolean {
   if (!isObject(items) || items.type === undefined) return false;
   return [items.type].flat().every((type) => type !== "object" && type !== "array");

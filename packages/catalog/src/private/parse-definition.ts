@@ -13,15 +13,15 @@ import { createTenantValidators } from "../schema/json-schema.ts";
 import { patternSize } from "../schema/linear-reg-exp.ts";
 import { checkSchemaSizes, checkTenantDefinition, checkTenantSize } from "./check-tenant.ts";
 
-/** Instructions of all expressions of a definition together: some tens of milliseconds of compiling at worst. */
+/** Maximum instructions of all expressions in a definition: at worst some tens of milliseconds of compiling. */
 const sizeMax = 5_000;
 
-/** The longest expression, in characters. */
+/** Maximum characters of an expression. */
 const lengthMax = 500;
 
 /**
- * Refuses files whose regular expressions would together take long to compile, before any of them is; equal ones are compiled
- * once. The fault stands in the file that goes beyond the bound.
+ * Refuses files whose regular expressions would take long to compile in total, before compiling any. Equal ones count once. The file that
+ * exceeds the limit gets the fault.
  */
 function checkPatternCost(files: readonly DefinitionFile[]): void {
   const seen = new Set<string>();
@@ -40,7 +40,7 @@ function checkPatternCost(files: readonly DefinitionFile[]): void {
   }
 }
 
-/** Everything that may be compiled as an expression, wherever it stands. */
+/** Yields every text that may be compiled as an expression. */
 function* patternsOf(value: unknown): Generator<string> {
   if (typeof value !== "object" || value === null) return;
   for (const [key, child] of Object.entries(value)) {
@@ -51,8 +51,8 @@ function* patternsOf(value: unknown): Generator<string> {
 }
 
 /**
- * Compiles a toolkit that a project publishes: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text. Rejects with
- * DefinitionError, whose faults name `toolkit` and `tools.<tool>` as their files. Gives way to others between two files.
+ * Compiles a toolkit that a project publishes: `{"toolkit": {…}, "tools": {"<tool>": {…}}}` as JSON text. Rejects with DefinitionError,
+ * whose faults use `toolkit` and `tools.<tool>` as file names. Other work can run between two files.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);
@@ -75,8 +75,8 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
 }
 
 /**
- * Compiles a definition that passed parsePrivateToolkit when it was published. Checks again what is cheap: form, and what
- * decides where requests go and what they carry. Rejects as parsePrivateToolkit does.
+ * Compiles a stored definition that passed parsePrivateToolkit at publication. Repeats the cheap checks: form, request addresses and
+ * request content. Rejects like parsePrivateToolkit.
  */
 export async function parseKeptToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
   const files = readFiles(definitionJson);
@@ -102,7 +102,7 @@ function build(files: ToolkitFiles, ownerProjectId: ProjectId): Toolkit {
   });
 }
 
-/** What is judged of a kept definition, in steps between which others may run. */
+/** Checks a stored definition in steps, between which other work can run. */
 function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   const document = checkShape<ToolkitDocument>(toolkit, "toolkit");
   const fault = document?.baseUrl === undefined ? undefined : faultOfBaseUrl(document.baseUrl);
@@ -116,7 +116,7 @@ function* checkKept({ toolkit, tools }: ToolkitFiles): Generator<void> {
   }
 }
 
-/** The most tools of a private toolkit, and the most bytes of its text. */
+/** Maximum tools of a private toolkit, and maximum bytes of its text. */
 const toolsMax = 200;
 const bytesMax = 524_288;
 
@@ -154,7 +154,7 @@ function parse(text: string): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    // How deep a file may be nested is told of each of them.
+    // Excessive nesting is reported for each file.
     return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
   } catch (error) {
     throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");
@@ -165,7 +165,7 @@ function wholeFault(reason: string, cure: string): DefinitionError {
   return new DefinitionError([{ file: "definition", path: "", reason, cure }]);
 }
 
-/** Triggers are refused as such; held to their own rules they would ask for the webhook that is refused too. */
+/** Triggers are refused in general. Their own rules would demand the webhook, which is refused too. */
 function withoutTriggers(files: ToolkitFiles): ToolkitFiles {
   const tools = [...files.tools].filter(([, { value }]) => !isObject(value) || value.kind !== "trigger");
   return { ...files, tools: new Map(tools) };
@@ -180,7 +180,7 @@ function throwFaults(files: ToolkitFiles): void {
   if (found.length > 0) throw new DefinitionError(found);
 }
 
-/** What only the compiler refuses, such as `then` without `if`, would come to light at the first call. Records every fault. */
+/** Finds faults that only the compiler detects, such as `then` without `if`, before the first call. Records every fault. */
 function checkCompiles(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
   for (const part of ["input", "output"]) {

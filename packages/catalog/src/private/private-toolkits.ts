@@ -8,32 +8,32 @@ import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
 
-/** How long a node may serve what it knows of a project before it asks the store again: half of the promised second. */
+/** Maximum age of a node's cached view before the database is read again, milliseconds: half of the promised second. */
 const freshMs = 500;
-/** Projects whose view a node keeps; the one unused for longest goes first. */
+/** Maximum projects with a cached view; the least recently used one is dropped. */
 const projectsMax = 1000;
 
-/** What projects see of the catalog, with the toolkits they publish for themselves. */
+/** Projects' views of the catalog, including the toolkits that they publish. */
 export type CatalogViews = {
   readonly shared: CatalogView;
-  /** The shared catalog with the project's own toolkits over it; what other nodes published is at most 500 ms away. */
+  /** Returns the shared catalog overlaid with the project's own toolkits. Changes by other nodes appear within 500 ms. */
   forProject(projectId: ProjectId): Promise<CatalogView>;
-  /** Keeps a checked toolkit and shows it at once on this node. Answers, and keeps nothing, when the project has as many as it may. */
+  /** Stores a checked toolkit and shows it on this node at once. If the project is at its limit, stores nothing and returns the limit. */
   publish(projectId: ProjectId, toolkit: Toolkit, definitionJson: string): Promise<QuotaReached | undefined>;
-  /** Forgets what this node knows of a project, so that a change it made beside `publish` shows at once. */
+  /** Forgets the cached view of a project, so that a change made without `publish` appears at once. */
   forget(projectId: ProjectId): void;
-  /** Takes a toolkit away, at once on this node, and revokes the accounts connected to it. False when the project has none of that slug. */
+  /** Removes a toolkit, at once on this node, and revokes the accounts connected to it. False if the project has none with that slug. */
   remove(projectId: ProjectId, slug: string): Promise<boolean>;
 };
 
 type KnownView = { readonly version: number; readonly view: CatalogView; checkedAt: number };
 
-/** A project's compiled toolkits by slug, each with the text it was made of. */
+/** A project's compiled toolkits by slug, each with its source text. */
 type CompiledToolkits = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
 
 /**
- * Keeps the views of projects. `onBroken` hears of a kept definition that this version of the service refuses; it is left out,
- * and the project's others are served.
+ * Creates the views of projects. `onBroken`: called with a stored definition that this version refuses. It is left out, and the project's
+ * other toolkits are served.
  */
 export function createCatalogViews(options: {
   catalog: Catalog;
@@ -41,8 +41,8 @@ export function createCatalogViews(options: {
   clock: Clock;
   onBroken: (projectId: ProjectId, slug: string, error: DefinitionError) => void;
   /**
-   * Further toolkits of a project, read when its view is built; one hides what has its slug. Whoever changes them moves the
-   * project's catalog version in the same transaction, and calls `forget`.
+   * Additional toolkits of a project, read when its view is built. They hide others with the same slug. Code that changes them must advance
+   * the project's catalog version in the same transaction, and call `forget`.
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
 }): CatalogViews {
@@ -51,7 +51,7 @@ export function createCatalogViews(options: {
   const known = new LeastRecentlyUsed<ProjectId, KnownView>(projectsMax);
   const compiled = new LeastRecentlyUsed<ProjectId, CompiledToolkits>(projectsMax);
   const reading = new Map<ProjectId, Promise<KnownView>>();
-  /** Counts this node's own changes: what was read before the latest is not kept. */
+  /** Counts this node's own changes: data read before the latest one is not cached. */
   let changes = 0;
 
   const read = async (projectId: ProjectId): Promise<KnownView> => {
@@ -66,14 +66,14 @@ export function createCatalogViews(options: {
     return current;
   };
   const build = async (projectId: ProjectId, seen: number): Promise<KnownView> => {
-    // No change was ever made: there is nothing to list.
+    // Without any change, there is nothing to list.
     if (seen === 0) return { version: 0, view: shared, checkedAt: 0 };
     const { version, toolkits } = await privateToolkitsForProject(db, projectId).list();
     const own = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
     const view = own.length === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(own)));
     return { version, view, checkedAt: 0 };
   };
-  /** Compiles what changed: a toolkit takes up to a tenth of a second, and a project may have a hundred. */
+  /** Compiles only changed toolkits: one takes up to a tenth of a second, and a project may have a hundred. */
   const compile = async (projectId: ProjectId, kept: readonly { slug: string; definition: string }[]) => {
     const before = compiled.get(projectId);
     const current: [string, { definition: string; toolkit: Toolkit }][] = [];
@@ -90,7 +90,7 @@ export function createCatalogViews(options: {
     compiled.set(projectId, new Map(current));
     return current.map(([, { toolkit }]) => toolkit);
   };
-  /** Forgets what was known and what is being read: neither may hide a change this node just made. */
+  /** Forgets cached data and running reads, because both could hide a change that this node just made. */
   const forget = (projectId: ProjectId) => {
     changes++;
     known.delete(projectId);
@@ -139,12 +139,12 @@ function catalogOf(toolkits: readonly Toolkit[]): Catalog {
   };
 }
 
-/** The view of a catalog. */
+/** Returns the view of a catalog. */
 function viewOf(catalog: Catalog): CatalogView {
   return { ...catalog, messages: indexMessages(catalog) };
 }
 
-/** A catalog with a project's own toolkits over it: one of the same slug hides the shared toolkit and all of its tools. */
+/** Returns a catalog overlaid with a project's own toolkits. A toolkit with the same slug hides the shared one and all of its tools. */
 function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
   if (own.toolkits.size === 0) return shared;
   const tools = [...shared.tools].filter(([, tool]) => !own.toolkits.has(tool.toolkitSlug));
@@ -154,7 +154,7 @@ function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
   };
 }
 
-/** A later entry of the same slug wins. */
+/** Later entries with the same slug win. */
 function bySlug<T>(entries: readonly (readonly [string, T])[]): ReadonlyMap<string, T> {
   return new Map([...new Map(entries)].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -2,7 +2,7 @@ import type { ToolkitSource } from "@svc/testing/catalog";
 
 type Changes = { readonly slug?: string; readonly toolkit?: object; readonly tool?: object; readonly input?: object };
 
-/** A definition that a project may publish, with one tool, as plain values that a test may change or damage. */
+/** Returns a definition that a project may publish, with one tool, as plain values that a test may change or damage. */
 export function privateSource({ slug = "shop", toolkit, tool, input }: Changes = {}) {
   return {
     toolkit: {
@@ -35,12 +35,12 @@ export function privateSource({ slug = "shop", toolkit, tool, input }: Changes =
   };
 }
 
-/** The JSON text of `privateSource`, as PublishToolkit takes it. */
+/** Returns the JSON text of `privateSource` for PublishToolkit. */
 export function privateDefinition(changes: Changes = {}): string {
   return JSON.stringify(privateSource(changes));
 }
 
-/** `privateSource` for the shared catalog: there the same definition stands in files. */
+/** Returns `privateSource` for the shared catalog, where the same definition consists of files. */
 export function sharedSource(changes: Changes = {}): ToolkitSource {
   return privateSource(changes) as unknown as ToolkitSource;
 }

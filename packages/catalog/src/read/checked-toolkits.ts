@@ -6,12 +6,12 @@ import { filesOf, readDefinitions } from "./read-definitions.ts";
 
 const shippedFolder = fileURLToPath(new URL("../../../../toolkits", import.meta.url));
 
-/** The file of the digests: by toolkit, those of the definitions that this version ships with and whose check found no fault. */
+/** File with the digests of this version's own definitions that passed all checks, by toolkit. */
 export const checkedFile: string = `${shippedFolder}/checked.json`;
 
 /**
- * Digests of toolkits that need no check at a start, a third of which it is: they are, byte for byte, what was checked when this version
- * was made. Empty where the file cannot be read: then everything is checked.
+ * Returns digests of toolkits that a start need not check, because they were checked byte for byte when this version was built. Checking
+ * takes a third of a start. Empty if the file cannot be read; then everything is checked.
  */
 export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
   try {
@@ -22,7 +22,7 @@ export async function readCheckedToolkits(): Promise<ReadonlySet<string>> {
   }
 }
 
-/** What the file is to hold: checks all that the service ships with. Rejects with DefinitionError. */
+/** Checks all definitions of the service and returns the content of that file. Rejects with DefinitionError. */
 export async function checkShippedToolkits(): Promise<string> {
   const { toolkits } = await readDefinitions([shippedFolder]);
   for (const files of toolkits) checkDefinitions(files);

@@ -1,10 +1,10 @@
 import { formatValue, isExactDouble } from "@svc/core";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 
-/** Where in a file a fault lies: keys and list indexes from its root. */
+/** Position of a fault in a file: keys and list indexes from its root. */
 export type FaultPath = readonly (string | number)[];
 
-/** One thing wrong with a definition or deployment file, and what would be right. `line` counts from 1. */
+/** A fault of a definition or deployment file, and the correction. `line` counts from 1. */
 export type FileFault = {
   readonly file: string;
   readonly line?: number;
@@ -13,7 +13,7 @@ export type FileFault = {
   readonly cure: string;
 };
 
-/** Definitions that cannot be served. `faults` holds everything that was wrong, in file order; the message lists it. */
+/** Definitions that cannot be served. `faults` holds every fault in file order; the message lists them. */
 export class DefinitionError extends Error {
   readonly faults: readonly FileFault[];
 
@@ -25,16 +25,16 @@ export class DefinitionError extends Error {
   }
 }
 
-/** One fault as a line: where, what, and what would be right. */
+/** Returns a fault as a line: the place, the reason and the correction. */
 export function definitionFaultText({ file, line, path, reason, cure }: FileFault): string {
   const place = line === undefined ? file : `${file}:${line}`;
   return `${place}${path === "" ? "" : ` ${path}`}: ${reason}; ${cure}`;
 }
 
-/** The line (from 1) on which a path, or the longest part of it that exists, stands; undefined outside files. */
+/** Returns the line, from 1, of a path or of its longest existing part; undefined outside files. */
 export type LineOf = (path: FaultPath) => number | undefined;
 
-/** A definition under check: its parsed value, and the faults found so far. `fault` adds one. */
+/** A definition during its checks: its parsed value and the faults so far. `fault` adds one. */
 export type DefinitionFile = {
   readonly file: string;
   readonly value: unknown;
@@ -43,7 +43,7 @@ export type DefinitionFile = {
   fault(path: FaultPath, reason: string, cure: string): void;
 };
 
-/** A definition that is not read from YAML, or is read already. */
+/** Creates a definition that is not YAML, or is already parsed. */
 export function createDefinitionFile(
   file: string,
   value: unknown,
@@ -62,7 +62,7 @@ export function createDefinitionFile(
   };
 }
 
-/** Parses one YAML text. What is not YAML is among the file's faults, and its value is then undefined. */
+/** Parses a YAML text. If it is not YAML, the file gets a fault and its value is undefined. */
 export function parseDefinitionFile(file: string, text: string): DefinitionFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -82,15 +82,15 @@ export function parseDefinitionFile(file: string, text: string): DefinitionFile 
   return createDefinitionFile(file, document.toJS({ maxAliasCount: 100 }), lineFinder(document, lines));
 }
 
-/** What is to be written in place of a number that no double is. */
+/** Correction for a number that no double represents exactly. */
 export const inexactCure = "write a number of fewer digits, or a text";
 
-/** Nearly no file has as many digits, and to look at every value of hundreds of files takes a while. */
+/** Almost no file has that many digits, and checking every value of hundreds of files takes long. */
 const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/;
 
 const decimalForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Numbers that would be read as others. */
+/** Finds numbers that would be read with another value. */
 function inexactNumbers(document: Document, lines: LineCounter): { line: number; reason: string; cure: string }[] {
   const found: { line: number; reason: string; cure: string }[] = [];
   visit(document, {
@@ -104,7 +104,7 @@ function inexactNumbers(document: Document, lines: LineCounter): { line: number;
   return found;
 }
 
-/** One YAML text whose value is known already. It is parsed once a line is asked for. */
+/** Creates the file of a YAML text with a known value. The text is parsed when a line is needed. */
 export function readDefinitionFile(file: string, text: string, value: unknown): DefinitionFile {
   let lineOf: LineOf | undefined;
   return createDefinitionFile(file, value, (path) => {
@@ -126,7 +126,7 @@ function lineFinder(document: Document.Parsed, lines: LineCounter): LineOf {
   };
 }
 
-/** What stands for a path: the key that a value is written under, where it has one, for the value may begin lines below. */
+/** Returns the node of a path: the key of a value if it has one, because the value may start some lines below. */
 function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
   const last = path.at(-1);
   if (last === undefined) return document.contents;
@@ -137,7 +137,7 @@ function nodeAt(document: Document.Parsed, path: FaultPath): unknown {
   return pair?.key ?? document.getIn(path, true);
 }
 
-/** A file that cannot be read or parsed at all: nothing but faults. */
+/** Returns a file that cannot be read or parsed, with faults only. */
 export function brokenFile(
   file: string,
   faults: readonly { line?: number; reason: string; cure: string }[],
@@ -146,7 +146,7 @@ export function brokenFile(
   return createDefinitionFile(file, undefined, undefined, found);
 }
 
-/** Writes a path as people do: `input.properties.id`, `intents[2]`. */
+/** Writes a path in readable form: `input.properties.id`, `intents[2]`. */
 function formatPath(path: FaultPath): string {
   let text = "";
   for (const step of path) {

@@ -1,23 +1,23 @@
-/** What a call may change. Destructive calls are held until they carry `confirm: true`. */
+/** Effect of a call. Destructive calls need confirmation with `confirm: true`. */
 export type AccessClass = "read" | "write" | "destructive";
 
-/** A JSON Schema as a definition holds it. */
+/** A JSON Schema in a definition. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Conditions of one part of a post: a value, or several of which one must equal. */
+/** Conditions for one part of a post: a value, or several of which one must be equal. */
 export type ConditionsDocument = Readonly<Record<string, ConditionValue | readonly ConditionValue[]>>;
 
-/** What a field of a post is compared with. */
+/** Value for comparison with a field of a post. */
 export type ConditionValue = string | number | boolean | null;
 
-/** A match rule as written: every named value must equal or be among. */
+/** A match rule in a file: every named value must be equal to, or among, the given ones. */
 export type MatchDocument = {
   readonly headers?: ConditionsDocument;
   readonly query?: ConditionsDocument;
   readonly body?: ConditionsDocument;
 };
 
-/** One entry of a toolkit's `auth`, as schemas/toolkit.schema.json has it. */
+/** An entry of a toolkit's `auth`, by schemas/toolkit.schema.json. */
 export type AuthDocument =
   | { type: "oauth2"; authorizeUrl: string; tokenUrl: string; defaultScopes: string[]; refresh: boolean }
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
@@ -25,14 +25,14 @@ export type AuthDocument =
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };
 
-/** A toolkit's `webhook`, as schemas/toolkit.schema.json has it. */
+/** A toolkit's `webhook`, by schemas/toolkit.schema.json. */
 export type WebhookDocument = { readonly secretEnv: string; readonly ignore?: readonly MatchDocument[] } & (
   | { scheme: "hmac_sha256"; header: string; encoding: "hex" | "base64"; prefix?: string }
   | { scheme: "slack_v0" }
   | { scheme: "token_query"; parameter: string }
 );
 
-/** A `sayings.yaml`: what people say who want a tool, by its name. */
+/** A `sayings.yaml`: example phrases by tool name. */
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;
 
 /** A `toolkit.yaml` that satisfies schemas/toolkit.schema.json. */
@@ -51,7 +51,7 @@ export type ToolkitDocument = {
   readonly webhook?: WebhookDocument;
 };
 
-/** The HTTP call of an action, as schemas/tool.schema.json has it. Strings are templates. */
+/** HTTP call of an action, by schemas/tool.schema.json. Strings are templates. */
 type RequestDocument = {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -60,7 +60,7 @@ type RequestDocument = {
   readonly body?: unknown;
 };
 
-/** How an action's answer is read, as schemas/tool.schema.json has it. */
+/** How an action's answer is read, by schemas/tool.schema.json. */
 type ResponseDocument = {
   readonly unwrap?: string;
   readonly under?: string;
@@ -69,9 +69,9 @@ type ResponseDocument = {
 };
 
 /**
- * How the next page of a list is asked for: argument `arg` takes what stands at `from`, or of the link there its parameter `query`;
- * without `from` it counts, from `start` on, pages or, `by` rows, rows. `size`: the argument that says how many rows a page has. `more`:
- * the boolean that is false on the last page.
+ * How the next page of a list is requested. Argument `arg` gets the value at `from`, or parameter `query` of the link there. Without `from`
+ * it counts pages or, `by` rows, rows, starting at `start`. `size`: argument for the rows per page. `more`: boolean that is false on the
+ * last page.
  */
 export type PagingDocument = {
   readonly arg: string;
@@ -84,10 +84,10 @@ export type PagingDocument = {
 };
 
 /**
- * Where a poll of a list goes on. `seen`: every poll walks all pages, and compares ids. `after`: argument `arg` takes the greatest `from`
- * of the rows, less `overlap` where that is a time, or plus `step`; without `from` the time of the poll. `newest`: with `args` the newest
- * rows come first, and a poll ends at a page without an unknown id. `token`: `arg` takes what stood at `from` in the answer before, as long
- * as `more` is true.
+ * How a poll of a list continues. `seen`: every poll reads all pages and compares ids. `after`: argument `arg` gets the greatest `from` of
+ * the rows, minus `overlap` if it is a time, or plus `step`; without `from`, the time of the poll. `newest`: with `args` the newest rows
+ * come first, and a poll ends at a page without unknown ids. `token`: `arg` gets the value at `from` in the previous answer, while `more`
+ * is true.
  */
 export type PollCursorDocument = {
   readonly kind: "seen" | "after" | "newest" | "token";
@@ -100,9 +100,8 @@ export type PollCursorDocument = {
 };
 
 /**
- * How new rows of a list are found: where its `rows` stand in the output, what is the `id` of each, and where a poll goes on. `changed`:
- * the cursor of a poll for rows that changed, where that is another one. `size`: of a list of one page, the argument that says how many
- * rows it answers at most.
+ * How new rows of a list are found: `rows` is their path in the output, `id` the id of each, and a cursor continues the poll. `changed`:
+ * the cursor for changed rows, if it differs. `size`: for a list of one page, the argument for its maximum rows.
  */
 export type PollDocument = {
   readonly rows: string;

@@ -11,8 +11,8 @@ import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, T
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
- * Loads every toolkit of the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files.
- * A webhook's audience is what the deployment says, else `audience`; without that it is `accounts` with a deployment, else `projects`.
+ * Loads every toolkit of the folders (SVC_TOOLKITS). Rejects with DefinitionError, which lists all faults of all files. A webhook's
+ * audience is the deployment's, otherwise `audience`. Without both it is `accounts` with a deployment, otherwise `projects`.
  */
 export async function loadCatalog(options: {
   folders: readonly string[];
@@ -27,7 +27,7 @@ export async function loadCatalog(options: {
   return createCatalog(toolkits, { deployment, audience, others: unreadable, checked });
 }
 
-/** Checks and compiles definitions that were read. Throws DefinitionError, also for faults that `others` bring along. */
+/** Checks and compiles definitions. Throws DefinitionError, also for the faults in `others`. */
 export function createCatalog(
   toolkits: readonly ToolkitFiles[],
   { deployment, audience, others = [], checked = new Set() }: CatalogOptions,
@@ -44,16 +44,16 @@ export function createCatalog(
   return build(overlaid, deployment, audience);
 }
 
-/** What a catalog is made with. `audience` is that of webhooks of which the deployment says nothing. */
+/** Options of a catalog. `audience`: for webhooks without one in the deployment. */
 export type CatalogOptions = {
   deployment: Deployment | undefined;
   audience: Audience;
   others?: readonly DefinitionFile[];
-  /** Digests of toolkits that were checked before, whose check is left out. */
+  /** Digests of toolkits that were checked before and need no check. */
   checked?: ReadonlySet<string>;
 };
 
-/** Compiles files that have no fault. */
+/** Compiles files without faults. */
 function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
   const toolkits = files.map(({ folder, toolkit, tools, sayings }) => {
     const documents = {
@@ -78,7 +78,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   const tools = [...files.tools].map(([name, file]) => {
     return [name, overlayDefinition(file, patches.tools?.[name], deployment.file)] as const;
   });
-  // Of no digest any more: it is another definition.
+  // Without a digest, because the overlay changes the definition.
   return {
     folder: files.folder,
     toolkit: overlayDefinition(files.toolkit, patches.toolkit, deployment.file),
@@ -87,7 +87,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   };
 }
 
-/** Every toolkit and tool that a deployment names exists. */
+/** Checks that every toolkit and tool named in a deployment exists. */
 function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): DefinitionFile {
   const file = createDefinitionFile(deployment.file, undefined, deployment.lineOf);
   for (const [slug, bindings] of deployment.toolkits) {
@@ -107,7 +107,7 @@ function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): Def
   return file;
 }
 
-/** What the host of a deployment takes is there at every call: account variables, and arguments with a pattern. */
+/** Checks that every call has the values of the deployment's host: account variables, and arguments with a pattern. */
 function checkHost(
   file: DefinitionFile,
   bindings: ToolkitDeploymentDocument,
@@ -136,7 +136,7 @@ function takesHost(tool: unknown, name: string): boolean {
   return isObject(argument) && typeof argument.pattern === "string" && (isGiven || argument.default !== undefined);
 }
 
-/** A definition with a deployment's overlay over it (RFC 7396); its faults name both files. */
+/** Returns a definition with a deployment's overlay (RFC 7396). Its faults name both files. */
 export function overlayDefinition(
   file: DefinitionFile,
   patch: object | undefined,
@@ -150,20 +150,20 @@ export function overlayDefinition(
 }
 
 /**
- * An overlay that takes an argument or a field away from a list, and says nothing of its paging, takes that away as well where it went
- * by what is gone: overlays are older than paging.
+ * Removes paging that refers to an argument or field that an overlay removed, if the overlay says nothing about paging: overlays existed
+ * before paging.
  */
 function withSoundPaging(definition: unknown): unknown {
   if (!isObject(definition) || !isObject(definition.paging)) return definition;
   const { paging, ...others } = definition;
   const { arg, from, more } = paging as { readonly [name: string]: unknown };
   const hasForm = [arg, from ?? "", more ?? ""].every((text) => typeof text === "string");
-  // What has not its form is left to the check that says so.
+  // Malformed parts are left to the check that reports them.
   if (!hasForm || !isObject(definition.input) || !isObject(definition.output)) return definition;
   return faultsOfPaging(definition).length === 0 ? definition : others;
 }
 
-/** The same of how its new rows are found. */
+/** Does the same for polls. */
 function withSoundPoll(definition: unknown): unknown {
   if (!isObject(definition) || definition.poll === undefined) return definition;
   const { poll, ...others } = definition;
@@ -173,7 +173,7 @@ function withSoundPoll(definition: unknown): unknown {
   return faultsOfPoll({ poll, class: access, input, output }).length === 0 ? definition : others;
 }
 
-/** Applies a JSON Merge Patch (RFC 7396) to a JSON value; neither is changed. */
+/** Applies a JSON Merge Patch (RFC 7396) to a JSON value, without changing either. */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(isObject(target) ? Object.entries(target) : []);
@@ -184,7 +184,7 @@ function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged);
 }
 
-/** A slug is served once, whichever folder it comes from. */
+/** Checks that each slug occurs once in all folders. */
 function checkDistinct(toolkits: readonly ToolkitFiles[]): void {
   const first = new Map<string, string>();
   for (const { folder, toolkit } of toolkits) {

@@ -5,22 +5,22 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "@svc/core";
 
-/** What YAML texts say, kept from one start to the next: reading 626 of them is a quarter of a start. */
+/** Parsed YAML texts, kept between starts: parsing 626 of them is a quarter of a start. */
 export type ParsedDefinitions = {
-  /** What a text says, in an object; undefined where it is not known. */
+  /** Returns the value of a text, in an object; undefined if it is unknown. */
   find(text: string): { readonly value: unknown } | undefined;
-  /** Notes what a text without a fault says. */
+  /** Records the value of a text without faults. */
   note(text: string, value: unknown): void;
-  /** Keeps what was found and noted since it was opened, and nothing else. Never rejects: without it the next start is as long. */
+  /** Stores the values that were used since opening, and no others. Never rejects: without it, the next start takes as long. */
   save(): Promise<void>;
 };
 
-/** To be raised when the same text is to become something else. */
+/** Format version. Increase it when the same text is parsed differently. */
 const format = 1;
 
 /**
- * What was kept of the definitions of these folders, beside what Node keeps of the code that it compiled, which is trusted as much.
- * Empty where Node keeps none, or nothing can be read.
+ * Opens the cache of these folders' definitions. It is stored next to Node's compile cache and trusted like it. Empty if Node has no cache
+ * or it cannot be read.
  */
 export async function openParsedDefinitions(
   folders: readonly string[],
@@ -65,9 +65,9 @@ async function readKept(file: string): Promise<Readonly<Record<string, unknown>>
   }
 }
 
-/** Under another name first: two nodes may start at once. */
+/** Written under another name first, because two nodes may start at once. */
 async function write(file: string, used: Readonly<Record<string, unknown>>): Promise<void> {
-  // YAML has numbers that JSON has not.
+  // YAML has numbers that JSON does not have.
   const exact = Object.entries(used).filter(([, value]) =>
     isDeepStrictEqual(value, JSON.parse(JSON.stringify(value) ?? "null")),
   );
@@ -76,6 +76,6 @@ async function write(file: string, used: Readonly<Record<string, unknown>>): Pro
     await writeFile(unfinished, JSON.stringify(Object.fromEntries(exact)), { mode: 0o600 });
     await rename(unfinished, file);
   } catch {
-    // The folder may not be written to: everything is read again.
+    // If the folder is not writable, everything is parsed again.
   }
 }

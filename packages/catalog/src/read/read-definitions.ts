@@ -5,28 +5,28 @@ import { requireText } from "@svc/core";
 import { brokenFile, type DefinitionFile, parseDefinitionFile, readDefinitionFile } from "./definition-file.ts";
 import { openParsedDefinitions, type ParsedDefinitions } from "./parsed-definitions.ts";
 
-/** One toolkit's files as they are on disk. `folder` is the name of its folder, `tools` is keyed by file name without .yaml. */
+/** Files of a toolkit on disk. `folder`: name of its folder. `tools`: by file name without .yaml. */
 export type ToolkitFiles = {
   readonly folder: string;
   readonly toolkit: DefinitionFile;
   readonly tools: ReadonlyMap<string, DefinitionFile>;
-  /** What people say who want its tools; absent where the folder has no sayings.yaml. */
+  /** Example phrases for its tools; absent if the folder has no sayings.yaml. */
   readonly sayings?: DefinitionFile | undefined;
-  /** Of its texts; absent where one could not be read, or the definitions are not what the texts say. */
+  /** Digest of its texts; absent if one could not be read, or the definitions differ from the texts. */
   readonly digest?: string | undefined;
 };
 
-/** All files of a toolkit. */
+/** Returns all files of a toolkit. */
 export function filesOf({ toolkit, tools, sayings }: ToolkitFiles): readonly DefinitionFile[] {
   return [toolkit, ...tools.values(), ...(sayings === undefined ? [] : [sayings])];
 }
 
-/** Files open at one time: enough to keep the disk busy, far below any limit on descriptors. */
+/** Maximum open files: enough to keep the disk busy, far below any limit of descriptors. */
 const openFilesMax = 64;
 
 /**
- * Reads every toolkit of the definition folders, ordered by folder, then name. Never rejects: what is missing or unreadable is
- * a fault of its file. `unreadable` holds the folders that cannot be listed.
+ * Reads every toolkit of the definition folders, ordered by folder, then name. Never rejects: a missing or unreadable file gets a fault.
+ * `unreadable`: folders that cannot be listed.
  */
 export async function readDefinitions(
   folders: readonly string[],
@@ -52,7 +52,7 @@ export async function readDefinitions(
   return { toolkits: all, unreadable };
 }
 
-/** `text` is absent where it could not be read. */
+/** `text` is absent if it could not be read. */
 type ReadFile = { readonly definition: DefinitionFile; readonly text?: string };
 type Read = (file: string) => Promise<ReadFile>;
 
@@ -84,7 +84,7 @@ async function readToolkit(parent: string, folder: string, read: Read): Promise<
   };
 }
 
-/** The only file of a toolkit that may be missing. */
+/** This is the only optional file of a toolkit. */
 async function readExamplePhrases(path: string, read: Read): Promise<ReadFile | undefined> {
   const entries = await listFolder(path);
   return entries?.some(({ name }) => name === "sayings.yaml") ? read(join(path, "sayings.yaml")) : undefined;
@@ -99,18 +99,18 @@ function digestOf(folder: string, files: readonly (readonly [string, ReadFile])[
   return whole.digest("base64url");
 }
 
-/** Entries by name, hidden ones left out; undefined when the folder cannot be listed. */
+/** Returns entries by name, without hidden ones; undefined if the folder cannot be listed. */
 async function listFolder(folder: string) {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter(({ name }) => !name.startsWith(".")).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // Whatever the reason, the cure is the same: the caller names the folder.
+    // The correction is the same for every reason: the caller names the folder.
     return undefined;
   }
 }
 
-/** Reads and parses files, a bounded number at one time. */
+/** Reads and parses files, a limited number at once. */
 function createReader(parsed: ParsedDefinitions): Read {
   let open = 0;
   const waiting: (() => void)[] = [];

@@ -4,14 +4,14 @@ import type { JsonSchema } from "../read/documents.ts";
 import { applyDefaults } from "./formats.ts";
 import type { SchemaValidator } from "./json-schema.ts";
 
-/** Returns a value as its schema has it filled in: without the nulls that mean "absent", and with its defaults. */
+/** Returns a value without nulls that mean "absent", and with its schema's defaults. */
 export function fillInput(schema: JsonSchema, given: unknown): unknown {
   return applyDefaults(schema, withoutOptionalNulls(schema, given));
 }
 
 /**
- * Fills a value in, and judges it then: what its schema says of several properties may be about one that is left at its default. Where
- * a default alone is what is wrong, since it stands against something that was given, the value counts without defaults.
+ * Fills in a value and then validates it, because a schema's rules between properties may concern a default. If only a default is wrong,
+ * because it contradicts a given value, the value counts without defaults.
  */
 export function fitInput(
   schema: JsonSchema,
@@ -24,7 +24,7 @@ export function fitInput(
   if (faults.length === 0) return { value, faults };
   const ownFaults = validate(own);
   if (ownFaults.length === 0) return { value: own, faults: [] };
-  // The meant name is found in the input without defaults: with them, that name is present and does not count as missing.
+  // The probable name is searched in the input without defaults. With them, that name is present and does not count as missing.
   const unknown = ownFaults.filter(({ property, missing }) => property !== undefined && missing === undefined);
   const isSame = (a: SchemaFault) => (b: SchemaFault) => a.pointer === b.pointer && a.property === b.property;
   return { value, faults: faults.map((fault) => unknown.find(isSame(fault)) ?? fault) };

@@ -4,8 +4,8 @@ import formats from "ajv-formats";
 import type { JsonSchema } from "../read/documents.ts";
 
 /**
- * The longest text, in characters, that may have a format. The expressions behind these were read one by one: each takes time
- * linear in the text. That of ajv-formats' `url` does not, nor is its `byte` bounded; both are our own below, as is `date-time`.
+ * Maximum characters of a text for each format. Each expression used here was reviewed and takes linear time. The `url` of ajv-formats does
+ * not, and its `byte` has no limit; both are replaced below, as is `date-time`.
  */
 const textFormats: Readonly<Record<string, number>> = {
   date: 100,
@@ -27,10 +27,10 @@ const textFormats: Readonly<Record<string, number>> = {
   "relative-json-pointer": 65_536,
 };
 
-/** Formats that say nothing of a text, and those of numbers. */
+/** Formats that do not restrict texts, and formats of numbers. */
 const plainFormats = ["int32", "int64", "float", "double", "password", "binary"] as const;
 
-/** Adds the formats that schemas may name. */
+/** Adds the formats that schemas may use. */
 export function addFormats(ajv: Ajv2020): void {
   for (const [name, lengthMax] of Object.entries(textFormats)) {
     const test = testOf(name as Parameters<typeof formats.default.get>[0]);
@@ -41,12 +41,12 @@ export function addFormats(ajv: Ajv2020): void {
     "url",
     (text: string) => text.length <= 65_536 && /^(?:https?|ftp):\/\/[^\s/\\]\S*$/i.test(text) && URL.canParse(text),
   );
-  // That of ajv-formats takes a space for the T, the year 0 and a leap second of any day.
+  // The one of ajv-formats accepts a space instead of the T, the year 0 and a leap second on any day.
   ajv.addFormat("date-time", (text: string) => readTime(text) !== undefined);
   ajv.addFormat("byte", (text: string) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text));
 }
 
-/** Whether `format` may stand in a schema. */
+/** True if a schema may use the format. */
 export function isKnownFormat(format: string): boolean {
   return (
     Object.hasOwn(textFormats, format) ||
@@ -55,7 +55,7 @@ export function isKnownFormat(format: string): boolean {
   );
 }
 
-/** What ajv-formats tests a text with: an expression, a function, or an object that holds one of them. */
+/** Returns the test of an ajv-formats format: an expression, a function, or an object with one of them. */
 function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string) => boolean {
   const format = formats.default.get(name);
   const definition = typeof format === "object" && "validate" in format ? format.validate : format;
@@ -65,8 +65,8 @@ function testOf(name: Parameters<typeof formats.default.get>[0]): (text: string)
 }
 
 /**
- * A copy of arguments in which every absent property that declares a default has it, also inside objects and lists that are
- * given. Values that do not have the declared form are left as they are, for validation to name.
+ * Returns a copy of arguments with the declared default of every absent property, also inside given objects and lists. Malformed values
+ * stay unchanged for validation to report.
  */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   if (isObject(value) && isObject(schema.properties)) return applyToObject(schema.properties, value);
@@ -84,6 +84,6 @@ function applyToObject(properties: JsonSchema, value: JsonSchema): JsonSchema {
     if (Object.hasOwn(value, name)) filled.set(name, applyDefaults(property, value[name]));
     else if (property.default !== undefined) filled.set(name, applyDefaults(property, property.default));
   }
-  // Not by assignment: a property may be named __proto__.
+  // Object.fromEntries, because a property may be named __proto__.
   return Object.fromEntries(filled);
 }

@@ -8,12 +8,12 @@ import { isJudgedWithin, schemaSize, schemaSizeMax } from "./judging-cost.ts";
 import { createMeteredRegExps, type MeteredRegExps, PatternStepsError } from "./linear-reg-exp.ts";
 import { addMultipleOf, withExactNumbers } from "./multiple-of.ts";
 
-/** Faults after which no further item is looked at: 100 are told. */
+/** Maximum faults before further items are skipped; 100 are reported. */
 const errorsMax = 1_000;
-/** The same inside a choice or condition, where faults need not be ones of the value. */
+/** The same inside a choice or condition, where faults may not be the value's. */
 const triedErrorsMax = 20_000;
 
-/** Thrown by compiled code when a choice or condition gathered too many faults to go on. */
+/** Thrown by compiled code if a choice or condition collected too many faults. */
 const tooManyTried = "too many faults in a choice";
 
 /** Variables of compiled code: the faults so far, and their number. */
@@ -22,8 +22,8 @@ const [errors, errorCount] = [new Name("vErrors"), new Name("errors")];
 const keyword = "x-error-limit";
 
 /**
- * Adds the keyword that withErrorLimit writes into schemas. Where it stands, compiled code throws once it has gathered enough: the
- * list of the faults of the value, or tooManyTried. The compiler itself has no limit, and each fault is an object.
+ * Adds the keyword that withErrorLimit writes into schemas. There, compiled code throws after enough faults: the value's list of faults, or
+ * tooManyTried. The compiler itself has no limit, and each fault is an object.
  */
 function addErrorLimit(ajv: Ajv2020): void {
   ajv.addKeyword({
@@ -50,7 +50,7 @@ const ruleKeywords = ["not", "if", "then", "else"];
 const listKeywords = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const mapKeywords = ["properties", "$defs", "dependentSchemas"];
 
-/** A copy of a schema that looks at the limit at every item of a list and every value of an open object. */
+/** Returns a copy of a schema that checks the limit at every item of a list and every value of an open object. */
 function withErrorLimit(schema: JsonSchema): JsonSchema {
   const copy: Record<string, unknown> = { ...schema };
   for (const name of itemKeywords) if (isObject(copy[name])) copy[name] = limited(copy[name]);
@@ -76,35 +76,35 @@ function ofMap(schemas: JsonSchema, change: (schema: JsonSchema) => JsonSchema):
 }
 
 /**
- * Lists the faults of a value, at most 100; empty when it satisfies the schema. Of thousands of faults those that were found first
- * are told. Bounded in memory and in the length of the answer; a tenant's in time too.
+ * Returns the faults of a value, at most 100; empty if it satisfies the schema. With more faults, the first ones found. Memory and result
+ * size are limited; for a tenant's schema, time is too.
  */
 export type SchemaValidator = (value: unknown) => readonly SchemaFault[];
 
-/** Makes validators of checked schemas. Compiling one takes about a millisecond and is put off until its first value. */
+/** Creates validators of checked schemas. Compiling takes about a millisecond and happens at the first value. */
 export type ValidatorFactory = (schema: JsonSchema) => SchemaValidator;
 
-/** Steps (judging-cost.ts) within which a tenant's schema must judge a value: about 50 ms. */
+/** Maximum steps (judging-cost.ts) for validating a value with a tenant's schema: about 50 ms. */
 const stepsMax = 1_000_000;
 
-/** `expressions`: what runs `pattern`; the platform's own engine unless given. */
+/** `expressions`: engine for `pattern`. Default: the platform's own. */
 function createAjv(expressions?: MeteredRegExps): Ajv2020 {
   const made = new Ajv2020({
-    // Also for values whose first fault were enough: code that stops at the first one nests, and takes seconds to compile.
+    // Even if the first fault would be enough: code that stops at the first one is nested and takes seconds to compile.
     allErrors: true,
     verbose: true,
     strict: true,
-    // Rules between arguments repeat neither types nor properties, which these three would demand of them.
+    // Rules between arguments do not repeat types and properties, which these three options would require.
     strictTypes: false,
     strictRequired: false,
     strictTuples: false,
-    // Schemas are checked once, at load.
+    // Schemas are checked once, when they are loaded.
     validateSchema: false,
-    // One instance compiles many schemas; keeping each of them apart by identity is enough.
+    // One instance compiles many schemas, which are distinguished by identity.
     addUsedSchema: false,
-    // A property that every object has, such as constructor, is none that was given.
+    // Inherited properties, such as constructor, do not count as given.
     ownProperties: true,
-    // Of a tenant's schema few values are judged: making the code better takes longer than running it.
+    // A tenant's schema validates few values, so optimizing the code takes longer than running it.
     ...(expressions && { code: { regExp: expressions.engine, optimize: false } }),
   });
   addFormats(made);
@@ -119,7 +119,7 @@ const ajv = createAjv();
 /** Stops at the first fault of a schema. */
 const firstOnly = new Ajv2020({ allErrors: false, verbose: true, validateFormats: false });
 
-/** What is wrong with a schema as JSON Schema 2020-12; empty when nothing is. Of a very large one the first fault only. */
+/** Returns the faults of a schema against JSON Schema 2020-12; empty if it is valid. For a very large one, only the first fault. */
 export function faultsOfSchema(schema: JsonSchema): readonly SchemaFault[] {
   if (schemaSize(schema) > schemaSizeMax) {
     return firstOnly.validateSchema(schema) === true ? [] : toFaults(firstOnly.errors);
@@ -127,7 +127,7 @@ export function faultsOfSchema(schema: JsonSchema): readonly SchemaFault[] {
   return ajv.validateSchema(schema) === true ? [] : toFaults(ajv.errors);
 }
 
-/** Validators for schemas of the deployment's own. */
+/** Creates validators for the deployment's own schemas. */
 export const createValidator: ValidatorFactory = (schema) => {
   let validate: ValidateFunction | undefined;
   return (value) => {
@@ -137,8 +137,8 @@ export const createValidator: ValidatorFactory = (schema) => {
 };
 
 /**
- * Validators for a tenant's schemas: patterns run on RE2, schema and value are bounded together, whoever wrote them, and what is
- * compiled goes when the factory goes.
+ * Creates validators for a tenant's schemas: patterns run on RE2, schema and value are limited together, and compiled code is freed with
+ * the factory.
  */
 export function createTenantValidators(): ValidatorFactory {
   let own: { readonly ajv: Ajv2020; readonly expressions: MeteredRegExps } | undefined;
@@ -170,9 +170,9 @@ function tooLarge(why: string): readonly SchemaFault[] {
   return [{ pointer: "", message: `is too large to judge ${why}` }];
 }
 
-/** What there is too much of is told once, and the rest is judged: the compiler would make a fault of each item and property. */
+/** Excess parts are reported once and the rest is validated, because the compiler would create a fault for each item and property. */
 function judge(validate: ValidateFunction, schema: JsonSchema, given: unknown): readonly SchemaFault[] {
-  // The compiler's code knows no raw numbers: one of many digits is judged by its nearest double.
+  // Compiled code does not support raw numbers, so one of many digits is validated as its nearest double.
   const value = withPlainNumbers(given);
   const { kept, faults } = withoutExcess(schema, value);
   const found = value === given ? run(validate, kept) : withExactNumbers(given, () => run(validate, kept));
@@ -187,14 +187,14 @@ function run(validate: ValidateFunction, value: unknown): readonly SchemaFault[]
     if (Array.isArray(error)) return toFaults(error);
     throw error;
   } finally {
-    // Verbose errors hold the value, and the function would hold them until its next one.
+    // Verbose errors hold the value, and the function would keep them until its next call.
     validate.errors = null;
   }
 }
 
 /**
- * The same schema with null allowed for every value below the root, as results of apps are judged: an app may answer null for
- * any field.
+ * Returns the schema with null allowed for every value below the root. It validates apps' results, because an app may return null for any
+ * field.
  */
 export function withNulls(schema: JsonSchema): JsonSchema {
   const properties = isObject(schema.properties) ? schema.properties : undefined;

@@ -1,12 +1,12 @@
 import { isObject } from "@svc/core";
 import type { JsonSchema } from "../read/documents.ts";
 
-/** Schemas that are tried, and whose faults are thrown away or gathered: making a fault costs more than a comparison. */
+/** Weight of schemas that are tried and whose faults are collected or discarded: creating a fault costs more than a comparison. */
 const triedWeight = 4;
 
 /**
- * Whether a value can be judged by a schema within a number of steps (a keyword on a value is one, of about 50 ns). Looks no
- * further than that, so it is itself bounded. Patterns have a budget of their own.
+ * True if a value can be validated within a number of steps (a keyword on a value is one, about 50 ns). It stops counting there, so it is
+ * limited itself. Patterns have their own budget.
  */
 export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown): boolean {
   const meter: Meter = { left: steps, root: schema, depth: 0 };
@@ -16,7 +16,7 @@ export function isJudgedWithin(steps: number, schema: JsonSchema, value: unknown
 
 type Meter = { left: number; readonly root: JsonSchema; depth: number };
 
-/** References that end nowhere are cut here; values that deep are refused long before. */
+/** Maximum depth. It cuts endless references; values this deep are refused much earlier. */
 const depthMax = 200;
 
 function visit(meter: Meter, schema: unknown, value: unknown, weight: number): void {
@@ -32,7 +32,7 @@ function visit(meter: Meter, schema: unknown, value: unknown, weight: number): v
   meter.depth--;
 }
 
-/** What is judged about the same value. */
+/** Counts the rules about the same value. */
 function visitRules(meter: Meter, schema: JsonSchema, value: unknown, weight: number): void {
   if (typeof schema.$ref === "string") visit(meter, referred(meter.root, schema.$ref), value, weight);
   for (const child of listOf(schema.allOf)) visit(meter, child, value, weight);
@@ -63,7 +63,7 @@ function visitProperties(meter: Meter, schema: JsonSchema, value: JsonSchema, we
     const child = value[name];
     // A fault below a long name quotes it.
     const weightBelow = weight * (1 + name.length / 256);
-    // A property that is not declared is a fault by itself where there may be none.
+    // An undeclared property is a fault by itself if none is allowed.
     meter.left -= weightBelow * (patterns.length + (schema.additionalProperties === false ? triedWeight : 1));
     if (Object.hasOwn(declared, name)) visit(meter, declared[name], child, weight);
     for (const schemaOfOthers of others) visit(meter, schemaOfOthers, child, weightBelow);
@@ -79,7 +79,7 @@ function costOfText(schema: JsonSchema, text: string): number {
 
 const sizes = new WeakMap<JsonSchema, number>();
 
-/** Keywords of one schema, without those below it: names and values it compares with count one each. */
+/** Returns the keywords of one schema, without nested schemas. Compared names and values count one each. */
 function sizeOf(schema: JsonSchema): number {
   const known = sizes.get(schema);
   if (known !== undefined) return known;
@@ -95,12 +95,12 @@ function sizeOf(schema: JsonSchema): number {
   return size;
 }
 
-/** The largest schema, by schemaSize, that a tenant may have compiled: about a fifth of a second. */
+/** Maximum schemaSize of a tenant's schema: about a fifth of a second of compiling. */
 export const schemaSizeMax = 3_000;
 
 const wholeSizes = new WeakMap<JsonSchema, number>();
 
-/** What a schema takes to compile: its keywords and declared names, with those of every schema in it. */
+/** Returns the compile cost of a schema: its keywords and declared names, including all nested schemas. */
 export function schemaSize(schema: JsonSchema): number {
   const known = wholeSizes.get(schema);
   if (known !== undefined) return known;
@@ -142,7 +142,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What `#/$defs/name` points to; undefined for other references. */
+/** Returns the target of `#/$defs/name`; undefined for other references. */
 function referred(root: JsonSchema, reference: string): unknown {
   let node: unknown = root;
   for (const step of reference.split("/").slice(1)) {

@@ -1,15 +1,15 @@
 import { RE2JS } from "@bufbuild/re2";
 import type { RegExpEngine } from "ajv/dist/types/index.js";
 
-/** A Unicode class is a table of hundreds of ranges. */
+/** Size of a Unicode class, which is a table of hundreds of ranges. */
 const unicodeClassSize = 50;
 
 /**
- * About how many instructions a pattern compiles to: a character or class is one, and RE2 writes repetitions out, so `a{100}` is
- * a hundred. Takes any text, well formed or not.
+ * Returns the approximate number of instructions of a compiled pattern. A character or class is one, and RE2 expands repetitions, so
+ * `a{100}` is a hundred. Accepts any text, well formed or not.
  */
 export function patternSize(pattern: string): number {
-  /** Sizes of the open groups so far, and of the item that a repetition would repeat. */
+  /** Sizes of the open groups so far, and of the last item, which a repetition would repeat. */
   const open: number[] = [0];
   let item = 0;
   const add = (size: number) => {
@@ -28,52 +28,52 @@ export function patternSize(pattern: string): number {
 
 const tokens = /\\[pP](?:\{[^}]*\}|.)?|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]?|(\{(\d+)(?:,(\d*))?\})|[\s\S]/gu;
 
-/** Instructions that a step over one character of a text runs at most. A fixed form is in one place at a time. */
+/** Returns the maximum instructions per character of a text. A fixed form is at one position at a time. */
 export function patternSteps(pattern: string): number {
   const isFixed = pattern.startsWith("^") && !/[*+?|]|\{\d*,/.test(pattern);
   return isFixed ? 4 : patternSize(pattern) + 3;
 }
 
-/** A regular expression that takes time linear in its input (RE2 syntax: no look-around, no back references). */
+/** A regular expression with time linear in its input (RE2 syntax: no look-around, no back references). */
 export type LinearRegExp = { test(text: string): boolean };
 
-/** Compiles a pattern, or says why RE2 cannot take it. */
+/** Compiles a pattern, or returns why RE2 refuses it. */
 export function parseLinearRegExp(pattern: string): LinearRegExp | { readonly fault: string } {
   try {
     return new RE2JS(pattern);
   } catch (error) {
-    // RE2JS throws its own exceptions for every pattern it refuses; there is no other call that says so.
+    // RE2JS throws its own exceptions for every refused pattern; it has no other way to check one.
     return { fault: `is not an RE2 expression (${error instanceof Error ? error.message : String(error)})` };
   }
 }
 
-/** Compiles a pattern that was checked. Throws for one that RE2 refuses. */
+/** Compiles a checked pattern. Throws for one that RE2 refuses. */
 export function compileLinearRegExp(pattern: string): LinearRegExp {
   return new RE2JS(pattern);
 }
 
-/** Of all patterns over one value. A step takes 100 ns at worst, and most take a tenth of it. */
+/** Maximum steps of all patterns for one value. A step takes at most 100 ns, usually a tenth of that. */
 const stepsMax = 500_000;
 
-/** Whether a pattern may be run over a text by itself: linear time still is long when both are. */
+/** True if a pattern may run over a text: linear time is still long if both are long. */
 export function isShortEnough(pattern: string, text: string, most = stepsMax): boolean {
   return patternSteps(pattern) * text.length <= most;
 }
 
-/** The patterns that were run would take more steps than one value is allowed. */
+/** The patterns would take more steps than one value may use. */
 export class PatternStepsError extends Error {
   override name = "PatternStepsError";
 }
 
-/** RE2 in the place where the JSON Schema compiler takes an engine, with a budget for all patterns of one value. */
+/** RE2 as the engine of the JSON Schema compiler, with a step budget for all patterns of one value. */
 export type MeteredRegExps = {
-  /** Throws for a pattern that RE2 refuses; its expressions throw PatternStepsError when the budget is spent. */
+  /** Throws for a pattern that RE2 refuses. Its expressions throw PatternStepsError if the budget is used up. */
   readonly engine: RegExpEngine & ((pattern: string) => LinearRegExp);
-  /** Begins another value. */
+  /** Resets the budget for another value. */
   restart(): void;
 };
 
-/** Compiles each pattern once, for as long as what is made here is kept. */
+/** Creates the engine, which compiles each pattern once. */
 export function createMeteredRegExps(): MeteredRegExps {
   const compiled = new Map<string, LinearRegExp>();
   let left = stepsMax;
@@ -94,7 +94,7 @@ export function createMeteredRegExps(): MeteredRegExps {
     return known;
   };
   return {
-    // Only standalone code, which is never made here, would hold this text.
+    // Only standalone code, which is never generated here, would use this text.
     engine: Object.assign(engine, { code: "linearRegExp" }),
     restart: () => {
       left = stepsMax;

@@ -1,13 +1,13 @@
 import { isJsonNumber } from "@svc/core";
 import { _, type Ajv2020, str } from "ajv/dist/2020.js";
 
-/** A decimal number: its digits without the zeros at their end, and the power of ten that they count. */
+/** A decimal number: its digits without trailing zeros, and their power of ten. */
 type Decimal = { readonly digits: string; readonly power: number };
 
-/** The value that is judged now, with all digits of its numbers; undefined while doubles hold them. */
+/** Value under validation with all digits of its numbers; undefined if doubles hold them. */
 let judged: { readonly value: unknown } | undefined;
 
-/** Runs a judgment of a value whose numbers the compiled code sees as their nearest doubles. */
+/** Validates a value whose numbers compiled code sees as their nearest doubles. */
 export function withExactNumbers<T>(value: unknown, judge: () => T): T {
   judged = { value };
   try {
@@ -17,7 +17,7 @@ export function withExactNumbers<T>(value: unknown, judge: () => T): T {
   }
 }
 
-/** Puts a `multipleOf` in the compiler's place that counts in decimals, as numbers are written: doubles have no 19.99 and no 0.01. */
+/** Replaces the compiler's `multipleOf` by one that calculates in decimals, because doubles cannot hold 19.99 or 0.01. */
 export function addMultipleOf(ajv: Ajv2020): void {
   ajv.removeKeyword("multipleOf");
   ajv.addKeyword({
@@ -38,7 +38,7 @@ export function addMultipleOf(ajv: Ajv2020): void {
   });
 }
 
-/** The number at a JSON Pointer; undefined if another value is there. */
+/** Returns the number at a JSON Pointer; undefined if another value is there. */
 function numberAt(value: unknown, pointer: string): unknown {
   let at = value;
   for (const step of pointer.split("/").slice(1)) {
@@ -52,18 +52,18 @@ function numberAt(value: unknown, pointer: string): unknown {
 function decimalOf(text: string): Decimal {
   const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const written = whole + fraction;
-  // Not by an expression, which takes the square of the zeros that stand before a digit.
+  // A loop, because an expression takes the square of the number of zeros before a digit.
   let end = written.length;
   while (end > 0 && written[end - 1] === "0") end--;
   return { digits: written.slice(0, end), power: Number(exponent) - fraction.length + written.length - end };
 }
 
-/** A power of ten beyond which another one changes nothing for a unit of 17 digits. */
+/** Maximum power of ten. Higher ones change nothing for a unit of 17 digits. */
 const powerMax = 64;
 
 function isMultiple(number: Decimal, unit: Decimal): boolean {
   if (number.digits === "") return true;
-  // Its last digit is no zero, so ten divides it not. What is left has some hundred digits at most, as doubles have.
+  // Its last digit is not zero, so it is not divisible by ten. The remaining numbers have at most some hundred digits, like doubles.
   if (unit.digits === "" || number.power < unit.power) return false;
   const shift = 10n ** BigInt(Math.min(powerMax, number.power - unit.power));
   return (BigInt(number.digits) * shift) % BigInt(unit.digits) === 0n;

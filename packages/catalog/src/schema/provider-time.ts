@@ -1,21 +1,22 @@
 import { scalarText, secondsOf } from "@svc/core";
 
-/** The years 1 to 9999, which RFC 3339 can write. */
+/** The years 1 to 9999, which RFC 3339 can express. */
 const earliestMs = -62_135_596_800_000;
 const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** A form of time that providers write, and how it is read; undefined for what only looks like it. */
+/** A form of time that providers use, and its reader; undefined for a text that only looks like it. */
 type Form = { readonly pattern: RegExp; read(found: RegExpExecArray): number | undefined };
 
-/** No form is longer, but for comments in parentheses. */
+/** Maximum characters. No form is longer, except for comments in parentheses. */
 const charactersMax = 100;
 
 /**
- * The time that a provider wrote, in epoch milliseconds; undefined for what is none, and for years that RFC 3339 cannot write. Never throws.
- * - RFC 3339 and what is close to it: a space for the T, no seconds, no offset (read as UTC), no time (midnight), a comma before the
- *   fraction, ISO 8601's basic form, slashes in the date.
- * - RFC 5322 (2822, 822) with its obsolete zones, RFC 850 and asctime, which HTTP knows as well (RFC 9110, 5.6.7).
- * - Unix time, before 1970 too: seconds, or by their size milliseconds, microseconds or nanoseconds.
+ * Returns the time that a provider wrote, in epoch milliseconds; undefined if it is not a time, or in a year that RFC 3339 cannot express.
+ * Never throws.
+ * - RFC 3339 and similar: a space instead of the T, no seconds, no offset (read as UTC), no time (midnight), a comma before the fraction,
+ *   ISO 8601's basic form, slashes in the date.
+ * - RFC 5322 (2822, 822) with its obsolete zones, RFC 850 and asctime, which HTTP also allows (RFC 9110, 5.6.7).
+ * - Unix time, also before 1970: seconds or, by size, milliseconds, microseconds or nanoseconds.
  */
 export function readProviderTime(value: unknown): number | undefined {
   if (typeof value === "boolean") return undefined;
@@ -29,7 +30,7 @@ export function readProviderTime(value: unknown): number | undefined {
   return undefined;
 }
 
-/** From so many on, a number of seconds would be beyond the year 5138: it counts milliseconds, microseconds, nanoseconds. */
+/** From this size, a number of seconds would be after the year 5138. It counts milliseconds, microseconds or nanoseconds. */
 const unixUnits = [
   { from: 1e17, perMs: 1e6 },
   { from: 1e14, perMs: 1e3 },
@@ -43,7 +44,7 @@ const unixTime: Form = {
     const unit = unixUnits.find(({ from }) => Math.abs(number) >= from);
     if (unit !== undefined) return number / unit.perMs;
     if (exponent !== undefined) return number * 1000;
-    // By its digits: 1.001 * 1000 is less than 1001.
+    // By its digits, because 1.001 * 1000 is less than 1001.
     const ms = Number(`${whole}${fraction.slice(0, 3).padEnd(3, "0")}`);
     return sign === "-" ? -ms : ms;
   },
@@ -52,12 +53,12 @@ const unixTime: Form = {
 const zoneText = String.raw`(?<zone>[A-Za-z]{1,4}|(?:UTC|GMT|utc|gmt)?[+-]\d\d(?::?\d\d)?)`;
 const clockText = String.raw`(?<hour>\d\d?):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
 const basicClockText = String.raw`(?<hour>\d\d)(?<minute>\d\d)(?:(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
-/** What may stand behind a time: a zone's name in parentheses or brackets. */
+/** Text allowed after a time: a zone's name in parentheses or brackets. */
 const commentText = String.raw`(?:\s*(?:\([^()]*\)|\[[^[\]]*\]))?`;
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** RFC 5322, 4.3: zones that were names. Others of one letter mean nothing that could be relied on: they count as UTC. */
+/** RFC 5322, 4.3: named zones. Other one-letter zones are unreliable and count as UTC. */
 const zones: Readonly<Record<string, number>> = {
   ...{ z: 0, ut: 0, utc: 0, gmt: 0 },
   ...{ edt: -4, est: -5, cdt: -5, cst: -6, mdt: -6, mst: -7, pdt: -7, pst: -8 },
@@ -83,14 +84,14 @@ function readFields(groups: Readonly<Record<string, string | undefined>>): numbe
   return seconds === undefined ? undefined : seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
 }
 
-/** RFC 5322, 4.3: of two digits those below 50 are of this century, and of three all are counted from 1900. */
+/** RFC 5322, 4.3: two-digit years below 50 are in this century, and three-digit years count from 1900. */
 function yearOf(text: string): number {
   const year = Number(text);
   if (text.length > 3) return year;
   return year < 50 && text.length === 2 ? 2000 + year : 1900 + year;
 }
 
-/** Minutes east of UTC; undefined for a name that is not known, and for an offset that none is. */
+/** Returns minutes east of UTC; undefined for an unknown name and for an impossible offset. */
 function offsetOf(zone: string | undefined): number | undefined {
   if (zone === undefined) return 0;
   const [, sign, hours = "", minutes = "0"] = /([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
@@ -106,13 +107,13 @@ function offsetOf(zone: string | undefined): number | undefined {
 const monthText = "(?<month>[A-Za-z]{3,9})";
 const weekdayText = String.raw`(?:[A-Za-z]{3,9},?\s+)?`;
 
-/** In the order they are tried; a text that is all digits is a date only where it can be one. */
+/** In the order of trying. A text of digits only is a date only if it can be one. */
 const textForms: readonly Form[] = [
   // RFC 3339, ISO 8601's extended form.
   form(
     String.raw`(?<year>\d{4})(?<slash>[-/])(?<month>\d\d)\k<slash>(?<day>\d\d)(?:(?:[Tt_]|\s+)${clockText}(?:\s*${zoneText})?${commentText})?`,
   ),
-  // ISO 8601's basic form; without a T only with all fourteen digits, or as a date.
+  // ISO 8601's basic form. Without a T only with all fourteen digits, or as a date.
   form(String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)[Tt]${basicClockText}${zoneText}?`),
   form(String.raw`(?<year>(?:19|20)\d\d)(?<month>\d\d)(?<day>\d\d)(?:(?<hour>\d\d)(?<minute>\d\d)(?<second>\d\d))?`),
   unixTime,
@@ -120,7 +121,7 @@ const textForms: readonly Form[] = [
   form(
     String.raw`${weekdayText}(?<day>\d\d?)[ -]\s*${monthText}[ -]\s*(?<year>\d{2,4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,
   ),
-  // asctime, and what many languages print a time as: the year behind the time, or before it.
+  // asctime, and the form in which many languages print a time: the year after the time, or before it.
   form(String.raw`[A-Za-z]{3}\s+${monthText}\s+(?<day>\d\d?)\s+${clockText}(?:\s+${zoneText})?\s+(?<year>\d{4})`),
   form(
     String.raw`[A-Za-z]{3}\s+${monthText}\s+(?<day>\d\d?)\s+(?<year>\d{4})\s+${clockText}(?:\s*${zoneText})?${commentText}`,

@@ -4,8 +4,8 @@ import { isObject, isoTime } from "@svc/core";
 export type SampleSchema = { readonly [keyword: string]: unknown };
 
 /**
- * A value of a schema's type: its first enum value or its constant, else a plain one with `name` in it. Bounds and patterns are
- * not solved; whoever needs others gives the body.
+ * Returns a value of a schema's type: its first enum value or its constant, otherwise a plain one with `name` in it. Limits and patterns
+ * are not considered; callers with such schemas provide the body.
  */
 export function sampleValue(schema: SampleSchema, name: string, nowMs: number): unknown {
   if (Array.isArray(schema["enum"])) return schema["enum"][0];
@@ -30,7 +30,7 @@ export function sampleValue(schema: SampleSchema, name: string, nowMs: number): 
   }
 }
 
-/** The schema of a field, by the keys and indexes that lead to it; an empty one where nothing is declared. */
+/** Returns the schema of a field, by its keys and indexes; an empty one if it is not declared. */
 export function schemaAt(schema: SampleSchema, path: readonly (string | number)[]): SampleSchema {
   return path.reduce<SampleSchema>(
     (at, step) => asSchema(typeof step === "number" ? at["items"] : asSchema(at["properties"])[step]),
@@ -38,7 +38,7 @@ export function schemaAt(schema: SampleSchema, path: readonly (string | number)[
   );
 }
 
-/** The type a schema declares: the first that is not null. */
+/** Returns the type of a schema: the first that is not null. */
 export function typeOf({ type }: SampleSchema): string {
   const types: unknown[] = Array.isArray(type) ? type : [type];
   return String(types.find((candidate) => candidate !== "null") ?? "string");

@@ -1,6 +1,8 @@
 import type { Catalog, Trigger } from "../model.ts";
 
-/** A trigger by its catalog-wide slug (`calendar.events_changed`) or its name within the toolkit; undefined when there is none. */
+/**
+ * Returns a trigger by its catalog-wide slug (`calendar.events_changed`) or its name within the toolkit; undefined if it does not exist.
+ */
 export function findTrigger(catalog: Catalog, toolkitSlug: string, triggerSlug: string): Trigger | undefined {
   const prefix = `${toolkitSlug}.`;
   const slug = triggerSlug.startsWith(prefix) ? triggerSlug : `${prefix}${triggerSlug}`;

@@ -5,12 +5,12 @@ import { type SampleSchema, sampleValue, schemaAt, typeOf } from "../schema/samp
 
 type Place = { root: string; path: readonly (string | number)[] };
 
-/** The time of samples that are shown: the same one is the same post, whoever reads it and when. */
+/** Time of displayed samples, so that a sample is always the same post. */
 export const shownSampleMs: number = Date.UTC(2026, 0, 15, 9);
 
 /**
- * Makes a post that a trigger takes, from its definition read backwards: what it matches, and something wherever one of its templates
- * reads. What the dedupe key is made of is another one at another time (numbers grow), so that a post of a later time is a new event.
+ * Creates a post that a trigger accepts, from its definition in reverse: the values of its match rule, and a value wherever a template
+ * reads one. The parts of the dedupe key differ at another time (numbers grow), so that a later post is a new event.
  */
 export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost {
   const post: SamplePost = { headers: {}, query: {}, body: undefined };
@@ -18,7 +18,7 @@ export function samplePost(trigger: TriggerDocument, nowMs: number): SamplePost 
   const schemas = payloadSchemas(trigger);
   const fill = (template: unknown, value: (schema: SampleSchema, name: string) => unknown, mark = "") => {
     const placeholders = placeholdersOfTree(parseTemplateTree(template ?? "")).map(([placeholder]) => placeholder);
-    // A filter asks for a certain form, which serves the same value read without one.
+    // A filter requires a certain form, which also fits the same value without a filter.
     for (const placeholder of placeholders.sort((a, b) => b.filters.length - a.filters.length)) {
       const name = nameOf(placeholder);
       const filtered = filteredValue(placeholder, name + mark);
@@ -41,7 +41,7 @@ function placeMatch(post: SamplePost, match: MatchDocument): void {
   }
 }
 
-/** What the output schema says of the values that the payload reads, by where it reads them. */
+/** Returns the output schemas of the values that the payload reads, by their path in the post. */
 function payloadSchemas({ payload, output }: TriggerDocument): Map<string, SampleSchema> {
   const schemas = new Map<string, SampleSchema>();
   for (const [placeholder, path] of placeholdersOfTree(parseTemplateTree(payload))) {
@@ -51,7 +51,7 @@ function payloadSchemas({ payload, output }: TriggerDocument): Map<string, Sampl
   return schemas;
 }
 
-/** The value a filter needs, undefined where there is none, or where any number does. */
+/** Returns the value that a filter needs; undefined if there is no filter, or if any number will do. */
 function filteredValue({ filters }: Placeholder, name: string): unknown {
   const [filter] = filters;
   if (filter?.name === "segment") return `https://example.com/${filter.argument}/sample-${name}`;
@@ -59,7 +59,7 @@ function filteredValue({ filters }: Placeholder, name: string): unknown {
   return filter?.name === "json" ? { sample: name } : undefined;
 }
 
-/** Puts a value where nothing is yet. Headers and query hold texts. */
+/** Puts a value where none exists yet. Headers and query hold texts. */
 function place(post: SamplePost, { root, path }: Place, value: unknown): void {
   const [first] = path;
   if ((root === "headers" || root === "query") && typeof first === "string") {
@@ -91,7 +91,7 @@ function keyOf({ root, path }: Place): string {
   return JSON.stringify([root, ...path]);
 }
 
-/** The last word of a path, for a value that tells where it came from: `x-calendar-channel-id` is `channel-id`. */
+/** Returns the last word of a path, for a value that shows its origin: `x-calendar-channel-id` becomes `channel-id`. */
 function nameOf({ path }: Placeholder): string {
   const last = path.findLast((step) => typeof step === "string") ?? "value";
   return String(last).replace(/^x-[a-z0-9]+-/, "");

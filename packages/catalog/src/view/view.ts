@@ -1,5 +1,5 @@
 import type { MessageIndex } from "../convert-catalog.ts";
 import type { Catalog } from "../model.ts";
 
-/** What one caller sees of the catalog: its definitions, and the messages that CatalogService answers with. Never changed. */
+/** A caller's view of the catalog: its definitions, and the messages with which CatalogService answers. Never changed. */
 export type CatalogView = Catalog & { readonly messages: MessageIndex };

@@ -28,6 +28,7 @@ const labels: Readonly<Record<string, string>> = {
   start: "Get started",
   "reference/api": "API",
   "reference/cli": "Command line",
+  "reference/mcp": "MCP",
 };
 
 /** A page or a folder of them in the navigation. */

@@ -138,7 +138,7 @@ test.skipIf(!hasShell)(
     }
     expect(compared).toBeGreaterThan(7);
   },
-  240_000,
+  480_000,
 );
 
 test("what the pages about toolkits show of YAML is YAML", () => {

@@ -26,7 +26,7 @@ const oauth2 = {
 const apiKey = { type: "api_key", placement: "header", name: "X-Key", value: "{{credential.key}}" };
 const clientCredentials = { type: "client_credentials", tokenUrl: "{{deployment.token_url}}", defaultScopes: ["all"] };
 
-/** One definition a list of schemes; the files are written once and never change. */
+/** One definition per list of schemes. The files are written once and never change. */
 const definitions = {
   oauth_only: [oauth2],
   oauth_and_key: [oauth2, apiKey],
@@ -42,7 +42,7 @@ await writeToolkits(
   Object.entries(definitions).map(([slug, auth]) => sharedSource({ slug, toolkit: { auth, baseUrl, account } })),
 );
 
-/** A node of a deployment: a file, or none, and the environment that its variables are read from. */
+/** Creates a node of a deployment with a file or none, and the environment of its variables. */
 async function clientOf(deploymentText?: string, environment: Record<string, string> = {}) {
   const file = join(folder, "deployment.yaml");
   if (deploymentText !== undefined) await writeFile(file, deploymentText);

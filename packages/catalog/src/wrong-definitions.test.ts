@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { DefinitionError } from "./read/definition-file.ts";
 import { loadCatalog } from "./read/load.ts";
 
-/** A toolkit as people write it, by file; every line is unique, so that a case can name one. */
+/** A toolkit as people write it, by file. Every line is unique, so that a case can name it. */
 const files = {
   "toolkit.yaml": `# A mail service.
 slug: mail
@@ -127,7 +127,7 @@ afterEach(async () => {
 
 type Damage = readonly [file: FileName, from: string, to: string];
 
-/** Writes the definition with damages, loads it, and answers its faults with the texts that were written. */
+/** Writes the damaged definition, loads it, and returns its faults and the written texts. */
 async function loadDamaged(...damages: readonly Damage[]) {
   const folder = await mkdtemp(join(tmpdir(), "svc-wrong-"));
   folders.push(folder);
@@ -144,7 +144,7 @@ async function loadDamaged(...damages: readonly Damage[]) {
   return { faults, texts, message: error?.message ?? "" };
 }
 
-/** What is written in place of what, the path and the line (by its text) of the fault, and words of reason and cure. */
+/** The replaced and new text, the path and line (by its text) of the fault, and words of its reason and cure. */
 const cases: [name: string, damage: Damage, path: string, line: string, reason: string, cure: string][] = [
   [
     "an argument in the base URL",
@@ -416,7 +416,7 @@ test.each(cases)(
   "%s is refused with file, line, path, reason and cure",
   async (_name, damage, path, line, reason, cure) => {
     const { faults, texts, message } = await loadDamaged(damage);
-    // A fault of identify stands in toolkit.yaml, whichever of the two files is wrong.
+    // A fault of identify is reported in toolkit.yaml, whichever of the two files is wrong.
     const file = path.startsWith("identify") ? toolkit : damage[0];
     const found = faults.find((fault) => fault.file === file && fault.path === path && fault.reason.includes(reason));
     expect(found, JSON.stringify(faults, undefined, 1)).toBeDefined();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeError } from "./describe-error.ts";
 import { createLogger } from "./logger.ts";
 
-/** What drizzle-orm throws: the statement with its values, over the driver's error with the row. */
+/** Returns an error like drizzle-orm's: the statement with its values, and the driver's error with the row as its cause. */
 function queryError(): Error {
   const driver = Object.assign(new Error('duplicate key value violates unique constraint "projects_name"'), {
     name: "PostgresError",
@@ -15,7 +15,7 @@ function queryError(): Error {
   return Object.assign(new Error(message, { cause: driver }), { params: ["secret-name"] });
 }
 
-test("the log tells an error's kind, code and frames, and no value of a statement", () => {
+test("the log has an error's kind, code and frames, and no value of a statement", () => {
   const described = describeError(queryError());
   expect(described).toMatchObject({
     type: "Error",
@@ -26,14 +26,14 @@ test("the log tells an error's kind, code and frames, and no value of a statemen
   expect(JSON.stringify(described)).not.toContain("secret-name");
 });
 
-test("what is thrown need not be an error, and causes may be a circle", () => {
+test("thrown values need not be errors, and causes may be circular", () => {
   expect(describeError("text")).toMatchObject({ type: "string", message: "text" });
   const error = new Error("round");
   error.cause = error;
   expect(describeError(error).cause?.message).toBe("round");
 });
 
-test("lines of the log are JSON and hold secrets back", async () => {
+test("log lines are JSON and hide secrets", async () => {
   const lines: string[] = [];
   const logger = await createLogger({ level: "info", destination: { write: (line) => void lines.push(line) } });
   logger.info(

@@ -77,7 +77,7 @@ test("a call, a renewal and a settled ask are one line each, with everything tha
   ]);
 });
 
-test("what went well does not stand at info, what did not does", async () => {
+test("successes are below level info, failures are at it", async () => {
   const { lines, observer } = await setUp("info");
   const { calls, renewals } = observer;
   calls.ended(call);

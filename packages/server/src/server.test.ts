@@ -9,7 +9,7 @@ async function start(variables: Record<string, string> = {}): Promise<TestServer
   return svc;
 }
 
-/** An endpoint that answers 200 and keeps the bodies it got. */
+/** Starts an endpoint that answers 200 and keeps the received bodies. */
 async function startEndpoint(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer(async (req, res) => {
@@ -41,7 +41,7 @@ async function post({ url }: TestServer, number = 1): Promise<unknown> {
 const createSubscription = (svc: TestServer, endpointUrl: string) =>
   svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl });
 
-test("an event goes its whole way, and the metrics tell of it", async () => {
+test("an event is received and delivered, and the metrics count it", async () => {
   const svc = await start();
   const endpoint = await startEndpoint();
   expect((await createSubscription(svc, endpoint.url)).code).toBe("ok");
@@ -101,7 +101,7 @@ test("nodes that start at once on one database agree on the bootstrap key, and a
   expect((await list(await start(variables))).reason).toBe("API_KEY_INVALID");
 });
 
-test("a service that cannot listen has closed what it opened", async () => {
+test("a service that cannot listen closes everything that it opened", async () => {
   const first = await start();
   const port = new URL(first.url).port;
   await expect(startTestServer({ variables: { SVC_PORT: port } })).rejects.toMatchObject({ code: "EADDRINUSE" });

@@ -9,13 +9,13 @@ const { db, drop } = await createTestDatabase();
 afterAll(drop);
 beforeEach(async () => {
   await db.sql`truncate tool_calls`;
-  // Each test begins at the same time.
+  // Each test starts at the same time.
   await db.sql`update ledger_state set settled_before = ${firstUuidAt(0)}`;
 });
 
 const day = 86_400_000;
 
-/** One whole round at the node's present; how many of its batches were full. */
+/** Runs one whole round at the node's current time. Returns the number of full batches. */
 async function sweep({ clock }: TestNode, options: Partial<CallSweepOptions> = {}): Promise<number> {
   let full = 0;
   const round = callSweep({ db, callRetentionMs: 7 * day, ...options }).round(clock.now());
@@ -23,7 +23,7 @@ async function sweep({ clock }: TestNode, options: Partial<CallSweepOptions> = {
   return full;
 }
 
-test("calls go once they are past their time, and not before; in batches until none is left", async () => {
+test("calls are deleted after their retention and not before, in batches until none is left", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   await Promise.all(Array.from({ length: 25 }, () => node.call(projectId, "read_ticket")));

@@ -129,7 +129,7 @@ test.each([
     expect(() => render(part, { all: { [name]: "DELETE" } }), JSON.stringify(part)).toThrow(RequestValueError);
   }
   expect(() => render({}, {}, { body: { [name]: "DELETE" } })).toThrow("would change the method of the call");
-  // Deeper, and as a value, it is data.
+  // Deeper, or as a value, it is data.
   const data = { method: "card", nested: { [name]: "DELETE" }, list: [name] };
   expect(render({ body: "{{params.all}}" }, { all: data }).body).toEqual(data);
 });

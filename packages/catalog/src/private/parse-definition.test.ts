@@ -20,7 +20,7 @@ async function faultsOf(definitionJson: string): Promise<readonly FileFault[]> {
 const placesOf = async (definitionJson: string) =>
   (await faultsOf(definitionJson)).map(({ file, path }) => `${file}:${path}`);
 
-/** An input schema of one optional argument, which the body carries. */
+/** Returns an input schema with one optional argument, used in the body. */
 const withArgument = (schema: object) => {
   const input = { type: "object", additionalProperties: false, properties: { a: { description: "An a.", ...schema } } };
   const request = { method: "POST", path: "/orders", body: { a: "{{params.a}}" } };

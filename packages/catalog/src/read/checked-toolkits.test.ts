@@ -12,7 +12,7 @@ test("what the service ships with has no fault, and the file says so: after a ch
   expect(await readFile(checkedFile, "utf8")).toBe(await checkShippedToolkits());
 });
 
-/** A folder with one of the toolkits, in which one file has another text. */
+/** Copies a toolkit to a folder, with another text in one file. */
 async function copyOf(file: string, change: (text: string) => string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "svc-checked-"));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
 });
 
-/** A definition that is right, as plain JSON that a case may damage. */
+/** Returns a valid definition as plain JSON that a case may damage. */
 function validSource() {
   return structuredClone({
     toolkit: {
@@ -91,7 +91,7 @@ function validSource() {
   });
 }
 
-// Damage is untyped on purpose: it is what a YAML file could hold.
+// Damage is intentionally untyped, because a YAML file can hold anything.
 // biome-ignore lint/suspicious/noExplicitAny: a case may put anything anywhere.
 type Damage = (source: any) => void;
 
@@ -109,7 +109,7 @@ const me = "tools/read_me.yaml";
 const deletion = "tools/delete_note.yaml";
 const trigger = "tools/note_changed.yaml";
 
-/** What is damaged, where the fault must be reported, and words of its reason and cure. */
+/** The damage, the place where the fault must be reported, and words of its reason and cure. */
 const wrongDefinitions: [name: string, damage: Damage, file: string, path: string, words: string][] = [
   ["no name", ({ toolkit }) => delete toolkit.name, "toolkit.yaml", "name", "add it"],
   ["category unknown", ({ toolkit }) => (toolkit.category = "fun"), "toolkit.yaml", "category", "search-and-data"],

@@ -13,7 +13,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(cacheDir, { recursive: true }));
 });
 
-/** What the next start finds of a text whose value was noted at this one. */
+/** Returns the next start's value of a text that was recorded at this start. */
 async function foundNext(text: string, value: unknown): Promise<unknown> {
   const parsed = await openParsedDefinitions(folders, cacheDir);
   parsed.note(text, value);

@@ -101,7 +101,7 @@ test("CreateApiKey returns the text once; lists show all but the text", async ()
   expect(JSON.stringify(listed.json)).not.toContain(json.key);
 });
 
-test("a key is told what it is bound to, and so is who lists it", async () => {
+test("a key's scope is shown to the key and in lists", async () => {
   const { id: projectId } = await createProject("bound keys");
   const binding = { entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["calendar"] };
   const given = { ...binding, accessClasses: ["read", "write", "read"], toolkitSlugs: ["calendar", "calendar"] };
@@ -140,7 +140,7 @@ test("CreateApiKey refuses what it documents", async () => {
       refused(400, "invalid_argument", "TOOLKIT_SLUGS_INVALID", "toolkitSlugs"),
     );
   }
-  // The server goes by the clock of its database, as it measured it: a moment may be past here and to come there.
+  // The server uses the measured clock of its database, so a time may be in the past here and in the future there.
   const past = new Date(systemClock.now() - 60_000).toISOString();
   expect(await create({ expiresAt: past })).toEqual(refused(400, "invalid_argument", "EXPIRES_AT_PAST", "expiresAt"));
   expect((await svc.admin("ListApiKeys", { projectId })).json.apiKeys).toEqual([]);
@@ -169,7 +169,7 @@ test("RevokeApiKey twice keeps the first time", async () => {
   expect(second.json).toEqual(first.json);
 });
 
-test("RevokeApiKey refuses what is no key", async () => {
+test("RevokeApiKey refuses ids that are not keys", async () => {
   expect(await svc.admin("RevokeApiKey", { id: "key_00000000000000000000000000" })).toEqual(
     refused(404, "not_found", "API_KEY_NOT_FOUND", "id"),
   );
@@ -199,7 +199,7 @@ test("SetProjectPolicy replaces the whole policy", async () => {
   });
 });
 
-test("SetProjectPolicy sets what a person confirms where it is sent, and leaves it where it is not", async () => {
+test("SetProjectPolicy sets the confirmation policy if it is sent, and otherwise leaves it unchanged", async () => {
   const { id: projectId } = await createProject("confirm");
   const confirm = { person: "writes", contact: "owner" };
   const set = await svc.admin("SetProjectPolicy", { projectId, confirm });
@@ -218,7 +218,7 @@ test("SetProjectPolicy sets what a person confirms where it is sent, and leaves 
   expect(cleared.json.project.policy.confirm).toEqual(noConfirm);
 });
 
-test("SetProjectPolicy sets quotas as a whole where they are sent, and leaves them where they are not", async () => {
+test("SetProjectPolicy replaces all quotas if they are sent, and otherwise leaves them unchanged", async () => {
   const { id: projectId } = await createProject("quotas");
   const quotas = { calls: 100, jobs: -1, storedBytes: 10 * 2 ** 40 };
   const set = await svc.admin("SetProjectPolicy", { projectId, planApproval: "always", quotas });
@@ -278,7 +278,7 @@ test.each([
   expect(answer).toEqual(refused(400, "invalid_argument", "QUOTA_INVALID", `quotas.${name}`));
 });
 
-test("GetProjectUsage tells of each quota what is used, and what there may be", async () => {
+test("GetProjectUsage returns usage and limit of each quota", async () => {
   const { id: projectId } = await createProject("usage");
   const { json } = await svc.admin("CreateApiKey", { projectId, role: "ROLE_MEMBER", name: "k" });
   const bearer = json.key as string;

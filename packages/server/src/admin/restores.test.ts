@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 let svc: TestServer;
 beforeEach(async () => {
-  // Without a project of its own every matching post is kept: no project receives it.
+  // Without any project, every matching post is quarantined, because no project receives it.
   svc = await startTestServer({ variables: { SVC_BOOTSTRAP_KEY: "", SVC_WEBHOOK_SECRET_CALENDAR: "swordfish" } });
 });
 afterEach(() => svc.stop());
@@ -83,7 +83,7 @@ test("a release runs posts again, the oldest first, and each becomes its event o
   ]);
 });
 
-test("a release goes on from its token, over posts that stay and ids that are missing", async () => {
+test("a release continues from its token, past posts that stay and ids that are missing", async () => {
   for (let number = 0; number < 3; number++) await post({});
   const ids = (await list()).map(({ id }) => id).reverse();
   const seen: string[] = [];
@@ -138,7 +138,7 @@ test("GetQuarantinedPost and ReleaseQuarantinedPosts refuse what they document",
   ]);
 });
 
-test("an agent with the switch releases a post of the deployment's only project, once; nobody else does", async () => {
+test("only an agent with the switch releases a post of the deployment's only project, once", async () => {
   for (const number of [1, 2]) await post(changed(number));
   const [second, first] = await list();
   const { project } = (await svc.admin("CreateProject", { name: "only" })).json;
@@ -167,7 +167,7 @@ test("an agent with the switch releases a post of the deployment's only project,
     expect(error?.message).toContain("Unknown tool");
   }
   expect(await list()).toHaveLength(2);
-  // Access classes are of apps' tools: what the switch says holds for a grant that reads.
+  // Access classes belong to apps' tools: the switch also applies to a grant that only reads.
   const released = await releaseBy(await tokenOf(["repair"]));
   expect([released.isError, released.structuredContent]).toEqual([
     false,

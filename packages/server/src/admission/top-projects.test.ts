@@ -8,7 +8,7 @@ function figuresOf(use: (n: number) => number): [ProjectId, Figures][] {
   return ids.map((id, n) => [id, [use(n), 1]]);
 }
 
-test("however many projects there are, twenty are told apart and the rest is one", () => {
+test("for any number of projects, twenty are named and the rest is one", () => {
   const top = new TopProjects();
   const named = top.look(figuresOf((n) => n));
   expect(named.size).toBe(21);
@@ -16,7 +16,7 @@ test("however many projects there are, twenty are told apart and the rest is one
   expect(named.get("other")).toEqual([(79 * 80) / 2, 80]);
 });
 
-test("a look tells what was done since the one before, and nothing is lost when a place changes hands", () => {
+test("each count returns the activity since the last one, and nothing is lost when a project is replaced", () => {
   const top = new TopProjects();
   let sum = 0;
   for (const use of [(n: number) => n, (n: number) => n + (n === 0 ? 1_000 : 1), (n: number) => n + 1_000 + 2 * n]) {

@@ -11,7 +11,7 @@ import { createAuditLog } from "./log.ts";
 import { placeEvents } from "./place-events.ts";
 import { verifyPart, verifyStart } from "./verify.ts";
 
-// The log of a store of its own: rows are changed below as someone would who has SQL and no key of the vault.
+// The log of a separate database. Rows are changed below like an attacker with SQL access and without the vault key would do.
 
 const drops: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -63,7 +63,7 @@ const placeAll = async () => {
   while (await place());
 };
 
-/** Enters deeds and gives them places: of the project, place `n` has subject `thing <n>`. */
+/** Records actions and places them in their chains: for the project, position `n` has subject `thing <n>`. */
 async function enter(count: number, owner: ProjectId | undefined = projectId): Promise<void> {
   const log = createAuditLog({
     db,
@@ -95,18 +95,18 @@ async function verify() {
   return { checked, heads, faults: faults.map(({ kind, position }) => `${kind} ${position}`) };
 }
 
-/** As the owner of the tables, who can take their triggers away. */
+/** As the owner of the tables, who can remove their triggers. */
 const tamper = async (statement: string) => {
   await db.sql.unsafe("alter table audit_events disable trigger user");
   await db.sql.unsafe(statement);
 };
 
-test("what nobody touched is as it was written, and so after more was added", async () => {
+test("an unchanged log verifies, also after more rows were added", async () => {
   await enter(3);
   expect(await verify()).toMatchObject({ checked: 4, faults: [] });
   await enter(2);
   const { checked, faults, heads } = await verify();
-  // The chain of the deployment tells that the other was begun.
+  // The deployment's chain records the start of the other chain.
   expect([checked, faults, heads.map(({ length }) => length)]).toEqual([6, [], [1, 5]]);
 });
 
@@ -169,7 +169,7 @@ test.each<[what: string, statement: string, faults: string[]]>([
   expect(found.faults).toEqual(faults);
 });
 
-test("a chain that is gone is found, with its rows and without them", async () => {
+test("a missing chain is found, with and without its rows", async () => {
   await enter(2);
   await tamper(`delete from audit_chains where project_id <> '${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)}'`);
   expect((await verify()).faults).toEqual(["head 0", "head 0"]);
@@ -177,7 +177,7 @@ test("a chain that is gone is found, with its rows and without them", async () =
   expect((await verify()).faults).toEqual(["head 0"]);
 });
 
-test("to an end that was changed nothing is added, and other chains go on", async () => {
+test("nothing is added to a chain with a changed end, and other chains continue", async () => {
   await enter(2);
   await tamper("update audit_chains set length = 1 where length = 2");
   const reasons: string[] = [];
@@ -213,7 +213,7 @@ test("to an end that was changed nothing is added, and other chains go on", asyn
   expect((await verify()).faults).toContain("head 0");
 });
 
-test("a row in its place is not changed by mistake, and outcomes come before places", async () => {
+test("a placed row is not changed by mistake, and outcomes come before places", async () => {
   await enter(1);
   await expect(db.sql.unsafe("update audit_events set subject = 'x' where subject = 'thing 1'")).rejects.toThrow(
     "audit log",
@@ -228,7 +228,7 @@ test("a row in its place is not changed by mistake, and outcomes come before pla
   await placeAll();
   const read = async () => (await listAuditEvents(db, { action: "Test.Wait" }, { after: undefined, limit: 1 }))[0];
   expect(await read()).toMatchObject({ id, outcome: null, position: null });
-  // Its node was killed: after a while it stands without an outcome.
+  // Its node was killed: after a while the row has no outcome.
   const later = { ...systemClock, now: () => systemClock.now() + 200_000 };
   while (await placeEvents({ db, clock: later, sealer: vault.sealer, broken, onBroken: () => {} }));
   expect(await read()).toMatchObject({ outcome: "unknown", position: 2 });

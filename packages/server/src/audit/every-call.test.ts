@@ -18,7 +18,7 @@ import { enterCalls } from "./enter-calls.ts";
 import { createAuditLog } from "./log.ts";
 import { readAuditRule } from "./rules.ts";
 
-/** What is entered, by service. */
+/** Recorded calls, by service. */
 const entered: Readonly<Record<string, string>> = {
   AdminService:
     "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
@@ -37,7 +37,7 @@ const entered: Readonly<Record<string, string>> = {
   TriggersService: "CreateSubscription DeleteSubscription UpdateSubscription",
 };
 
-/** What does something and is not entered. */
+/** Calls with effects that are not recorded. */
 const others: Readonly<Record<string, string>> = {
   CallTool: "a destructive call is entered with its row of the ledger, before it is sent",
   SubmitJob: "its calls are entered as they are sent, and what they need approval for is an answer",
@@ -81,7 +81,7 @@ const log = createAuditLog({
   },
 });
 
-test("the table has the calls that are entered, and of those that do something and are not says why", () => {
+test("the table lists the recorded calls, and the reason for each call with effects that is not recorded", () => {
   const declared = services.flatMap(({ name, methods }) => {
     const names = methods.filter((method) => readAuditRule(method) !== undefined).map((method) => method.name);
     return names.length === 0 ? [] : [[name, names.toSorted().join(" ")]];
@@ -100,7 +100,7 @@ const callers: Readonly<Record<string, Principal>> = {
   key: { kind: "project", projectId: createId("prj", 1), keyId: createId("key", 1), role: "approver" },
 };
 
-/** Calls a method whose service does what `implement` does, and answers the rows that it wrote. */
+/** Calls a method with this implementation and returns the rows that it wrote. */
 async function rowsOfCall(service: DescService, method: DescMethod, implement: () => Promise<unknown>) {
   const streamed = async function* () {
     yield await implement();
@@ -143,12 +143,12 @@ test.each(services)("a call of $name that is entered writes one row, and another
       outcome: "ok",
     };
     expect(rows, method.name).toEqual(isEntered ? [expect.objectContaining(one)] : []);
-    // Before the deed.
+    // Before the action.
     expect(rowsBefore, method.name).toBe(isEntered ? 1 : 0);
   }
 });
 
-test("what is refused has its row, with the code; of what is not entered nothing is done", async () => {
+test("a refused call has its row with the code, and a call that cannot be recorded does nothing", async () => {
   const [service] = services.filter(({ name }) => name === "SecretsService") as [DescService];
   const method = service.method["putSecret"] as DescMethod;
   const refused = async () => {

@@ -37,7 +37,7 @@ test("the scheme's case does not matter", async () => {
   expect((await list(null, { authorization: `bEARER  ${svc.key} ` })).status).toBe(200);
 });
 
-test("who may not call is refused before the body is looked at", async () => {
+test("a caller without permission is refused before the body is read", async () => {
   const answer = await svc.call("svc.v1.TriggersService/ListEvents", "not json", { bearer: null });
   expect(answer.reason).toBe("API_KEY_MISSING");
 });
@@ -86,7 +86,7 @@ test("a revocation acts on another node within seconds", async () => {
 });
 
 test("an expired key is refused from its time on", async () => {
-  // A machine that is busy may take longer than a short life to make the key and use it.
+  // A busy machine may need longer than a short lifetime to create the key and use it.
   for (let lifeMs = 500; ; lifeMs *= 2) {
     const { key } = await createKey("ROLE_MEMBER", new Date(systemClock.now() + lifeMs).toISOString());
     const { status } = await list(key);
@@ -96,7 +96,7 @@ test("an expired key is refused from its time on", async () => {
   }
 });
 
-test("the use of a key is noted", async () => {
+test("the use of a key is recorded", async () => {
   const { id, key } = await createKey("ROLE_MEMBER");
   await list(key);
   const lastUsed = async () => {

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { StoreLateError } from "../store-deadline.ts";
 import { createKeyCache } from "./key-cache.ts";
 
-test("a lookup that the store leaves open rejects at the deadline, and the next one asks anew", async () => {
+test("a lookup without an answer rejects at the deadline, and the next one asks again", async () => {
   const { db, drop } = await createTestDatabase();
   onTestFinished(drop);
   const keys = createKeyCache({ db, clock: systemClock, deadlineMs: 200 });

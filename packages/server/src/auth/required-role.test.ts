@@ -18,7 +18,7 @@ const without = (number: number): DescMethod => {
   return { ...declared, proto: { ...declared.proto, options } } as unknown as DescMethod;
 };
 
-test("a call says by whom it may be made, and what it is to a bound key; a router with one that does not is none", () => {
+test("every call declares its role and its rule for scoped keys; otherwise the router is refused", () => {
   const { roles, unbound } = readCallRules(routerOf(declared, JobsService.method.listJobs));
   expect(roles.get(declared)).toBe("member");
   expect([unbound.has(declared), unbound.has(JobsService.method.listJobs)]).toEqual([true, false]);

@@ -10,7 +10,7 @@ beforeEach(() => {
   budget = createBodyBudget({ clock, bytesMax: 1_000, shareBytesMax: 600, keylessBytesMax: 64 });
 });
 
-/** A body of which `bytes` have arrived, and more may. */
+/** Returns a body of which `bytes` have arrived and more may follow. */
 function hold(name: string, bytes: number, share: BodyShare, address = "192.0.2.1") {
   const charge = budget.open(share, address);
   const isTaken = charge.take(bytes);
@@ -21,14 +21,14 @@ function hold(name: string, bytes: number, share: BodyShare, address = "192.0.2.
   return { charge, isTaken };
 }
 
-test("who is alone may use all of a share, and no more", () => {
+test("a single sender may use a whole share, and no more", () => {
   expect(hold("a", 600, "toolkit:one").isTaken).toBe(true);
   expect(budget.open("toolkit:one", "192.0.2.1").take(1)).toBe(false);
   expect(budget.stats().bytes).toBe(600);
   expect(gone).toEqual([]);
 });
 
-test("when the node is full the share that holds the most gives way, its oldest unfinished body first", () => {
+test("when the node is full, the largest share gives way, its oldest incomplete body first", () => {
   hold("a", 300, "toolkit:one");
   hold("b", 300, "toolkit:one");
   hold("c", 400, "project:two");
@@ -37,7 +37,7 @@ test("when the node is full the share that holds the most gives way, its oldest 
   expect(budget.stats()).toMatchObject({ bytes: 800, refused: { toolkit: 1, project: 0 } });
 });
 
-test("when a share is full the address that holds the most gives way to the others", () => {
+test("when a share is full, its largest address gives way to the others", () => {
   hold("a", 300, "toolkit:one", "192.0.2.1");
   hold("b", 250, "toolkit:one", "192.0.2.1");
   hold("c", 50, "toolkit:one", "192.0.2.2");
@@ -45,7 +45,7 @@ test("when a share is full the address that holds the most gives way to the othe
   expect(gone).toEqual(["a"]);
 });
 
-test("a body that is there whole gives way to nobody", () => {
+test("a complete body does not give way", () => {
   const { charge } = hold("a", 600, "toolkit:one", "192.0.2.1");
   charge.complete();
   expect(hold("b", 100, "toolkit:one", "192.0.2.2").isTaken).toBe(false);
@@ -54,7 +54,7 @@ test("a body that is there whole gives way to nobody", () => {
   expect(gone).toEqual([]);
 });
 
-test("without a key an address has little, and what is slow there gives way to what comes", () => {
+test("an address without a key has a small share, and its slow bodies give way to new ones", () => {
   hold("a", 40, "keyless", "192.0.2.1");
   expect(hold("b", 40, "keyless", "192.0.2.1").isTaken).toBe(false);
   expect(hold("c", 40, "keyless", "192.0.2.2").isTaken).toBe(true);
@@ -72,7 +72,7 @@ test("a slow body that itself asks for more is given up, and nothing stays charg
   expect(budget.stats().bytes).toBe(0);
 });
 
-test("what is released twice is given back once", () => {
+test("a charge released twice counts once", () => {
   const { charge } = hold("a", 100, "administrator");
   hold("b", 50, "administrator");
   charge.release();

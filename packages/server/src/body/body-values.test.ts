@@ -20,7 +20,7 @@ test("lists and objects cost far more than other values, in texts as well", () =
   expect(chargedOf(JSON.stringify({ argumentsJson: `${few}[1,2]` }))).toBe(2 * 120 + 24);
 });
 
-test("small bodies are not looked at", () => {
+test("small bodies are not counted", () => {
   expect(chargedOf("[".repeat(4_095))).toBe(0);
 });
 
@@ -31,7 +31,7 @@ test.each([1, 7, 64])("a body of the largest size, %i MiB, has room where it is 
   }
 });
 
-test("what has no room is refused and gives back what it had", () => {
+test("a body without room is refused and its charge is released", () => {
   const budget = createBodyBudget({ clock: systemClock, bytesMax: 300_000 });
   const charge = budget.open("project:one", "192.0.2.1");
   expect(charge.take(10_000)).toBe(true);

@@ -38,7 +38,7 @@ beforeEach(() => {
 
 const digestOf = (body: Buffer) => createHash("sha256").update(body).digest("hex");
 
-/** What the server saw of a body: its bytes, what was charged for them, and their digest. */
+/** Returns what the server received of a body: its bytes, the charged bytes, and the digest. */
 async function send(body: Buffer): Promise<[number, number, string]> {
   const answer = await fetch(url, { method: "POST", body });
   const [bytes, charged, digest = ""] = (await answer.text()).split(" ");
@@ -54,7 +54,7 @@ test.each([0, 1, 4_095, 65_536, 65_537, 1_000_000, 8_000_000])(
   },
 );
 
-/** What the server saw of a body that is sent in such chunks. */
+/** Returns what the server received of a body in such chunks. */
 async function sendChunks(pieces: readonly Buffer[]): Promise<[number, number, string]> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const chunks = pieces.flatMap((piece) => [Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, "\r\n"]);
@@ -119,11 +119,11 @@ test.each([
   await once(socket, "data");
   socket.destroy();
   watched.close();
-  // Once: what follows is thrown away as it is parsed.
+  // Once, because the rest is discarded during parsing.
   expect(reported).toBe(isTooFine ? 1 : 0);
 });
 
-test("a few hundred fine chunks are none too many", async () => {
+test("a few hundred small chunks are allowed", async () => {
   const body = Buffer.from("x".repeat(511));
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -142,7 +142,7 @@ test("many large bodies at once arrive whole, and nothing stays charged", async 
   expect(budget.stats()).toMatchObject({ bytes: 0, refused: { project: 0 } });
 });
 
-test("a body that finds no room is refused at once, and the connection serves on", async () => {
+test("a body without room is refused at once, and the connection stays usable", async () => {
   budget = createBodyBudget({ clock: systemClock, bytesMax: 300_000 });
   const answer = await fetch(url, { method: "POST", body: Buffer.alloc(2_000_000) });
   expect(await answer.text()).toBe("too many bytes of bodies are under way");

@@ -34,7 +34,7 @@ test.each([
   expect(budget.stats()).toMatchObject({ bytes: 0, refused: { project: reason === "no_room" ? 1 : 0 } });
 });
 
-test("what calls do not take has no codec", () => {
+test("unsupported encodings have no codec", () => {
   for (const name of ["", "identity", "deflate", "gzip, gzip", "GZIP"]) {
     expect(encodingOf({ headers: { "content-encoding": name } }), name).toBeUndefined();
   }
@@ -50,7 +50,7 @@ const ofStream = encodingOf({
   headers: { "content-type": "application/connect+json", "connect-content-encoding": "gzip" },
 })!;
 
-test("the message of a stream keeps its frame, and is charged as what it was", async () => {
+test("the message of a stream keeps its frame, and is charged decompressed", async () => {
   const message = Buffer.alloc(200_000, "x");
   const budget = budgetOf(1_000_000);
   const options = { bytesMax: 300_000, charge: open(budget) };

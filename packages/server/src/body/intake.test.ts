@@ -38,7 +38,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Sends a request with a body, as fast as it is taken, and gives the answer's text. */
+/** Sends a request with a body, as fast as it is read, and returns the answer's text. */
 async function send(bytes: number): Promise<string> {
   const client = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => {});
   clients.push(client);
@@ -48,24 +48,24 @@ async function send(bytes: number): Promise<string> {
   return String(answer).split("\r\n\r\n")[1] ?? "";
 }
 
-test("while a key is looked up nothing more of the body is read than came with the headers, and then all of it is", async () => {
+test("during a key's lookup, only the part of the body that came with the headers is read; then all of it", async () => {
   const answered = send(8_000_000);
   await expect.poll(() => requests.length).toBe(1);
-  // The sender cannot go on once the buffers of the system are full.
+  // The sender cannot continue when the system's buffers are full.
   await expect.poll(() => clients[0]!.writableLength > 0 && clients[0]!.bytesWritten > 0).toBe(true);
   expect(requests[0]!.readableLength).toBeLessThanOrEqual(65_536);
   lookup.resolve("found");
   expect(await answered).toBe("found 8000000 true");
 });
 
-test("a burst with a key that is looked up soon is taken", async () => {
+test("a burst with a key that is looked up quickly is accepted", async () => {
   const answers = Array.from({ length: 20 }, () => send(50_000));
   await expect.poll(() => requests.length).toBe(20);
   lookup.resolve("found");
   expect(new Set(await Promise.all(answers))).toEqual(new Set(["found 50000 true"]));
 });
 
-test("what an address sends beyond its share is refused while the lookup takes long, and the rest waits", async () => {
+test("bytes above an address's share are refused during a long lookup, and the rest waits", async () => {
   const answers = Array.from({ length: 20 }, () => send(50_000));
   const texts: string[] = [];
   for (const answer of answers) void answer.then((text) => texts.push(text));
@@ -77,7 +77,7 @@ test("what an address sends beyond its share is refused while the lookup takes l
   expect(texts.filter((text) => text === "found 50000 true")).toHaveLength(20 - refused);
 });
 
-test("a lookup that fails is what the caller hears, and a body is not waited for", async () => {
+test("a failed lookup is reported to the caller without waiting for the body", async () => {
   const answered = send(8_000_000);
   await expect.poll(() => requests.length).toBe(1);
   lookup.reject(new Error("the store is away"));

@@ -77,7 +77,7 @@ test("names, listeners and files of TLS are read as they are used", () => {
   });
 });
 
-test("what is wrong with the files of TLS is told beside other faults, of both files at once", () => {
+test("faults of both TLS files are reported together with other faults", () => {
   const [one, other] = [createCertificate(), createCertificate()];
   write({ "one.pem": one.cert, "other-key.pem": other.key, "nonsense.pem": "nonsense" });
   const faults = (cert: string, key: string) =>
@@ -135,7 +135,7 @@ test("every variable is read, and every variable that is read is documented", ()
   );
 });
 
-test("all faults are told at once", () => {
+test("all faults are reported at once", () => {
   const faults = faultsOf({
     SVC_PORT: "80a",
     SVC_ROLE: "boss",
@@ -187,7 +187,7 @@ test.each([
   [{ SVC_HOST: "0.0.0.0", SVC_ADMIN_LISTEN: "[::1]:8080" }, 0],
   [{ SVC_PORT: "0", SVC_ADMIN_LISTEN: "127.0.0.1:0" }, 0],
 ])("administration with %j has the address of everything else: %i fault", (variables, count) => {
-  // Beside another fault, since all are told at once.
+  // Together with another fault, because all are reported at once.
   const faults = faultsOf({ ...variables, SVC_LOG_LEVEL: "loud" }).filter((fault) => !fault.includes("SVC_LOG_LEVEL"));
   expect(faults).toHaveLength(count);
   for (const fault of faults)
@@ -297,7 +297,7 @@ test("an SVC_ENV_FILE may hold comments, blank lines, exports and quoted values 
   expect(["A", "B", "C", "D", "E", "F", "G"].map(get)).toEqual(["1", "two", undefined, "x\n#y\nz", "#", "a b", "'"]);
 });
 
-test("unknown variables are told with the known name that they are near to, and without one that is not near", () => {
+test("unknown variables are reported with a similar known name, if there is one", () => {
   const unknown = { SVC_PROT: "1", SVC_WEBHOK_SECRET_CALENDAR: "x", SVC_LOGLEVEL: "" };
   const far = { SVC_FOO: "1", SVC_XYZZY_SETTING: "1", SVC_LOGLEVL: "info" };
   const known = {
@@ -317,7 +317,7 @@ test("unknown variables are told with the known name that they are near to, and 
   );
 });
 
-test("an SVC_ENV_FILE that cannot be read is told by name", () => {
+test("an unreadable SVC_ENV_FILE is reported by name", () => {
   expect(() => openEnvironment({ SVC_ENV_FILE: "/nowhere/file" })).toThrow(
     /SVC_ENV_FILE: "\/nowhere\/file" cannot be read/,
   );
@@ -336,12 +336,12 @@ test.each([
   expect(isLoopbackHost(host)).toBe(expected);
 });
 
-test("jobs are kept for good unless it is said for how long", () => {
+test("jobs are kept without limit unless a retention is set", () => {
   expect(load({ SVC_JOB_RETENTION: "" }).jobRetentionMs).toBeUndefined();
   expect(load({ SVC_JOB_RETENTION: "P90D" }).jobRetentionMs).toBe(90 * 86_400_000);
 });
 
-test("one address has half of the connections unless it is said, and proxies are address ranges", () => {
+test("one address may have a share of the connections by default, and proxies are address ranges", () => {
   expect(load({ SVC_CONNECTIONS: "400" }).connectionsPerAddressMax).toBe(100);
   const variables = { SVC_CONNECTIONS_PER_ADDRESS: "300", SVC_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" };
   expect(load(variables)).toMatchObject({ connectionsPerAddressMax: 300, trustedProxies: ["10.0.0.0/8", "fd00::/8"] });

@@ -19,7 +19,7 @@ async function linkOf(body: object): Promise<string> {
   return json.url.split("#")[1];
 }
 
-/** Posts what the page posts, from an address of its own. */
+/** Posts like the page, from a separate address. */
 const post = (body: object): Promise<TestAnswer> =>
   sendAsPage(svc, "/console/connect", body, { headers: { "x-forwarded-for": `192.0.2.${++addresses}` } });
 
@@ -65,7 +65,7 @@ test("what InitiateConnection refuses is refused, and the link stays", async () 
   expect((await post({ token, connect: { apiKey: "a-good-key" } })).json.state).toBe("active");
 });
 
-test("of any number of keys that are sent at once one is connected", async () => {
+test("of several keys sent at once, one is connected", async () => {
   const token = await linkOf({ toolkitSlug: "incident_mgmt", entityId: "many" });
   const keys = Array.from({ length: 8 }, (_, nth) => post({ token, connect: { apiKey: `key-${nth}` } }));
   const statuses = (await Promise.all(keys)).map(({ status }) => status);
@@ -96,7 +96,7 @@ test("of the consents that a link asked for one connects, and the link is spent 
     await post({ token, connect: {} }),
   ].map(({ json }) => json.authorizeUrl as string);
   const ofTwice = async () => (await accounts("calendar")).filter(({ entityId }) => entityId === "twice");
-  // The earliest consent, whose account later tries put out of the link's mind.
+  // The earliest consent; later attempts replaced its account in the link.
   await consent(first ?? "");
   const active = (await ofTwice()).filter(({ state }) => state === "active");
   expect(active).toHaveLength(1);
@@ -122,7 +122,7 @@ test("a consent that is refused leaves its link good", async () => {
   expect(await post({ token })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
 });
 
-/** Goes the way of a browser: the app's page, its form, and back. */
+/** Follows a browser: the app's page, its form, and back. */
 async function consent(authorizeUrl: string, decision = "allow"): Promise<void> {
   const start = await fetch(authorizeUrl, { redirect: "manual" });
   const cookie = (start.headers.get("set-cookie") ?? "").split(";")[0] ?? "";

@@ -75,7 +75,7 @@ test.each(["/console/", "/console/p/prj_1/events", "/console/p/prj_1/tools/a.b",
   },
 );
 
-test("the answer page stands at its own path", async () => {
+test("the answer page has its own path", async () => {
   expect(await (await get("/console/answer")).text()).toContain("<title>answer</title>");
 });
 
@@ -98,7 +98,7 @@ test("a page that the browser has is not sent again", async () => {
   expect((await get("/console/", { "if-none-match": '"other"' })).status).toBe(200);
 });
 
-test("an asset is kept for good, and answered compressed as its reader takes it", async () => {
+test("an asset is cached forever, and compressed if the client accepts that", async () => {
   const path = "/console/assets/main-abc123.js";
   const plain = await get(path);
   expect(plain.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");

@@ -5,7 +5,7 @@ import { signInToConsole } from "@svc/testing/console-session";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// Every response below /console/ has the headers, whatever it is: asked of the files that were built, and of all that is refused.
+// Every response below /console/ has the headers. Checked for all built files and all refusals.
 let svc: TestServer;
 let built: string[];
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => svc.stop());
 
-/** As the design of the console has them, word for word. */
+/** Exactly as designed for the console. */
 const wanted = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -27,7 +27,7 @@ const wanted = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** Sends a request below `/console/` and answers its status, once its headers were as they are to be. */
+/** Sends a request below `/console/`, checks its headers and returns its status. */
 async function statusOf(
   path: string,
   { headers = {}, ...init }: { method?: string; body?: string; headers?: Record<string, string> } = {},
@@ -36,12 +36,12 @@ async function statusOf(
   await res.arrayBuffer();
   const had = Object.fromEntries(Object.keys(wanted).map((name) => [name, res.headers.get(name)]));
   expect(had, `${init.method ?? "GET"} ${path} answered ${res.status}`).toEqual(wanted);
-  // Nobody keeps a refusal: the file may be there with the next version.
+  // Refusals must not be cached: the file may exist in the next version.
   if (res.status >= 400) expect(res.headers.get("cache-control"), path).toBe("no-store");
   return res.status;
 }
 
-/** The same of what is sent byte by byte. */
+/** Does the same for a request sent byte by byte. */
 async function statusOfRaw(lines: readonly string[]): Promise<number> {
   const answer = await svc.raw(`${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
   const [status = "", ...had] = (answer.split("\r\n\r\n")[0] ?? "").split("\r\n");
@@ -111,7 +111,7 @@ test("what pages post: taken, malformed, of another type, too large, and by whom
     const headers = { ...json, ...ownOrigin() };
     expect(await statusOf(path, { method: "POST", headers, body: "{" })).toBe(400);
     expect(await post(path, {}, { "content-type": "text/plain" })).toBe(415);
-    // Those of an address are bounded together.
+    // Requests of one address share a limit.
     expect([413, 429]).toContain(await post(path, { key: "k".repeat(20_000) }));
   }
 });
@@ -143,7 +143,7 @@ test("nothing that was built names another host to load from", async () => {
     ".html": /(?:src|href|srcset|content|action)\s*=\s*["']?\s*(?:[a-z]+:)?\/\/[^"'\s>]*/gi,
     ".css": /(?:url\(\s*["']?|@import\s*["'])\s*(?:[a-z]+:)?\/\/[^)"']*/gi,
     ".svg": /(?:href|src)\s*=\s*["'](?:[a-z]+:)?\/\/[^"']*|url\(\s*["']?(?:[a-z]+:)?\/\/[^)]*/gi,
-    // Loaded by code; what is only named in it, such as the name of a namespace, is not.
+    // Addresses loaded by code. Text that only contains one, such as a namespace, does not match.
     ".js": /(?:\bimport\s*\(?|\bfrom|\bfetch\(|\bimportScripts\(|\bWorker\(|\bsrc\s*=)\s*["'`](?:[a-z]+:)?\/\/[^"'`]*/g,
   };
   for (const [ending, pattern] of Object.entries(elsewhere)) {
@@ -152,7 +152,7 @@ test("nothing that was built names another host to load from", async () => {
     for (const path of files)
       expect([path, (await readFile(join(builtFolder, path), "utf8")).match(pattern)]).toEqual([path, null]);
   }
-  // No file that is served is of a kind that was not looked at.
+  // Every kind of served file was checked.
   const kinds = new Set(built.filter((path) => !path.startsWith(".")).map((path) => extname(path)));
   expect(Array.from(kinds).sort()).toEqual([".br", ".css", ".gz", ".html", ".js", ".svg"]);
 });

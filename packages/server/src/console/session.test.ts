@@ -13,7 +13,7 @@ let keyId: string;
 let session: TestSession;
 let addresses = 0;
 beforeAll(async () => {
-  // Each test that fails to sign in does so from an address of its own.
+  // Each test with failing sign-ins uses a separate address.
   svc = await startTestServer({ variables: { SVC_TRUSTED_PROXIES: "127.0.0.1/32" } });
   const { json } = await svc.call(identity);
   ({ projectId, keyId } = json);
@@ -159,7 +159,7 @@ test("a second key joins the session as a seat of its own, and each seat sees it
   expect((await mine.call(keyId, identity)).json.projectId).toBe(projectId);
 });
 
-test("a session tells its seats again, and gives one up or ends", async () => {
+test("a session returns its seats, and gives one up or ends", async () => {
   const mine = await signInToConsole(svc, { key: svc.key });
   const key = await createKey(projectId);
   const options = { headers: mine.headers(keyId) };
@@ -179,7 +179,7 @@ test("a session tells its seats again, and gives one up or ends", async () => {
   });
 });
 
-test("nobody signs out whom he cannot sign in: both halves and the own origin are asked of it", async () => {
+test("signing out needs both halves and the service's own origin, like signing in", async () => {
   for (const headers of [{ cookie: session.cookie }, { "svc-session": session.half }]) {
     const answer = await sendAsPage(svc, "/console/session", undefined, { method: "DELETE", headers });
     expect(answer.reason).toBe("SESSION_INVALID");
@@ -205,7 +205,7 @@ test("another administrator's token ends the seat of the one before", async () =
       SVC_DATABASE_URL: svc.database.url,
       SVC_BOOTSTRAP_KEY: "",
       SVC_ADMIN_TOKEN: "another-token-of-the-administrator-here",
-      // The cookie is named after it, and so is the page.
+      // It determines the cookie's name and the page.
       SVC_PUBLIC_URL: svc.url,
     },
   });
@@ -250,13 +250,13 @@ test("a revoked key ends its seats at once, its streams within two seconds, and 
   const revokedAt = systemClock.now();
   expect(await mine.call(key.id, identity)).toMatchObject({ status: 401, reason: "SESSION_INVALID" });
   expect(await stream.text).toContain("SESSION_INVALID");
-  // What the machine has other work for comes on top.
+  // The machine's other work comes on top.
   expect(systemClock.now() - revokedAt).toBeLessThan(6_000);
   const again = await sendAsPage(svc, "/console/session", { key: key.key }, { headers: elsewhere() });
   expect(again).toMatchObject({ status: 401, reason: "API_KEY_INVALID" });
 });
 
-/** Watches a job that waits, from a seat; resolves once it is open, with the text that comes until it ends. */
+/** Watches a waiting job from a seat. Resolves when the stream is open, with the text up to its end. */
 async function openStream(mine: TestSession, seat: string): Promise<{ text: Promise<string> }> {
   const program = { version: 1, title: "Waits", limits: { deadline: "2h" }, steps: [{ id: "pause", wait: "1h" }] };
   const { json } = await svc.call("svc.v1.JobsService/SubmitJob", { programJson: JSON.stringify(program) });
@@ -271,7 +271,7 @@ async function openStream(mine: TestSession, seat: string): Promise<{ text: Prom
   return { text: res.text() };
 }
 
-test("a session that nobody used for 12 hours is over, and so is one of seven days", async () => {
+test("a session expires after 12 hours without use, and after seven days", async () => {
   for (const column of ["used_at", "created_at"]) {
     const mine = await signInToConsole(svc, { key: svc.key });
     const digest = digestSecret(mine.cookie.split("=")[1] ?? "");
@@ -297,7 +297,7 @@ test("the store has digests alone, and the log nothing secret", async () => {
   }
 });
 
-test("GET of /console/session tells nothing", async () => {
+test("GET of /console/session returns nothing", async () => {
   const answer = await readAnswer(await fetch(`${svc.url}/console/session`, { headers: session.headers(keyId) }));
   expect(answer).toMatchObject({ status: 405, reason: "METHOD_NOT_ALLOWED" });
 });

@@ -21,7 +21,7 @@ afterAll(() => svc.stop());
 
 const elsewhere = () => ({ "x-forwarded-for": `192.0.2.${++addresses}` });
 
-/** Opens a link from an address of its own. */
+/** Opens a link from a separate address. */
 const open = (link: string) => sendAsPage(svc, "/console/session", { link }, { headers: elsewhere() });
 
 async function makeLink(bearer = svc.key): Promise<string> {
@@ -53,7 +53,7 @@ test("of two that open a link at once, one is let in", async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
 });
 
-test("a link that nobody made, one whose time is over and one whose key is revoked let nobody in, and say which", async () => {
+test("unknown, expired and revoked links do not sign in, and say why", async () => {
   expect((await open("A".repeat(43))).json.message).toBe("the link is unknown");
   const late = await makeLink();
   await svc.database.db.sql.unsafe("update console_links set expires_at = now() where digest = $1", [
@@ -75,7 +75,7 @@ test("a link that is opened in a session adds its seat", async () => {
   expect(answer.json.seats).toHaveLength(2);
 });
 
-test("looking at a link tells its seat, however often, and neither spends it nor signs in", async () => {
+test("looking at a link returns its seat any number of times, without using it or signing in", async () => {
   const { apiKey, key } = await createKey();
   const link = await makeLink(key);
   const look = (body: object) => sendAsPage(svc, "/console/session", body, { headers: elsewhere() });
@@ -89,7 +89,7 @@ test("looking at a link tells its seat, however often, and neither spends it nor
   expect(await look({ link, look: true })).toMatchObject({ status: 401, reason: "LINK_INVALID" });
 });
 
-test("links are stored as digests, and stand in no line of the log", async () => {
+test("links are stored as digests, and are in no log line", async () => {
   const link = await makeLink();
   await open(link);
   const rows = await svc.database.db.sql.unsafe<{ row: string }[]>("select l::text as row from console_links l");
@@ -150,7 +150,7 @@ test("a node without a console makes no link to it", async () => {
   }
 });
 
-test("after ten failures within a minute an address is not listened to, with a good key neither; others are", async () => {
+test("after ten failures within a minute an address is refused, even with a valid key; others are not", async () => {
   const session = await signInToConsole(svc, { key: svc.key });
   const headers = elsewhere();
   const attempt = (body: unknown, from = headers) => sendAsPage(svc, "/console/session", body, { headers: from });
@@ -162,11 +162,11 @@ test("after ten failures within a minute an address is not listened to, with a g
   expect(answer).toMatchObject({ status: 429, reason: "SIGN_INS_EXCEEDED" });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await attempt({ key: svc.key }, elsewhere())).status).toBe(200);
-  // Who is in stays in.
+  // An existing session stays signed in.
   expect((await session.call(keyId, "svc.v1.IdentityService/GetIdentity", {}, headers)).status).toBe(200);
 });
 
-test("of any number of wrong keys at once ten are looked at, and good ones at once are all let in", async () => {
+test("of many wrong keys at once ten are checked, and valid ones at once all sign in", async () => {
   const attempt = (key: string, headers: PageHeaders) => sendAsPage(svc, "/console/session", { key }, { headers });
   const headers = elsewhere();
   const wrong = await Promise.all(
@@ -193,7 +193,7 @@ test("one key signs in a hundred times a minute at most, and leaves as many sess
   expect([apiKey.id, json.sessions.length]).toEqual([apiKey.id, 50]);
 });
 
-test("what is posted is bounded before anybody is known", async () => {
+test("posted bodies are limited before the caller is known", async () => {
   const send = (body: string) => sendAsPage(svc, "/console/session", body, { headers: elsewhere() });
   expect(await send(JSON.stringify({ key: "x".repeat(20_000) }))).toMatchObject({ reason: "BODY_TOO_LARGE" });
   for (const body of ["[]", "{", '{"key": 7}', '{"key": "a", "link": "b"}', "[".repeat(5_000)])

@@ -2,7 +2,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-// The documentation as npm run setup built it.
+// The documentation as built by npm run setup.
 let svc: TestServer;
 beforeAll(async () => {
   svc = await startTestServer({ variables: { SVC_PUBLIC_URL: "https://svc.example.com/tools/svc" } });
@@ -82,7 +82,7 @@ test("no page has a script or a style in it, and none loads anything from elsewh
   }
 });
 
-test("what the browser has is not sent again, and assets are kept for good", async () => {
+test("cached pages are not sent again, and assets are cached forever", async () => {
   const page = await get("/docs/");
   expect((await get("/docs/", { "if-none-match": page.headers.get("etag") ?? "" })).status).toBe(304);
   const [, asset = ""] = /src="(assets\/site-[^"]+)"/.exec(await page.text()) ?? [];

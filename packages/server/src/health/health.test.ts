@@ -19,7 +19,7 @@ const get = async (path: string, from = svc) => {
 };
 const check = (service: string, from = svc) => from.call("grpc.health.v1.Health/Check", { service }, { bearer: null });
 
-test("a node that serves says so, without a key", async () => {
+test("a serving node reports that without a key", async () => {
   expect(await get("/healthz")).toMatchObject({ status: 200, text: '{"status":"ok"}' });
   expect(await get("/readyz")).toMatchObject({ status: 200, text: '{"status":"ready"}' });
   for (const service of ["", "svc.v1.TriggersService", "svc.v1.AdminService", "grpc.health.v1.Health"]) {
@@ -56,7 +56,7 @@ test("a check takes a body of 1 KiB and no more, also unpacked", async () => {
   }
 });
 
-test("a watcher hears the present status at once", async () => {
+test("a watcher gets the current status at once", async () => {
   const body = Buffer.from("{}");
   const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, body.byteLength]), body]);
   const aborter = new AbortController();
@@ -71,7 +71,7 @@ test("a watcher hears the present status at once", async () => {
   aborter.abort();
 });
 
-test("/metrics tells of calls, posts, deliveries, backlog and the event loop, under few labels", async () => {
+test("/metrics has calls, posts, deliveries, backlog and the event loop, with few labels", async () => {
   await svc.call("svc.v1.CatalogService/GetTool", { slug: "none" });
   for (const path of ["/webhooks/nobody", "/webhooks/no-one", "/webhooks/calendar?token=wrong"]) {
     await fetch(`${svc.url}${path}`, { method: "POST" });
@@ -95,7 +95,7 @@ test("/metrics tells of calls, posts, deliveries, backlog and the event loop, un
   expect(text).not.toContain("no-one");
 });
 
-test("while the store is away the node says so, answers unavailable, and is back with it", async () => {
+test("while the database is unavailable the node reports it and answers unavailable, and recovers with it", async () => {
   const postgres: TestPostgres = await startTestPostgres();
   const lonely = await startTestServer({
     variables: { SVC_DATABASE_URL: postgres.url, SVC_WEBHOOK_SECRET_CALENDAR: "swordfish", SVC_DRAIN: "0s" },
@@ -119,7 +119,7 @@ test("while the store is away the node says so, answers unavailable, and is back
   await lonely.stop();
 });
 
-test("a store that takes no writes is as good as away", async () => {
+test("a database that accepts no writes counts as unavailable", async () => {
   const db = openDatabase({ url: `${svc.database.url}?default_transaction_read_only=on` });
   try {
     expect(await createHealth({ db, clock: systemClock }).check()).toBe("store_unavailable");
@@ -137,7 +137,7 @@ test("a node that stops is not ready, finishes what is under way, and refuses wh
   socket.write(head(body.length) + body);
   await once(socket, "data");
   socket.write(head(body.length));
-  // A second connection shows what the node says meanwhile: it is kept open by a request that is not complete yet.
+  // A second connection reads the state in between; an incomplete request keeps it open.
   const probe = await stopping.connect();
   probe.write("GET /readyz HTTP/1.1\r\nHost: x\r\nx-late: ");
   await new Promise((resolve) => probe.write("1", resolve));

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createEventStream } from "./event-stream.ts";
 
-/** What a client that accepts `accept` is answered by a handler. */
+/** Returns a handler's answer to a client that accepts `accept`. */
 async function ask(accept: string, handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Response> {
   const server = createServer(handler).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -47,7 +47,7 @@ test("administration that is not served says where else it may be", async () => 
   expect(await help("svc.v1.NopeService/Nope")).not.toContain("SVC_ADMIN_LISTEN");
 });
 
-test("a browser at the address itself is told what is served where, without a key", async () => {
+test("a browser at the root address gets a list of paths, without a key", async () => {
   const answer = await fetch(svc.url);
   expect(await answer.json()).toMatchObject({ service: "svc", mcp: expect.stringContaining("/mcp") });
 });
@@ -157,7 +157,7 @@ test.each(
   }
 });
 
-/** Requests that have a field too many, in themselves or in a message within. */
+/** Yields requests with an unknown field, in themselves or in a nested message. */
 function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []): Generator<object> {
   yield { noSuchField: 1 };
   for (const { fieldKind, message, jsonName } of desc.fields) {
@@ -168,7 +168,7 @@ function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []
   }
 }
 
-/** The error that a stream ends with. */
+/** Returns the error that ends a stream. */
 async function watch(path: string, request: object, bearer: string) {
   const body = Buffer.from(JSON.stringify(request));
   const head = Buffer.alloc(5);
@@ -257,7 +257,7 @@ test("a call keeps the caller's request id where it is sane, and makes one where
   expect(other.headers.get("x-request-id")).not.toBe(made.headers.get("x-request-id"));
 });
 
-test("one line of the log tells of a call, with its caller and code", async () => {
+test("each call has one log line, with its caller and code", async () => {
   await svc.call(getTool, { slug: "none" }, { headers: { "x-request-id": "logged-call" } });
   const lines = () => svc.logs.filter((line) => line.includes('"logged-call"'));
   await expect.poll(lines).toHaveLength(1);

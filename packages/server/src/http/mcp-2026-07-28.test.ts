@@ -16,7 +16,7 @@ const own = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** A request with all that its revision asks for, but for what the test changes. */
+/** Sends a request with everything that its revision requires, except the test's changes. */
 function ask(
   method: string,
   params: Record<string, unknown> = {},
@@ -115,20 +115,20 @@ test("a notification is taken without an answer", async () => {
   expect([res.status, await res.text()]).toEqual([202, ""]);
 });
 
-test("a handshake is spoken to in the revision before, whatever its header says", async () => {
+test("a handshake is answered in the older revision, regardless of its header", async () => {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "old", version: "1" } };
   const body = { jsonrpc: "2.0", id: 1, method: "initialize", params };
   const res = await mcp.post(body, { "mcp-protocol-version": "2025-11-25" });
   expect((await jsonOf(res)).result.protocolVersion).toBe("2025-11-25");
 });
 
-test("a store that is away is 503", async () => {
+test("an unavailable database gives 503", async () => {
   mcp.storeFault = new StoreLateError(1);
   const res = await ask("tools/call", { name: "search_tools", arguments: { query: "x" } });
   expect(await readAnswer(res)).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
 });
 
-test("the trace that a request belongs to is told with it, where it is one", async () => {
+test("a request's trace is reported with it if it is valid", async () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01";
   await ask("tools/list", {}, { meta: { traceparent } });
   await ask("tools/list", {}, { meta: { traceparent: "anything" } });

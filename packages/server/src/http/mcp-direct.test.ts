@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { answers, bearers, jsonOf, listEvents, rpc, startTestMcp, type TestMcp, toolCall } from "./test-mcp.ts";
 
-// Reads apart from other calls, and tools that the address of the client names.
+// Reads separate from other calls, and tools named in the client's address.
 
 let mcp: TestMcp;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const listAt = async (query: string) => (await at(query, rpc(1, "tools/list"))).
 const callAt = async (query: string, name: string, args: object) => (await at(query, toolCall(1, name, args))).result;
 const textOf = ({ content }: { content: { text: string }[] }) => content.map(({ text }) => text).join("\n");
 
-test("read_tool calls what reads, and sends nothing of anything else", async () => {
+test("read_tool calls only reading tools, and sends nothing for others", async () => {
   mcp.app = async () => answers({ items: [{ id: "e1" }] });
   const { result } = await jsonOf(mcp.post(toolCall(1, "read_tool", { ...listEvents, fields: ["items.id"] })));
   expect(result).toMatchObject({
@@ -49,13 +49,13 @@ test.each(["idempotency_key", "dry_run"])("read_tool takes no %s", async (name) 
   expect(result.structuredContent.error.reason).toBe("META_ARGUMENTS_INVALID");
 });
 
-test("read_tool finds no tool that its project does not see", async () => {
+test("read_tool finds only tools that its project sees", async () => {
   const headers = { authorization: `Bearer ${bearers.stranger}` };
   const { result } = await jsonOf(mcp.post(toolCall(1, "read_tool", listEvents), headers));
   expect(result.structuredContent.error.reason).toBe("TOOL_NOT_FOUND");
 });
 
-test("what a description says of a tool ends in how it is called", async () => {
+test("a description of a tool ends with how to call it", async () => {
   for (const [slug, how] of [
     ["calendar.list_events", "Call it with read_tool."],
     ["calendar.delete_event", "Call it with call_tool."],
@@ -108,7 +108,7 @@ test("a tool that is listed so is called with its own arguments, for the entity 
   expect(nobody.structuredContent.outcome).toBe("no_account");
 });
 
-test("a destructive one is held, and says in its own words how it is confirmed", async () => {
+test("a destructive one needs confirmation, and its own text says how to confirm", async () => {
   mcp.app = async () => answers("", 204);
   const args = { calendar_id: "primary", event_id: "e1" };
   const query = "tools=calendar.delete_event&entity_id=ada";
@@ -119,7 +119,7 @@ test("a destructive one is held, and says in its own words how it is confirmed",
   expect(sent.structuredContent.outcome).toBe("ok");
 });
 
-test("what agents are told names what the address lists", async () => {
+test("texts for agents name the tools that the address lists", async () => {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } };
   const { instructions } = (await at("toolkits=calendar&entity_id=ada", rpc(1, "initialize", params))).result;
   expect(instructions).toMatch(/calendar[\s\S]*the accounts of ada[\s\S]*"confirm": true/);
@@ -140,12 +140,12 @@ test.each([
   expect(error.message).toMatch(why);
 });
 
-test("more tools than a model is shown are not listed", async () => {
+test("tools above the model's limit are not listed", async () => {
   const all = [...mcp.views.shared.toolkits.keys()].join(",");
   expect((await at(`toolkits=${all}`, rpc(1, "tools/list"))).error.message).toMatch(/names \d+ tools; at most 200/);
 });
 
-test("another project's toolkit is none of the address", async () => {
+test("an address cannot list another project's toolkit", async () => {
   const answer = await at("toolkits=calendar", rpc(1, "tools/list"), bearers.stranger);
   expect(answer.error.message).toContain("which this project has not");
   const called = await at("toolkits=calendar", toolCall(1, "calendar__list_events", {}), bearers.stranger);
@@ -163,7 +163,7 @@ test("a name that is too long for models is cut, stays the only one of its kind,
   expect(result.structuredContent.outcome).toMatch(/^(?:ok|invalid_arguments)$/);
 });
 
-test("direct calls are told as such, whatever they are called", async () => {
+test("direct calls are reported as such, under any name", async () => {
   await callAt("toolkits=calendar", "calendar__list_events", {});
   await at("toolkits=calendar", toolCall(1, "anything", {}));
   expect(mcp.calls.map(({ method }) => method)).toEqual(["mcp/direct_tool", "mcp/direct_tool"]);

@@ -127,7 +127,7 @@ test("a body that is not text of its charset is no JSON, and one of another char
   expect((await jsonOf(declared)).result.isError).not.toBe(true);
 });
 
-test("who is nobody is told by HTTP how to be somebody, before the body is looked at", async () => {
+test("an unknown caller gets the HTTP hint for authorization before the body is read", async () => {
   const none = await fetch(mcp.url, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -238,7 +238,7 @@ test("a client that goes away ends its exchange; the call goes on to its outcome
   await expect.poll(newest).toMatchObject([{ toolSlug: listEvents.slug, entityId: "leaver", outcome: "ok" }]);
 });
 
-test("each POST is told with what it asked for, by whom, and what came of it", async () => {
+test("each POST is reported with its request, caller and outcome", async () => {
   await mcp.post(toolCall(1, "call_tool", { slug: "nope" }));
   await mcp.post(toolCall(1, "search_tools", { query: "x" }), { "x-request-id": "mine" });
   await mcp.post(rpc(1, "tools/list"));
@@ -254,7 +254,7 @@ test("each POST is told with what it asked for, by whom, and what came of it", a
   expect(mcp.calls[1]).toMatchObject({ requestId: "mine", principal: { projectId: mcp.projectId } });
 });
 
-test("nothing of an exchange stays behind", async () => {
+test("an exchange leaves no resources behind", async () => {
   await Promise.all(Array.from({ length: 20 }, () => mcp.post(rpc(1, "tools/list")).then((res) => res.text())));
   await expect.poll(() => getEventListeners(mcp.shutdown.signal, "abort").length).toBe(0);
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => mcp.stop());
 beforeEach(() => mcp.reset());
 
-/** An official client, connected; it ends with the block it stands in. */
+/** Connects an official client, which is closed at the end of its block. */
 async function open(headers: Record<string, string> = {}): Promise<Client & AsyncDisposable> {
   const client = new Client({ name: "test", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(mcp.url), {
@@ -288,7 +288,7 @@ test("a call that a limit refuses says to the agent in how many seconds to come 
   await limits.put({ name: "once", toolkitSlug: "", keyExpression: "entityId", ...bounds, ...times }, 10);
   await using client = await open();
   const ask = () => call(client, "call_tool", { ...listEvents, entity_id: "limited" });
-  // A node holds to a limit half a second after it was put at the latest.
+  // A node applies a limit at most half a second after the change.
   await expect.poll(async () => (await ask()).isError).toBe(true);
   const { text, structuredContent } = await ask();
   expect(text).toMatch(/^CALL_LIMIT: .*\nSend the same request again after \d{4} s, or /);

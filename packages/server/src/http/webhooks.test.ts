@@ -10,9 +10,9 @@ import { createLogger } from "../logger.ts";
 import { splitTarget } from "./answer.ts";
 import { createWebhookHandler, type PostOutcome } from "./webhooks.ts";
 
-/** What the engine behind the handler says next. */
+/** The next answer of the engine after the handler. */
 let early: IngestOutcome | undefined;
-/** What it knows of a post by then: nothing that the handler looks at. */
+/** The admission at that time, with nothing that the handler reads. */
 const admission = { outcome: "admitted", isVerified: false, secrets: [] } as unknown as AdmittedPost;
 let outcome: () => Promise<IngestOutcome>;
 const posts: InboundPost[] = [];
@@ -171,7 +171,7 @@ test("bodies beyond the budget are 503, until the engine lets go of those it hol
     expect(answer.headers.get("retry-after")).toBe("5");
   }
   expect((await first).status).toBe(503);
-  // The first is answered and still held: it was not the answer that freed the budget.
+  // The first post is answered but still held, so the answer did not release its bytes.
   expect((await readAnswer(await post("/webhooks/calendar", body))).reason).toBe("NODE_OVERLOADED");
   for (const resolve of held) resolve({ outcome: "ignored" });
   outcome = async () => ({ outcome: "ignored" });

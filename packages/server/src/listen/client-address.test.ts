@@ -20,7 +20,7 @@ test.each([
   expect(from("10.0.0.1", header)).toBe(expected);
 });
 
-test("proxies are those in the ranges, and without ranges nobody is", () => {
+test("only addresses in the ranges are proxies", () => {
   expect(["10.1.2.3", "fd00::1", "192.0.2.1", "::1", ""].map((address) => addresses.isTrusted(address))).toEqual([
     true,
     true,

@@ -17,7 +17,7 @@ afterEach(() => {
   server.close();
 });
 
-/** Answers "ok", to `/held` never; `/key` stands for a valid key. */
+/** Answers "ok", but never answers `/held`; `/key` represents a valid key. */
 function serve(connections: Connections, req: IncomingMessage, res: ServerResponse): void {
   if (!connections.noteRequest(req.socket)) return;
   if (req.url === "/key") connections.noteKey(req.socket);
@@ -39,7 +39,7 @@ async function start(limits: Partial<ConnectionLimits>): Promise<Connections> {
   return connections;
 }
 
-/** Opens a connection, a second after whatever was before. */
+/** Opens a connection, a second after the previous step. */
 async function open(laterMs = 1_000): Promise<Socket> {
   nowMs += laterMs;
   const accepted = once(server, "connection");
@@ -49,7 +49,7 @@ async function open(laterMs = 1_000): Promise<Socket> {
   return client.on("end", () => client.destroy());
 }
 
-/** The answer; empty when the connection ends without one. */
+/** Returns the answer; empty if the connection ends without one. */
 async function ask(client: Socket, path: string, headers = ""): Promise<string> {
   const answered = Promise.race([once(client, "data"), once(client, "close").then(() => [""])]);
   client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
@@ -75,7 +75,7 @@ test("without a key the oldest half-open connection goes first, then the one idl
   expect(connections.stats()).toEqual({ open: { halfOpen: 1, keyless: 2, keyed: 0 }, shed: 2 });
 });
 
-test("a quarter is kept for connections that have shown a key, and those are not shed for others", async () => {
+test("a quarter is reserved for connections with a key, and those are not closed for others", async () => {
   const connections = await start({ max: 8 });
   const keyed = await open();
   await ask(keyed, "/key");
@@ -86,7 +86,7 @@ test("a quarter is kept for connections that have shown a key, and those are not
   expect(await ask(others[19]!, "/")).toContain("200 OK");
 });
 
-test("where even the keyed are too many, the one idle for longest goes, and one with a request under way stays", async () => {
+test("if there are too many keyed connections, the one idle for longest is closed, and one with a running request stays", async () => {
   const connections = await start({ max: 4 });
   const keyed: Socket[] = [];
   for (let index = 0; index < 4; index++) {
@@ -104,7 +104,7 @@ test("where even the keyed are too many, the one idle for longest goes, and one 
   expect(connections.stats().shed).toBe(1);
 });
 
-test("a new connection is not shed before those that were idle meanwhile", async () => {
+test("a new connection is not closed before those that were idle in between", async () => {
   await start({ max: 4 });
   const idle: Socket[] = [];
   for (let index = 0; index < 3; index++) {
@@ -119,7 +119,7 @@ test("a new connection is not shed before those that were idle meanwhile", async
   expect(await ask(fresh, "/")).toContain("200 OK");
 });
 
-test("a request whose body does not come is no reason to keep a connection without a key", async () => {
+test("a request without its body does not keep a connection without a key open", async () => {
   await start({ max: 4 });
   const slow: Socket[] = [];
   for (let index = 0; index < 3; index++) {
@@ -181,14 +181,14 @@ test("more requests at once than a connection can have answers to end it, and no
   server.on("request", () => requests++);
   hostile.write(burst);
   await ended(hostile);
-  // The rest of what was read is not even parsed.
+  // The rest of the data is not even parsed.
   expect(requests).toBe(65);
   expect([idle, keyed, held].map(isOpen)).toEqual([true, true, true]);
   expect(connections.stats()).toEqual({ open: { halfOpen: 0, keyless: 2, keyed: 1 }, shed: 1 });
   expect(await ask(await open(0), "/key")).toContain("200 OK");
 });
 
-test("an address whose connections are punished again and again is read a few at a time, and keys are answered", async () => {
+test("new connections of an address with repeated punishments are read a few at a time, and keys are answered", async () => {
   const connections = await start({ max: 1_000 });
   for (let index = 0; index < 8; index++) {
     const hostile = await open(0);
@@ -202,17 +202,17 @@ test("an address whose connections are punished again and again is read a few at
   const keyed = await open(0);
   const answered = ask(keyed, "/key");
   expect(await answered).toContain("200 OK");
-  // Each of those before it cost what one may, and not what it sent.
+  // Each earlier connection cost as much as one may, not as much as it sent.
   expect(requests).toBeLessThanOrEqual(10 * 65 + 1);
-  // What has shown a key is not held back.
+  // A connection with a key is not held back.
   for (let index = 0; index < 20; index++) expect(await ask(keyed, "/")).toContain("200 OK");
-  // A second later the address is as any other.
+  // A second later the address is treated like any other.
   nowMs += 1_000;
   expect(await ask(await open(0), "/")).toContain("200 OK");
   expect(connections.stats().open.keyed).toBe(1);
 });
 
-test("requests in a row, one answer after the other, are nothing to punish", async () => {
+test("successive requests with one answer each are not punished", async () => {
   const connections = await start({});
   const client = await open();
   for (let index = 0; index < 200; index++) expect(await ask(client, "/")).toContain("200 OK");

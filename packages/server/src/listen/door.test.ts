@@ -10,7 +10,7 @@ import { createDoor, type DoorOptions } from "./door.ts";
 
 const publicUrl = "https://svc.example.com";
 
-/** A server that tells what its door says of a head: the reason of its refusal, or `passes`. */
+/** Starts a server that answers with its door's result for a request's head: the reason of the refusal, or `passes`. */
 async function open(rules: Partial<DoorOptions> = {}) {
   const logs: string[] = [];
   const logger = await createLogger({ level: "warn", destination: { write: (line) => void logs.push(line) } });
@@ -60,7 +60,7 @@ test("beyond loopback any host passes until its names are known; then they do, l
   expect(verdicts).toEqual(["HOST_REFUSED", "HOST_REFUSED", "passes", "passes", "passes", "passes"]);
 });
 
-test("the host of an absolute form counts beside the header's", async () => {
+test("the host of an absolute form is checked in addition to the header's", async () => {
   const { judge } = await open();
   expect(await judge("GET http://rebound.evil.com/ HTTP/1.1", "Host: 127.0.0.1")).toBe("HOST_REFUSED");
   expect(await judge("GET http://localhost/ HTTP/1.1", "Host: rebound.evil.com")).toBe("HOST_REFUSED");
@@ -100,7 +100,7 @@ test("a page of the address that was called is the service's own; one of a name 
   expect(await judge("POST /mcp HTTP/1.1", "Host: evil.com", "Origin: http://evil.com")).toBe("ORIGIN_REFUSED");
 });
 
-test("what is refused is told once a minute", async () => {
+test("refusals are logged once a minute", async () => {
   const { judge, logs } = await open();
   for (const host of ["one.evil.com", "two.evil.com"]) await judge("GET /mcp?key=k HTTP/1.1", `Host: ${host}`);
   expect(logs.map((line) => JSON.parse(line))).toEqual([

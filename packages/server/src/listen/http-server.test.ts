@@ -9,7 +9,7 @@ import { createHttpServer, type HttpTimeouts } from "./http-server.ts";
 
 const request = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
-/** A server that knows no path, its connections, and a way to open one. */
+/** Starts a server without any path. Returns its connections and a way to open one. */
 async function start(connections: Connections, timeouts: HttpTimeouts = {}) {
   const server = createHttpServer({
     door: () => undefined,
@@ -44,7 +44,7 @@ const ask = async (socket: Socket) => {
   return String((await once(socket, "data"))[0]);
 };
 
-test("a connection that is told 408 is gone, though its client never closes it", async () => {
+test("a connection answered with 408 is closed, even if its client never closes it", async () => {
   const connections = createConnections({ max: 16, perAddressMax: 16, addresses: createClientAddresses([]) });
   const socket = await (await start(connections, { headersMs: 200, checkMs: 20 }))();
   expect(connections.stats().open.halfOpen).toBe(1);
@@ -52,7 +52,7 @@ test("a connection that is told 408 is gone, though its client never closes it",
   await expect.poll(() => connections.stats().open.halfOpen).toBe(0);
 });
 
-test("one that sends no HTTP reads why, and is gone though its client never closes it", async () => {
+test("a client that sends no HTTP gets the reason, and its connection is closed even if the client never closes it", async () => {
   const connections = createConnections({ max: 16, perAddressMax: 16, addresses: createClientAddresses([]) });
   const socket = await (await start(connections))();
   socket.write("hello\r\n\r\n");
@@ -60,7 +60,7 @@ test("one that sends no HTTP reads why, and is gone though its client never clos
   await expect.poll(() => connections.stats().open, { timeout: 3_000 }).toEqual({ halfOpen: 0, keyless: 0, keyed: 0 });
 });
 
-test("over a limit a connection without a request goes, and the new one is served", async () => {
+test("above a limit, a connection without a request is closed and the new one is served", async () => {
   const connections = createConnections({ max: 16, perAddressMax: 1, addresses: createClientAddresses([]) });
   const open = await start(connections);
   const idle = (await open()).resume();
@@ -71,7 +71,7 @@ test("over a limit a connection without a request goes, and the new one is serve
   expect(connections.stats()).toEqual({ open: { halfOpen: 0, keyless: 1, keyed: 0 }, shed: 1 });
 });
 
-test("a server that stops waits for no connection that asked nothing", async () => {
+test("a stopping server does not wait for connections without a request", async () => {
   const connections = createConnections({ max: 16, perAddressMax: 16, addresses: createClientAddresses([]) });
   const open = await start(connections);
   await open();

@@ -22,7 +22,7 @@ test("an address is refused 32 times at once, then 200 times a second, and waits
   expect(pace.take("a")).toBe(10_000);
 });
 
-test("what one address is refused keeps no other waiting, as long as the node is not refusing all the time", () => {
+test("refusals of one address do not delay another, unless the node refuses constantly", () => {
   const pace = createRefusalPace(() => 0);
   for (let refused = 0; refused < 100; refused++) pace.take("a");
   expect(pace.take("b")).toBe(0);
@@ -38,7 +38,7 @@ const mcp = { ...json, accept: "application/json, text/event-stream" };
 const frame = { "content-type": "application/connect+json" };
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** What a stranger may send without end, and what it is answered with. */
+/** Endless requests of an unknown sender, and their answers. */
 const floods: readonly (readonly [string, string, RequestInit, number])[] = [
   ["calls without a key", list, { headers: json, body: "{}" }, 401],
   [
@@ -83,11 +83,11 @@ test.each(floods)("%s wait for their refusals", async (_, path, request, status)
   expect(new Set(await Promise.all(Array.from({ length: 100 }, () => refuse(path, request))))).toEqual(
     new Set([status]),
   );
-  // Of those that were not answered at once each waited 5 ms for the one before it.
+  // Each one that was not answered at once waited 5 ms for the one before.
   expect(performance.now() - startedMs).toBeGreaterThan((100 - 32) * 5 * 0.9);
 });
 
-test("who has a key waits for no refusal of its address", async () => {
+test("a caller with a key does not wait for refusals of its address", async () => {
   const text = `POST ${list} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`;
   let refused = 0;
   for (let connection = 0; connection < 10; connection++) {

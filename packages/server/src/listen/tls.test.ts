@@ -37,7 +37,7 @@ test("files that are missing are refused by name", async () => {
   );
 });
 
-test("what is wrong with exchanged files is told once, then that they are read, without being asked to look", async () => {
+test("faults of replaced files are logged once, and so is their later reload, without a request", async () => {
   const logs: string[] = [];
   const logger = await createLogger({ level: "info", destination: { write: (line) => void logs.push(line) } });
   const paths = files(one.cert, one.key);

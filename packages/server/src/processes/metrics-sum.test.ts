@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { createMetricsSum } from "./metrics-sum.ts";
 
-/** The values of a process with one metric of each type. */
+/** Returns the values of a process with one metric of each type. */
 async function valuesOf({ calls, held, backlog }: { calls: number; held: number; backlog: number }) {
   const registry = new Registry();
   const registers = [registry];
@@ -22,7 +22,7 @@ test("counters, histograms and gauges of processes are summed, and what is the s
     expect(text).toContain(`${line}\n`);
 });
 
-test("what a process has counted stays in the sums after its end, and what it held does not", async () => {
+test("an ended process's counters stay in the sums, and its gauges do not", async () => {
   const sum = createMetricsSum();
   sum.note(1, await valuesOf({ calls: 3, held: 1, backlog: 0 }));
   for (const calls of [4, 5]) {
@@ -33,6 +33,6 @@ test("what a process has counted stays in the sums after its end, and what it he
   for (const line of ['calls{code="ok"} 12', "seconds_count 3", "held 1"]) expect(text).toContain(`${line}\n`);
 });
 
-test("a sum of nothing is a text without lines", async () => {
+test("an empty sum is an empty text", async () => {
   expect((await createMetricsSum().text()).trim()).toBe("");
 });

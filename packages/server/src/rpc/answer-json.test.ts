@@ -58,7 +58,7 @@ test.each(answers)("%s is written as Connect writes it, each time", async (_name
   }
 });
 
-test("a long list lets others have their turn, and what it answers is the same", async () => {
+test("a long list lets other work run, and its answer is the same", async () => {
   let turns = 0;
   const message = create(ListToolsResponseSchema, {
     tools: many(20_000, (slug) => create(ToolSchema, { slug, description: "d".repeat(500) })),

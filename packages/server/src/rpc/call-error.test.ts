@@ -133,7 +133,7 @@ async function failureOf(call: Promise<unknown>) {
   return { code: error?.code, reason: detail?.reason, message: error?.rawMessage };
 }
 
-test("a refusal passes as it was made, and is not logged as a fault", async () => {
+test("a refusal is unchanged, and is not logged as an error", async () => {
   thrown = () => new Fault("not_found", "there is no tool", [{ reason: "TOOL_NOT_FOUND" }]);
   expect(await getTool()).toEqual({ code: Code.NotFound, reason: "TOOL_NOT_FOUND", message: "there is no tool" });
   expect(logs).toEqual([]);
@@ -201,7 +201,7 @@ test("a stream's request that cannot be decoded is refused with a detail", async
   });
 });
 
-test("a caller's timeout ends a call that would go on", async () => {
+test("a caller's timeout ends a longer call", async () => {
   const failure = await failureOf(
     client(CatalogService).listTools({}, { timeoutMs: 50, headers: { authorization: "Bearer good" } }),
   );
@@ -209,12 +209,12 @@ test("a caller's timeout ends a call that would go on", async () => {
   await expect.poll(() => calls).toMatchObject([{ code: expect.stringMatching(/deadline_exceeded|canceled/) }]);
 });
 
-test("a call whose caller sets no timeout ends all the same", async () => {
+test("a call without a caller's timeout ends too", async () => {
   const failure = await failureOf(client(CatalogService).listTools({}, { headers: { authorization: "Bearer good" } }));
   expect(failure).toMatchObject({ code: Code.DeadlineExceeded, reason: "DEADLINE_EXCEEDED" });
 });
 
-test("at shutdown a call under way is told to come back", async () => {
+test("at shutdown, a running call is answered that it should be repeated", async () => {
   const underWay = new Promise<void>((resolve) => {
     begun = resolve;
   });

@@ -23,7 +23,7 @@ test.each(codes.map((code) => [codeToString(code), code] as const))(
   },
 );
 
-test("what is no code is none", () => {
+test("other texts are not codes", () => {
   for (const text of ["ok", "", "toString", "NotFound", undefined, 5]) expect(isFaultCode(text)).toBe(false);
 });
 
@@ -38,7 +38,7 @@ const details = [
   { reason: "PLAN_EMPTY", field: "", help: "" },
 ];
 
-/** What a client reads of a call, and of a stream, that throw. */
+/** Returns a client's view of a call and of a stream that throw. */
 async function readOf(thrown: Error) {
   const transport = createRouterTransport(
     ({ service }) => {
@@ -81,12 +81,12 @@ async function readOf(thrown: Error) {
   );
 }
 
-test("a fault of a call and of a stream arrives with its code, its message and all its details, in their order", async () => {
+test("faults of calls and streams arrive with code, message and all details in order", async () => {
   const read = { code: Code.InvalidArgument, message: "2 faults", details };
   expect(await readOf(new Fault("invalid_argument", "2 faults", details))).toEqual([read, read]);
 });
 
-test("Connect's own error passes as it is, and anything else is mapped", async () => {
+test("Connect's own error is unchanged, and any other is mapped", async () => {
   const own = toConnectError(new Fault("aborted", "own", []));
   const passed = { code: Code.Aborted, message: "own", details: [] };
   expect(await readOf(own)).toEqual([passed, passed]);

@@ -22,7 +22,7 @@ const services: readonly DescService[] = [
 
 const { listJobs, listSteps, getJob, listSkills } = JobsService.method;
 
-/** A call whose option of this number is taken away. */
+/** Returns a call without the option of this number. */
 function without(method: DescMethod, number: number): DescMethod {
   const { options } = method.proto;
   const $unknown = options?.$unknown?.filter(({ no }) => no !== number);
@@ -32,13 +32,13 @@ function without(method: DescMethod, number: number): DescMethod {
 const withOptionsOf = (method: DescMethod, other: DescMethod) =>
   ({ ...method, proto: { ...method.proto, options: other.proto.options } }) as unknown as DescMethod;
 
-test("every list and search of every service that a bound key may call declares by what it leaves rows out", () => {
+test("every list and search that a scoped key may call declares how it hides rows", () => {
   for (const { methods } of services) for (const method of methods) expect(() => readListLimits(method)).not.toThrow();
   expect(readListLimits(listJobs).size).toBe(3);
   for (const method of [listSteps, getJob, listSkills]) expect(readListLimits(method).size).toBe(0);
 });
 
-test("a list that does not declare it, and one whose answer does not say it, is refused at start", () => {
+test("a list without the declaration, or without the field in its answer, is refused at start", () => {
   const undeclared = without(listJobs, 50_107);
   const name = "svc.v1.JobsService/ListJobs";
   expect(() => readListLimits(undeclared)).toThrow(`${name} declares no list_limits`);

@@ -19,7 +19,7 @@ import { toConnectError } from "./connect-error.ts";
 import { createRouter } from "./router.ts";
 import { createRpcHandler } from "./rpc.ts";
 
-// The recorded answers are those of Connect's own handlers, which served compressed requests until all unary calls went one way.
+// The recorded answers are from Connect's own handlers, which served compressed requests until all unary calls used one path.
 
 const bodyBytesMax = 4_096;
 const adminToken = "an-administrator-token-of-this-test";
@@ -29,7 +29,7 @@ let place: HttpPlace;
 const logs: string[] = [];
 const calls: Call[] = [];
 
-/** What comes of asking once more whether a caller may be answered. */
+/** Outcome of the second check of the caller's permission. */
 let confirm: (() => Promise<void>) | undefined;
 
 const longName = "a long text of an answer. ".repeat(2_000);
@@ -106,7 +106,7 @@ beforeAll(async () => {
       target.service(
         Health,
         { check: ({ service }) => ({ status: service === "" ? ServingStatus.SERVING : ServingStatus.UNKNOWN }) },
-        // Options of a service of its own do not inherit which protocols are off.
+        // Options of a single service do not inherit the disabled protocols.
         { ...{ grpc: false, grpcWeb: false }, readMaxBytes: 1_024 },
       );
     },
@@ -188,11 +188,11 @@ async function send({ path = getTool, headers, body = "{}" }: Sent) {
   return { status: res.statusCode as number, header, body: Buffer.concat(chunks) };
 }
 
-/** What a request leaves behind, but for times and where a stack was. */
+/** Returns the effects of a request, except times and positions of stacks. */
 async function traceOf() {
   await expect.poll(() => calls).toHaveLength(1);
   const [call] = calls;
-  // The first request that finds the store away warns for all of a minute.
+  // The first request that finds the database unavailable warns for a whole minute.
   const informed = logs.filter((line) => JSON.parse(line).level !== "warn");
   const lines = informed.map((line) => {
     const { level, msg, requestId, method, code, err } = JSON.parse(line);
@@ -393,7 +393,7 @@ const requests: readonly (readonly [name: string, status: number, sent: Sent])[]
   ["two encodings", 501, { headers: { "content-encoding": "gzip, br" }, body: gzipSync(slug("a")) }],
 ];
 
-/** An answer as it is recorded: of what is compressed what it says, since how is the library's. */
+/** Returns an answer for recording. Compressed content is recorded decompressed, because compression depends on the library. */
 function recordOf({ status, header, body }: Awaited<ReturnType<typeof send>>) {
   const isGzip = header.some(([name]) => name === "content-encoding");
   const bytes = isGzip ? gunzipSync(body) : body;

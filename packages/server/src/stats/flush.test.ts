@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { createCounters } from "./counters.ts";
 import { startFlush } from "./flush.ts";
 
-test("what could not be added while the store refused is added once it takes it again, each count once, with what came meanwhile", async () => {
+test("counts that the database refused are added later, each once, with the counts from in between", async () => {
   const database = await createTestDatabase();
   try {
     const { db } = database;
@@ -29,7 +29,7 @@ test("what could not be added while the store refused is added once it takes it 
       return [(await read("activity_minutes"))[0]?.count, (await read("activity_hours"))[0]?.count];
     };
     counters.stored(projectId, "calendar");
-    // The second of the two tables: what was added to the first goes back with it.
+    // The second of two tables fails, so the counts added to the first are rolled back.
     await db.sql.unsafe("alter table activity_hours rename to gone");
     await round();
     counters.stored(projectId, "calendar");

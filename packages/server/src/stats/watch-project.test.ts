@@ -26,7 +26,7 @@ function callerOf(project: typeof projectId): HandlerContext {
   return { values, signal: new AbortController().signal } as HandlerContext;
 }
 
-/** Watches whose rounds the test tells. */
+/** Watches whose rounds the test controls. */
 function testWatches(): { watches: Watches; receive: Listener["receive"] } {
   const listeners = new Set<Listener>();
   return {
@@ -63,7 +63,7 @@ test("a project has 100 watches at a node: the next is refused until one of them
   for (const { leave } of joined) leave();
 });
 
-test("a caller who is told nothing hears a message without a notice every 20 s", async () => {
+test("a caller without news gets an empty message every 20 s", async () => {
   const clock = createTestClock();
   const { watches, receive } = testWatches();
   const stream = watchProject({ db: database.db, clock, watches }, everything, callerOf(projectId));
@@ -75,7 +75,7 @@ test("a caller who is told nothing hears a message without a notice every 20 s",
   });
   await until(() => clock.waiting() === 1);
   clock.advance(19_000);
-  // A round that has nothing to tell is silence, too.
+  // A round without news counts as silence, too.
   receive({ rows: [], gaps: [], atMs: clock.now() });
   await until(() => clock.waiting() === 1);
   expect(hasCome).toBe(false);
@@ -84,7 +84,7 @@ test("a caller who is told nothing hears a message without a notice every 20 s",
   await stream.return(undefined);
 });
 
-test("a caller who does not read is told of a gap in place of what waited, and what comes after that", async () => {
+test("a caller who does not read gets a gap instead of the waiting rounds, then the later ones", async () => {
   const clock = createTestClock();
   const { watches, receive } = testWatches();
   const kinds = [NoticeKind.CALL, NoticeKind.JOB];
@@ -103,7 +103,7 @@ test("a caller who does not read is told of a gap in place of what waited, and w
   await stream.return(undefined);
 });
 
-test("of more than 200 rows of a kind at once the newest are told, and that there are others", () => {
+test("with more than 200 rows of a kind at once, the newest are sent with a gap", () => {
   const rows = Array.from({ length: 201 }, (_, n) => {
     return { kind: "call", id: createId("call", 1_000 + n), state: "ok", turn: 0, isFinal: true } as const;
   });

@@ -63,7 +63,7 @@ async function openOn(db: Database, keys: readonly VaultKey[], options: Partial<
 const sealText = (seal: (plaintext: Uint8Array, context: string) => Buffer) => (text: string, context: string) =>
   seal(Buffer.from(text), context);
 
-test("a rotation seals every declared column anew, of versions before and of today; then the old vault key opens nothing", async () => {
+test("a rotation seals every declared column again, of earlier versions too; then the old vault key opens nothing", async () => {
   const db = await createStore();
   const { id: projectId } = await createProject(db, "rotated", systemClock.now());
   const before = createSealer([oldKey]);
@@ -84,7 +84,7 @@ test("a rotation seals every declared column anew, of versions before and of tod
   await finish(vault, [other]);
   const rotation = await findVaultRotation(db);
   expect(rotation).toMatchObject({ problem: "", toKeyId: newKey.id, fromKeyIds: [oldKey.id] });
-  // What was derived from the old key, too.
+  // Including data derived from the old key.
   expect(rotation?.resealed).toBeGreaterThanOrEqual(planted.length);
   const is = await readPlanted(db, planted);
   await other.sync();
@@ -93,7 +93,7 @@ test("a rotation seals every declared column anew, of versions before and of tod
     const value = is.get(context) as Buffer;
     expect(value.equals(was.get(context) as Buffer)).toBe(false);
     for (const { sealer } of [vault, other, alone]) expect(sealer.open(value, context).toString()).toBe(text);
-    // Under neither vault key itself, and under no data key of before.
+    // Neither vault key opens it directly, nor does any earlier data key.
     expect(() => createSealer([oldKey, newKey]).open(value, context)).toThrow();
     const [old] = [was.get(context) as Buffer];
     for (const { sealer } of [vault, other, alone]) expect(() => sealer.open(old, context)).toThrow();
@@ -104,7 +104,7 @@ test("a rotation seals every declared column anew, of versions before and of tod
   await expect(back.rotate()).rejects.toMatchObject({ details: [{ reason: "VAULT_KEY_RETIRED" }] });
 });
 
-test("what is sealed while a rotation goes on opens at every node, and is under the new keys at its end", async () => {
+test("values sealed during a rotation open on every node, and use the new keys at its end", async () => {
   const db = await createStore();
   const { id: projectId } = await createProject(db, "busy", systemClock.now());
   const vault = await openOn(db, [newKey, oldKey]);

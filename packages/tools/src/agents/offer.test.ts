@@ -4,7 +4,7 @@ import type { McpContext } from "../mcp/offer.ts";
 import type { AgentToolsOptions } from "./meta-caller.ts";
 import { createToolsOffer } from "./offer.ts";
 
-/** The names that a key which is bound to classes is listed; none of them takes a look at the catalog. */
+/** Returns the names listed for a key that is scoped to classes. None of this reads the catalog. */
 async function listed(...accessClasses: Binding["accessClasses"]): Promise<string[]> {
   const { methods } = createToolsOffer({} as AgentToolsOptions);
   const binding = { entityId: "", toolkitSlugs: [], accessClasses };
@@ -14,7 +14,7 @@ async function listed(...accessClasses: Binding["accessClasses"]): Promise<strin
   return (outcome.result["tools"] as { name: string }[]).map(({ name }) => name);
 }
 
-test("a key is listed the meta-tools that can call something for it", async () => {
+test("a key sees only the meta-tools that can call something for it", async () => {
   const both = ["search_tools", "describe_tool", "read_tool", "call_tool"];
   expect(await listed()).toEqual(both);
   expect(await listed("read", "write")).toEqual(both);

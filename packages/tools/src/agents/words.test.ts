@@ -16,28 +16,28 @@ const calls = filesBelow("proto/svc/v1", /\.proto$/).flatMap((text) =>
 );
 const pattern = new RegExp(`\\b(?:${calls.join("|")})\\b`);
 
-test("what agents are told of their tools names no call of the API", () => {
+test("texts for agents about their tools name no API calls", () => {
   expect(calls.length).toBeGreaterThan(50);
   for (const text of [instructions, JSON.stringify(metaTools)]) expect(text).not.toMatch(pattern);
 });
 
-test("what a call may be answered is told in the words of agents' tools", () => {
-  // Calling a skill submits a program, which may be refused: what that says reaches agents, too.
+test("answers of calls use the terms of agents' tools", () => {
+  // Calling a skill submits a program, which may be refused, so its fault texts reach agents too.
   const reached = ["core", "catalog", "connections", "tools", "program", "jobs", "asks"];
   const sources = reached.flatMap((name) => filesBelow(`packages/${name}/src`, /\.ts$/));
-  // Sentences: the names alone are keys, and filters of page tokens.
+  // Sentences only: plain names are keys and filters of page tokens.
   const sentences = sources.flatMap((text) => text.match(/"[^"\n]* [^"\n]*"|`[^`\n]* [^`\n]*`/g) ?? []);
   const named = sentences.filter((sentence) => pattern.test(sentence));
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((sentence) => pattern.test(spoken(sentence)))).toEqual([]);
 });
 
-test("a call of the API is told as the tool that an agent has for it", () => {
+test("an API call is named as the agent's tool for it", () => {
   expect(spoken("SearchTools finds them; toolSlug is missing")).toBe("search_tools finds them; slug is missing");
   expect(spoken("connect one with InitiateConnection")).toBe("connect one with the application");
 });
 
-test("what HTTP refuses is told so too, and how long to wait", () => {
+test("HTTP refusals use these terms too, and say how long to wait", () => {
   const help = text`Send the same request again ${wait}, or raise the quota (${call("SetProjectPolicy")}).`;
   const spoken = spokenFault(new Fault("resource_exhausted", "x", [{ reason: "X", help }], 1_000));
   expect(spoken.details[0]?.help).toBe(

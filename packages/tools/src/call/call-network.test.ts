@@ -12,7 +12,7 @@ import type { CallRequest } from "./call-request.ts";
 import { addProject } from "./test-node.ts";
 import { deskToolkit } from "./test-toolkits.ts";
 
-// Calls through the real transport and real accounts, against a server that counts what arrives.
+// Calls through the real transport and real accounts, against a server that counts requests.
 
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
@@ -25,7 +25,7 @@ afterEach(async () => {
 type Seen = { method: string; url: string; headers: IncomingMessage["headers"]; body: string };
 type Reaction = (res: ServerResponse, req: IncomingMessage) => void;
 
-/** An app on a port of its own: it reacts by its script, then with a ticket. */
+/** Starts an app on its own port. It reacts by its script, then with a ticket. */
 async function startApp(...script: Reaction[]) {
   const seen: Seen[] = [];
   const server = createServer(async (req, res) => {
@@ -67,7 +67,7 @@ function createNode(url: string) {
   return node.apps.caller;
 }
 
-/** A project with an account of the desk for `ann`. */
+/** Creates a project with an account of the desk for `ann`. */
 async function connect(): Promise<ProjectId> {
   const projectId = await addProject(db);
   const id = createId("acc", 1);
@@ -115,7 +115,7 @@ async function callOf(script: Reaction[], tool: string, changes: Partial<CallReq
   return { app, call, result: (await call()).result };
 }
 
-test("what is sent is what the definition declares, with the account's credential in its place", async () => {
+test("a request is as the definition declares, with the account's credential in its place", async () => {
   const { app, result } = await callOf([], "add_note");
   expect(result).toMatchObject({ outcome: "ok", value: { id: "t1" }, providerStatus: 200 });
   expect(app.seen).toMatchObject([
@@ -197,7 +197,7 @@ test("a redirect of a write is not followed, and an answer of more than 8 MiB is
   });
 });
 
-test("a write that the app takes and answers with something else than JSON is sent once, however often it is asked for", async () => {
+test("a write that the app accepts without a JSON answer is sent once, however often it is requested", async () => {
   const { app, call, result } = await callOf([reply(201, "<p>thanks</p>")], "add_note", { idempotencyKey: "k1" });
   expect(result).toMatchObject({
     outcome: "ok",

@@ -9,7 +9,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-/** Begins a call on a node that never records its end. */
+/** Starts a call on a node that never records its end. */
 async function loseNode(tool: string, args: object) {
   const projectId = await addProject(db);
   const lost = createTestNode(db);
@@ -36,7 +36,7 @@ test("a write whose node is gone is in doubt: a keyed repeat says so once two mi
   expect(await node.rows(projectId)).toMatchObject([{ outcome: "outcome_unknown", idempotency_key: "k" }]);
 });
 
-test("a read whose node is gone is executed anew", async () => {
+test("a read whose node is gone is executed again", async () => {
   const { projectId } = await loseNode("read_ticket", { id: "t1" });
   const node = createTestNode(db);
   node.clock.advance(120_001);
@@ -49,7 +49,7 @@ test("a read whose node is gone is executed anew", async () => {
   ]);
 });
 
-test("the outcome of a call that was given up for lost does not take its key back", async () => {
+test("the late outcome of a call that counted as lost does not take its key back", async () => {
   const projectId = await addProject(db);
   const slow = createTestNode(db);
   const [sent, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -82,7 +82,7 @@ test("an unkeyed write has its row before it is sent, an unkeyed read after", as
   expect(seen).toEqual([[], ["ok", "running"]]);
 });
 
-test("a store that goes away after the send costs the record, not the answer", async () => {
+test("if the database becomes unavailable after sending, the record is lost and the answer is not", async () => {
   const own = await createTestDatabase();
   try {
     const node = createTestNode(own.db);
@@ -108,7 +108,7 @@ test("a store that goes away after the send costs the record, not the answer", a
   }
 });
 
-test("with a store that is away before the send nothing is sent", async () => {
+test("if the database is unavailable before sending, nothing is sent", async () => {
   const own = await createTestDatabase();
   try {
     const node = createTestNode(own.db);

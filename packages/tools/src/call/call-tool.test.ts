@@ -16,7 +16,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-/** A row with its sealed parts opened. */
+/** Returns a row with its sealed parts decrypted. */
 async function opened(node: TestNode, projectId: ProjectId) {
   const rows = await node.rows(projectId);
   const listed = await toolCallsForProject(db, projectId).list(
@@ -91,13 +91,13 @@ test.each(Object.entries(outcomes))(
     expect(row?.accountId === null).toBe(
       ["invalid_arguments", "no_account", "account_unusable", "not_callable"].includes(outcome),
     );
-    // What stands under an unknown name may be anything.
+    // A value under an unknown name may be anything.
     const kept = changes?.args && { ...changes.args, ...("more" in changes.args && { more: "***" }) };
     expect(row?.arguments).toBe(JSON.stringify(kept ?? { id: "t1" }));
   },
 );
 
-test("of a job's call no arguments are kept: its row reads as an empty object, and nothing is sealed for that", async () => {
+test("arguments of a job's call are not stored: its row has an empty object, and nothing is sealed for it", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const job = { id: createId("job", 1), stepId: "send" };
@@ -150,7 +150,7 @@ test("a private tool of another project is not found", async () => {
   expect(node.app.calls.map(({ toolkit: used }) => used.ownerProjectId)).toEqual([own]);
 });
 
-test("a destructive call is held with a preview, then carried out once with confirm, under the same key", async () => {
+test("a destructive call needs confirmation and shows a preview, then runs once with confirm, under the same key", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const args = { id: "t1", text: "a b", pin: "planted-pin" };
@@ -181,7 +181,7 @@ test("a destructive call is held with a preview, then carried out once with conf
   expect((await node.rows(projectId)).map(({ outcome }) => outcome).sort()).toEqual(["held", "ok"]);
 });
 
-test("a held call without an account is held all the same, without a preview", async () => {
+test("a call without an account that needs confirmation has no preview", async () => {
   const node = createTestNode(db);
   const { result } = await node.call(await addProject(db), "delete_ticket", { entityId: "nobody" });
   expect([result.outcome, result.preview]).toEqual(["held", undefined]);
@@ -205,7 +205,7 @@ test("a dry run shows exactly what would be sent, and leaves no trace", async ()
   expect((await node.call(projectId, "delete_ticket", { isDryRun: true })).result.outcome).toBe("held");
 });
 
-test("a fault that only building finds is an argument's fault, and does not quote sensitive values", async () => {
+test("a fault found while building the request is an argument's fault, and quotes no sensitive values", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const { result } = await node.call(projectId, "read_ticket", { args: { id: ".." } });
@@ -271,7 +271,7 @@ test("a message that quotes an argument, or the app, is sealed; what came under 
   expect(JSON.stringify(dump)).not.toMatch(/planted|706c616e746564/);
 });
 
-test("what the caller knows to be secret is in no message, whole or cut, whoever would quote it", async () => {
+test("the caller's secrets are in no message, whole or cut", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const secret = `planted-${"s".repeat(2_000)}`;
@@ -290,7 +290,7 @@ test("what the caller knows to be secret is in no message, whole or cut, whoever
   expect(messages[2]).toContain("/text must be string");
 });
 
-test("a credential that an app quotes in a good answer stands neither in the result nor in the ledger, whole or cut", async () => {
+test("a credential that an app quotes in a successful answer is neither in the result nor in the ledger, whole or cut", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const said = { id: `Bearer ${credential}`, state: `?key=${credential}`, lines: [`${credential}"`] };
@@ -306,7 +306,7 @@ test("a credential that an app quotes in a good answer stands neither in the res
   expect(JSON.stringify([whole, cutOff])).not.toContain(credential.slice(0, 8));
 });
 
-test("of a sensitive argument neither names nor values are shown, whatever they are", async () => {
+test("neither names nor values of a sensitive argument are shown", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const pins = [{ "planted-name": true }, { deep: [{ "planted-name": null }] }, {}, [], false, 12];
@@ -344,7 +344,7 @@ test("draining waits for every call under way, and for what it records", async (
   await Promise.all([expect(failing).rejects.toThrow("a fault"), node.caller.drain()]);
 });
 
-test("a message that the store cannot hold is stored without what it cannot, and harms no other call", async () => {
+test("a message with characters that the database cannot hold is stored without them, and affects no other call", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const odd = { id: "t1", "a\u0000b": 1, "\ud800": 2 };

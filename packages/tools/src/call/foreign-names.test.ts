@@ -8,7 +8,7 @@ import { answer } from "./test-transport.ts";
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** Names that every object has, and that apps may give to what they like. A template of a definition cannot name the last one. */
+/** Names that every object inherits, and that apps may use for their fields. A definition's template cannot use the excluded one. */
 const names = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== "__proto__");
 const text = { type: "string", description: "Any text that is wanted." };
 const fields = Object.fromEntries(names.map((name) => [name, text]));
@@ -67,7 +67,7 @@ test("arguments may have the names that every object has, in a body, a query and
   }
 });
 
-test("of such names those are sent that are given, and a required one that is not given is missing", async () => {
+test("inherited names are sent only if given, and a required one that is not given is missing", async () => {
   const { node, projectId } = await nodeOf();
   node.app.does(answer(200, { id: "1" }));
   const { result } = await node.call(projectId, "optional", { args: { constructor: "one" } });
@@ -80,7 +80,7 @@ test("of such names those are sent that are given, and a required one that is no
   expect(missed.faults.map(({ missing }) => missing).sort()).toEqual([...names].sort());
 });
 
-test("__proto__ is an argument as any other, where it stands in an object", async () => {
+test("__proto__ is an argument like any other inside an object", async () => {
   const { node, projectId } = await nodeOf();
   node.app.does(answer(200, { id: "1" }));
   const it = JSON.parse('{"__proto__": "mine", "toString": null}');

@@ -16,7 +16,7 @@ import type { EmbeddingsCall } from "./observer.ts";
 const { db, drop } = await createTestDatabase();
 afterAll(drop);
 
-/** Words of one meaning lie in one direction, each other word in one of its own. */
+/** Words with one meaning have one direction; every other word has its own. */
 const meanings: ReadonlyMap<string, number> = new Map(
   ["order parcel purchase consignment cargo", "refund reimburse chargeback restitution"].flatMap((group, at) =>
     group.split(" ").map((word) => [word, at] as const),
@@ -36,11 +36,11 @@ function vectorOf(text: string): number[] {
 
 type Way = "well" | "never" | "failing" | "short" | "huge" | "nonsense";
 
-/** An embeddings endpoint, which notes what it was sent. */
+/** Starts an embeddings endpoint that records its requests. */
 async function serveEmbeddings() {
   const state = {
     ...{ way: "well" as Way, sent: [] as string[], keys: new Set<string | undefined>() },
-    /** Texts that begin with `torpid` are answered once this is. */
+    /** Texts that start with `torpid` are answered after this resolves. */
     slow: Promise.resolve(),
   };
   const place = await serveHttp(async (request, response) => {
@@ -51,13 +51,13 @@ async function serveEmbeddings() {
     state.sent.push(...input);
     state.keys.add(request.headers.authorization);
     if (state.way === "never") return;
-    // What one asks for may be what fails.
+    // One caller's text may make the request fail.
     if (input.some((text) => text.includes("venom"))) return void response.writeHead(400).end("{}");
     if (input.some((text) => text.startsWith("torpid"))) await state.slow;
     if (state.way === "failing") return void response.writeHead(500).end("{}");
     if (state.way === "nonsense") return void response.end('{"data":[{"embedding":["1","2"]}]}');
     if (state.way === "huge") {
-      // Written as long as it is read: whoever reads without a bound reads for good.
+      // Writes as long as the client reads: a client without a limit would read forever.
       const more = () => response.write("[".repeat(65_536)) || true;
       while (!response.destroyed && more()) await wait(1);
       return;
@@ -121,11 +121,11 @@ async function search(node: TestNode, projectId: ProjectId, query: string): Prom
   return (await client.searchTools({ query })).results.map(({ tool }) => tool?.slug ?? "");
 }
 
-/** Resolves once what words alone do not find is found. */
+/** Resolves when a search finds a tool that words alone do not find. */
 const untilFound = (node: TestNode, projectId: ProjectId) =>
   until(async () => (await search(node, projectId, "consignment")).includes("shop.read_order"));
 
-test("what words do not find is found by meaning, nonsense is not, and a restart asks for no text of a tool again", async () => {
+test("meaning finds what words do not, finds nothing for nonsense, and a restart requests no tool text again", async () => {
   await using endpoint = await serveEmbeddings();
   const projectId = await addProject();
   const other = await addProject();
@@ -139,7 +139,7 @@ test("what words do not find is found by meaning, nonsense is not, and a restart
     await untilFound(node, projectId);
     expect(await search(node, projectId, "glimmering snarfblat")).toEqual([]);
     expect(await search(node, projectId, "consignment for ada@example.com")).toContain("shop.read_order");
-    // Another project neither finds it nor has it sent.
+    // The tool of one project is neither found nor sent for another.
     expect(await search(node, other, "consignment cargo")).not.toContain("shop.read_order");
   }
   const { sent, keys } = endpoint.state;
@@ -179,7 +179,7 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
   endpoint.state.sent.length = 0;
   const startedAt = performance.now();
   expect(await search(node, projectId, "read the order")).toContain("shop.read_order");
-  // The words of a search are the rest, on a machine with other work too; the endpoint answers never.
+  // The rest is searching by words, on a machine with other work; the endpoint never answers.
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   const tripped = () => node.told.failures.filter(({ what }) => what === "embeddings of search");
   expect(
@@ -191,7 +191,7 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
   expect(endpoint.state.sent).toHaveLength(1);
   expect(tripped()).toHaveLength(1);
   const calls = () => node.told.embedded.filter(({ what }) => what === "search").slice(-1);
-  // The call itself may go on for longer than a search waits.
+  // The request itself may last longer than a search waits.
   await until(() => calls()[0]?.outcome !== "ok");
   expect(calls()).toEqual([expect.objectContaining({ outcome })]);
   const [first, ...next] = node.told.searches.slice(-21);
@@ -199,9 +199,9 @@ test.each<[Way, string, EmbeddingsCall["outcome"]]>([
   expect(new Set(next)).toEqual(new Set(["paused"]));
 });
 
-test("a project that floods, and one whose words the endpoint refuses, go by words: another's search has its vector at once", async () => {
+test("a flooding project, and one whose words the endpoint refuses, search by words, while another's search gets its vector at once", async () => {
   await using endpoint = await serveEmbeddings();
-  // Waits take longer here than a busy machine does: nothing but room is short.
+  // Waits are longer here than on a busy machine, so that only slots are scarce.
   const patient: typeof systemClock = { ...systemClock, wait: (ms, signal) => systemClock.wait(ms * 100, signal) };
   await using node = startNode(endpoint.url, undefined, patient);
   const [hostile, poisoner, quiet] = [await addProject(), await addProject(), await addProject()];
@@ -209,7 +209,7 @@ test("a project that floods, and one whose words the endpoint refuses, go by wor
   await untilFound(node, quiet);
   const answered = Promise.withResolvers<void>();
   endpoint.state.slow = answered.promise;
-  // In letters: numbers are no words.
+  // In letters, because numbers are not words.
   const wordOf = (at: number) => [...String(at)].map((digit) => "abcdefghij"[Number(digit)]).join("");
   const flood = Array.from({ length: 100 }, (_, at) => search(node, hostile, `torpid message ${wordOf(at)}`));
   const slow = () => endpoint.state.sent.filter((sentText) => sentText.startsWith("torpid")).length;
@@ -222,12 +222,12 @@ test("a project that floods, and one whose words the endpoint refuses, go by wor
   answered.resolve();
   await Promise.all(flood);
   expect(slow()).toBe(8);
-  // What flooded has its share again.
+  // The flooding project has its share again.
   await search(node, hostile, "another message");
   expect(node.told.searches.at(-1)).toBe("asked");
 });
 
-test("toolkits whose texts the endpoint refuses keep nobody else's waiting", async () => {
+test("toolkits whose texts the endpoint refuses do not delay others", async () => {
   await using endpoint = await serveEmbeddings();
   await using node = startNode(endpoint.url);
   const [hostile, quiet] = [await addProject(), await addProject()];
@@ -239,7 +239,7 @@ test("toolkits whose texts the endpoint refuses keep nobody else's waiting", asy
   });
   await publishShop(node, quiet, text);
   await untilFound(node, quiet);
-  // After the first one their owner waits, and then longer.
+  // After the first failure their owner waits, then longer each time.
   expect(refusals()).toBeLessThan(6);
 });
 
@@ -254,7 +254,7 @@ test("vectors of another size than those of tools leave the words as they are", 
   expect(await search(node, projectId, "read an order")).toContain("shop.read_order");
 });
 
-test("the key of the vault is sent where the environment has none, and none where it does not open", async () => {
+test("the vault's key is sent if the environment has none, and no key if it cannot be decrypted", async () => {
   await using endpoint = await serveEmbeddings();
   const projectId = await addProject();
   let inEnvironment: string | undefined;

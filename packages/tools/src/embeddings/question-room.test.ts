@@ -5,10 +5,10 @@ import { QuestionRoom, type ReleaseSlot } from "./question-room.ts";
 import { vectorOf } from "./vectors.ts";
 
 const [a, b, c, d] = [1, 2, 3, 4].map((at) => createId("prj", at)) as [ProjectId, ProjectId, ProjectId, ProjectId];
-/** Longer than any test: who waits so long is let in, or the test fails. */
+/** Longer than any test: a caller that waits this long gets a slot, or the test fails. */
 const longMs = 60_000;
 
-/** Room in which a and b hold all places. */
+/** Creates a room in which a and b hold all slots. */
 async function fullRoom() {
   const room = new QuestionRoom(systemClock, { all: 4, project: 2 });
   const entered = await Promise.all([a, b, a, b].map((projectId) => room.enter(projectId, longMs)));
@@ -16,24 +16,24 @@ async function fullRoom() {
   return { room, leave, others };
 }
 
-test("a project with its share is let in at no time, and a place that it gives back twice counts once", async () => {
+test("a project with its full share gets no slot, and a slot released twice counts once", async () => {
   const { room, leave } = await fullRoom();
   expect(await room.enter(a, longMs)).toBeUndefined();
   leave();
   leave();
   expect(await room.enter(c, longMs)).toBeDefined();
-  // Four are taken again.
+  // All four slots are taken again.
   expect(await room.enter(d, 1)).toBeUndefined();
 });
 
-test("who waits in vain has no place, and the next one finds what came free", async () => {
+test("a question whose wait ends has no slot, and the next one gets the free slot", async () => {
   const { room, leave } = await fullRoom();
   expect(await room.enter(c, 1)).toBeUndefined();
   leave();
   expect(await room.enter(d, longMs)).toBeDefined();
 });
 
-test("the place that comes free goes to who has fewest under way, and then to whose turn was longest ago", async () => {
+test("a free slot goes to the project with the fewest running questions, then to the one served longest ago", async () => {
   const { room, leave, others } = await fullRoom();
   const order: string[] = [];
   const wait = async (name: string, projectId: ProjectId) => {
@@ -46,15 +46,15 @@ test("the place that comes free goes to who has fewest under way, and then to wh
   others[0]?.();
   await Promise.all([waiting[0], waiting[2]]);
   expect(order).toEqual(["c first", "d"]);
-  // One of a and one of b are under way, one of c and one of d: c alone waits.
+  // One question of a, b, c and d each is running; only c waits.
   others[1]?.();
   await waiting[1];
-  // None of d's own is counted for long: it may wait again.
+  // None of d's own questions is counted any longer, so it may wait again.
   (await waiting[2])?.();
   expect(await room.enter(d, longMs)).toBeDefined();
 });
 
-test("a project that floods takes the places of its own vectors, and has none of another's", () => {
+test("a flooding project replaces only its own vectors", () => {
   const kept = new KeptVectors(10);
   const vector = vectorOf(new Int8Array([1, 2]));
   for (const text of ["one", "two"]) kept.set(a, text, vector);

@@ -18,7 +18,7 @@ function setUp(countMax: number, toolkits: readonly Toolkit[]) {
   };
 }
 
-test("owners take turns, and the toolkits of each do, however many one has", () => {
+test("owners take turns, and so do the toolkits of each", () => {
   const { lines, slugs } = setUp(
     10,
     ["a1", "a2", "a3"].map((slug) => toolkitOf(a, slug)).concat(toolkitOf(b, "b1"), toolkitOf("", "shared")),
@@ -28,7 +28,7 @@ test("owners take turns, and the toolkits of each do, however many one has", () 
   expect([lines.add(known), lines.add(known)]).toEqual([true, false]);
 });
 
-test("who failed waits, longer each time, and the others go on; one that is done waits no more", () => {
+test("a failed owner waits longer each time while others continue; a finished one no longer waits", () => {
   const [first, other] = [toolkitOf(a, "a1"), toolkitOf(b, "b1")];
   const { lines, slugs } = setUp(10, [first, other]);
   const pauses = [0, 5_000, 15_000].map((nowMs) => {
@@ -45,7 +45,7 @@ test("who failed waits, longer each time, and the others go on; one that is done
   expect(lines.nextAtMs()).toBeUndefined();
 });
 
-test("one too many takes a place of the longest line", () => {
+test("an excess toolkit replaces one of the longest line", () => {
   const flood = Array.from({ length: 50 }, (_, at) => toolkitOf(b, `b${at}`));
   const { slugs } = setUp(4, [toolkitOf(a, "a1"), ...flood]);
   expect(slugs(6)).toEqual(["a1", "b47", "a1", "b48", "a1", "b49"]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { blocksOf, dimensionBounds, likenessesOf, type Vector, vectorOf } from "./vectors.ts";
 
-/** The same numbers each time: from -128 to 127, the ends often. */
+/** Returns the same numbers each time, from -128 to 127, the ends often. */
 function vectorAt(size: number, seed: number): Vector {
   let state = seed + 1;
   const next = () => {
@@ -28,12 +28,12 @@ test.each([
   const query = vectorAt(size, 99_991);
   const expected = vectors.map((vector) => likeness(query, vector));
   expect([...likenessesOf(query, blocksOf(vectors))]).toEqual(expected);
-  // What is left of a longer query takes no part in that of a shorter one.
+  // The rest of a longer query does not affect a shorter one.
   const short = vectorAt(2, 5);
   expect([...likenessesOf(short, blocksOf([short]))][0]).toBeCloseTo(1, 12);
 });
 
-test("places without a vector, or with one of another size, have no likeness", () => {
+test("tools without a vector, or with one of another size, have no similarity", () => {
   const [of, other] = [vectorAt(16, 1), vectorAt(24, 2)];
   expect([...likenessesOf(of, blocksOf([undefined, of, other, of, undefined]))]).toEqual([
     Number.NaN,

@@ -31,7 +31,7 @@ test.each([["."], [".."], [""], [null], [{}], [[]], ["\ud800"], ["x".repeat(9_00
   },
 );
 
-test("dots that two values or a value and its text make are refused as well", () => {
+test("dots formed by two values, or by a value and its text, are refused too", () => {
   for (const url of [
     [`${base}/`, ".", "", "."],
     [`${base}/.`, "."],
@@ -89,7 +89,7 @@ test("headers are single lines of ASCII, under names in lower case; the service'
   }
 });
 
-test("parameters go behind those of the address", () => {
+test("parameters are added after those of the address", () => {
   const query = { a: "b c&d", list: [1, "x"], none: [] };
   expect(build({ query })).toMatchObject({ request: { url: `${base}/x?a=b%20c%26d&list=1&list=x` } });
   expect(build({ url: [`${base}/x?y=`, "1"], query: { a: true } })).toMatchObject({

@@ -11,7 +11,7 @@ test("a lone job comes back as soon as there may be room, however often it asks"
   expect([bookings.isDue("a", 400), bookings.count(400)]).toEqual([false, 0]);
 });
 
-test("jobs come back one after the other, as fast as calls may begin", () => {
+test("jobs try again one after the other, as fast as calls may start", () => {
   const bookings = new Bookings();
   const times = ["a", "b", "c"].map((jobId) =>
     bookings.book(jobId, { nowMs: 0, earliestMs: 100, stepMs: 1_000, sinceMs: 0 }),
@@ -19,7 +19,7 @@ test("jobs come back one after the other, as fast as calls may begin", () => {
   expect(times).toEqual([100, 1_100, 2_100]);
 });
 
-test("of ten thousand jobs no more than twenty a second come back, and the last in a quarter of an hour", () => {
+test("at most twenty of ten thousand jobs try again per second, and the last one within a quarter of an hour", () => {
   const bookings = new Bookings();
   const times = Array.from({ length: 10_000 }, (_, n) =>
     bookings.book(`job-${n}`, { nowMs: 0, earliestMs: 100, stepMs: 86_400_000 / 100, sinceMs: 0 }),

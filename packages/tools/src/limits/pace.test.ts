@@ -6,7 +6,7 @@ import { expiryOf, leaseMs, type PaceRules, paceWith, roomOf, waitingSaidMs } fr
 const rules = (concurrency: number): PaceRules => ({ concurrency, rate: undefined, isPaused: false });
 const said = { began: 0, held: 0, wanted: 0, nowMs: 0 };
 
-test("nodes together never hold more than the limit, while each says what it holds in time", () => {
+test("nodes together never hold more than the limit while each reports its slots in time", () => {
   const turns = fc.array(
     fc.record({
       node: fc.constantFrom("a", "b", "c"),
@@ -23,7 +23,7 @@ test("nodes together never hold more than the limit, while each says what it hol
       const held: Record<string, number> = { a: 0, b: 0, c: 0 };
       for (const { node, wants, ends, waitMs } of list) {
         nowMs += waitMs;
-        // Every node renews in time: here at each turn.
+        // Every node renews in time, here in each turn.
         for (const [other, count] of Object.entries(held)) {
           if (other !== node && count > 0) {
             pace = paceWith(pace, rules(concurrency), { ...said, node: other, nowMs, held: count });
@@ -40,24 +40,24 @@ test("nodes together never hold more than the limit, while each says what it hol
   );
 });
 
-test("a node that says nothing more loses its places by time", () => {
+test("a node that stops reporting loses its slots", () => {
   const pace = paceWith(undefined, rules(3), { ...said, node: "a", began: 3, held: 3 });
   const room = (nowMs: number) => roomOf(pace, rules(3), { node: "b", held: 0, nowMs }).places;
   expect([room(leaseMs - 1), room(leaseMs)]).toEqual([0, 3]);
   expect(expiryOf(pace)).toBe(leaseMs);
 });
 
-test("what becomes free is first for the node that has waited for longer", () => {
+test("a free slot goes to the node that has waited longest", () => {
   let pace = paceWith(undefined, rules(2), { ...said, node: "a", began: 2, held: 2 });
   pace = paceWith(pace, rules(2), { ...said, node: "b", nowMs: 10, wanted: 5 });
   pace = paceWith(pace, rules(2), { ...said, node: "a", nowMs: 20, held: 1, wanted: 5 });
   const places = (node: string, held: number, nowMs = 30) => roomOf(pace, rules(2), { node, held, nowMs }).places;
   expect([places("a", 1), places("b", 0)]).toEqual([0, 1]);
-  // It has got one: now the other's turn comes.
+  // It got one; now the other one's turn comes.
   pace = paceWith(pace, rules(2), { node: "b", nowMs: 40, began: 1, held: 1, wanted: 4 });
   pace = paceWith(pace, rules(2), { node: "a", nowMs: 50, began: 0, held: 0, wanted: 5 });
   expect([places("a", 0, 60), places("b", 1, 60)]).toEqual([1, 0]);
-  // Who has not said for a while that it waits is not waited for.
+  // A node without a recent report of waiting calls is not waited for.
   expect(places("b", 1, 50 + waitingSaidMs)).toBe(1);
 });
 

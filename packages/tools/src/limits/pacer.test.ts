@@ -43,7 +43,7 @@ async function full(asked: Promise<EntryOutcome>) {
   return entering;
 }
 
-/** Moves time in small steps until it holds. */
+/** Advances time in small steps until the condition holds. */
 async function passing(holds: () => boolean, stepMs = 10): Promise<void> {
   await untilMoved(() => {
     if (holds()) return true;
@@ -52,7 +52,7 @@ async function passing(holds: () => boolean, stepMs = 10): Promise<void> {
   });
 }
 
-test("nodes together let as many calls go at once as the limit says, and one more when one has ended", async () => {
+test("nodes together run as many calls at once as the limit allows, and one more when one has ended", async () => {
   const [a, b] = [pacerOf(), pacerOf()];
   const key = keyOf({ concurrency: 3 });
   const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? a : b).enter([key], atOnce)));
@@ -70,7 +70,7 @@ test("nodes together let as many calls go at once as the limit says, and one mor
   await Promise.all([a.close(), b.close()]);
 });
 
-test("a call that finds no room for as long as it waits is refused, and told when to come again", async () => {
+test("a call without a slot during its wait is refused, with a retry time", async () => {
   const pacer = pacerOf();
   const key = keyOf({ concurrency: 1 });
   const first = entered(await pacer.enter([key], patient));
@@ -86,7 +86,7 @@ test("a call that finds no room for as long as it waits is refused, and told whe
   await pacer.close();
 });
 
-test("who waits is let go in the order of coming, and nobody is overtaken", async () => {
+test("waiting calls start in order of arrival", async () => {
   const pacer = pacerOf();
   const key = keyOf({ concurrency: 1 });
   let holder = entered(await pacer.enter([key], patient));
@@ -109,7 +109,7 @@ test("who waits is let go in the order of coming, and nobody is overtaken", asyn
   await pacer.close();
 });
 
-test("sixty-four calls wait at a key of a node; one more is refused at once", async () => {
+test("sixty-four calls wait for a limiter key on a node; one more is refused at once", async () => {
   const pacer = pacerOf();
   const key = keyOf({ concurrency: 1 });
   const holder = entered(await pacer.enter([key], patient));
@@ -127,7 +127,7 @@ test("sixty-four calls wait at a key of a node; one more is refused at once", as
   await pacer.close();
 });
 
-test("a rate lets its calls go at once, and further ones when they are that long ago, over all nodes", async () => {
+test("a rate starts its calls at once, and more when the period has passed, on all nodes", async () => {
   const [a, b] = [pacerOf(), pacerOf()];
   const key = keyOf({ rate: { max: 4, perMs: 1_000 } });
   const startedMs = clock.now();
@@ -164,7 +164,7 @@ test("a call that is sent again counts again", async () => {
   await pacer.close();
 });
 
-test("a call under several limits takes nothing of one while another is full", async () => {
+test("a call with several limits takes no slot of one while another is full", async () => {
   const pacer = pacerOf();
   const [toolkit, account] = [keyOf({ concurrency: 5 }, "", "toolkit"), keyOf({ concurrency: 1 }, "a", "account")];
   const first = entered(await pacer.enter([toolkit, account], patient));
@@ -192,7 +192,7 @@ test("a thousand calls that wait at one key do not delay one of another key", as
   await pacer.close();
 });
 
-test("a job that comes back as it was told has its turn before those that come later", async () => {
+test("a job that tries again at its booked time starts before later ones", async () => {
   const pacer = pacerOf();
   const key = keyOf({ concurrency: 1 });
   const holder = entered(await pacer.enter([key], patient));
@@ -215,7 +215,7 @@ test("a job that comes back as it was told has its turn before those that come l
   await pacer.close();
 });
 
-test("a job that comes back stands before the calls that came since it was refused, with one of its calls", async () => {
+test("one call of a returning job goes before the calls that arrived since its refusal", async () => {
   const pacer = pacerOf();
   const key = keyOf({ concurrency: 1 });
   const holder = entered(await pacer.enter([key], patient));
@@ -237,7 +237,7 @@ test("a job that comes back stands before the calls that came since it was refus
   await pacer.close();
 });
 
-test("a paused limit lets nothing go until it is no longer paused", async () => {
+test("a paused limit starts no calls until it is resumed", async () => {
   const pacer = pacerOf();
   const paused = keyOf({ isPaused: true });
   expect(await full(pacer.enter([paused], patient))).toMatchObject({ isPaused: true, retryAfterMs: 30_000 });
@@ -246,11 +246,11 @@ test("a paused limit lets nothing go until it is no longer paused", async () => 
   await pacer.close();
 });
 
-test("a node that ends without a word gives its places back after the lease, and keeps them while it lives", async () => {
+test("a crashed node loses its slots after the lease, and a live one keeps them", async () => {
   const [lost, other] = [pacerOf(), pacerOf()];
   const key = keyOf({ concurrency: 1 });
   const call = entered(await lost.enter([key], patient));
-  // It renews while it lives, however long the call takes.
+  // It renews while it runs, however long the call takes.
   const startedMs = clock.now();
   await passing(() => clock.now() - startedMs > 3 * leaseMs, 100);
   expect((await other.enter([key], atOnce)).kind).toBe("full");
@@ -266,7 +266,7 @@ test("a node that ends without a word gives its places back after the lease, and
   await third.close();
 });
 
-test("while the store is away a call is refused with its error, and what was given back is told later", async () => {
+test("while the database is unavailable, a call fails with its error, and released slots are written later", async () => {
   const { db: own, drop: dropOwn } = await createTestDatabase();
   projectId = await addProject(own);
   const pacer = pacerOf(own);
@@ -284,7 +284,7 @@ test("while the store is away a call is refused with its error, and what was giv
   await dropOwn();
 });
 
-test("what means nothing any more is swept, and a call after that goes as before", async () => {
+test("expired limiter state is deleted, and later calls work as before", async () => {
   const pacer = pacerOf();
   const key = keyOf({ concurrency: 1, rate: { max: 5, perMs: 1_000 } });
   entered(await pacer.enter([key], patient)).leave();

@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import { begunIn, endOf, freeAgainAt, freeIn, type RateRule } from "./pace.ts";
 
 const rates = fc.record({ max: fc.integer({ min: 1, max: 50 }), perMs: fc.integer({ min: 1_000, max: 90_000 }) });
-/** Waits between two looks, and how many calls want to begin at each. */
+/** Waits between two checks, and the number of calls that want to start at each. */
 const looks = (perMs: number) =>
   fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: perMs }), wanted: fc.integer({ min: 0, max: 60 }) }), {
     minLength: 1,
     maxLength: 60,
   });
 
-/** When the calls begin that a rate lets go. */
+/** Returns the times at which a rate lets calls start. */
 function begin(rate: RateRule, startMs: number, list: readonly { waitMs: number; wanted: number }[]): number[] {
   let window: PaceWindow | undefined;
   let nowMs = startMs;
@@ -25,7 +25,7 @@ function begin(rate: RateRule, startMs: number, list: readonly { waitMs: number;
   return begun;
 }
 
-test("no stretch of the rate's time ever has more calls than its most, however they come", () => {
+test("no period of the rate's length has more calls than the maximum", () => {
   const cases = rates.chain((rate) => fc.tuple(fc.constant(rate), fc.nat(10_000_000), looks(rate.perMs)));
   fc.assert(
     fc.property(cases, ([rate, startMs, list]) => {
@@ -39,7 +39,7 @@ test("no stretch of the rate's time ever has more calls than its most, however t
   );
 });
 
-test("what is full is free again when it says, not before, and at most a twentieth late", () => {
+test("a full rate is free at the announced time, at most a twentieth late", () => {
   const cases = rates.chain((rate) => fc.tuple(fc.constant(rate), fc.nat(10_000_000), looks(rate.perMs)));
   fc.assert(
     fc.property(cases, ([rate, startMs, list]) => {
@@ -66,7 +66,7 @@ test("what is full is free again when it says, not before, and at most a twentie
   );
 });
 
-test("a window that has ended means nothing, nor does one of another length", () => {
+test("expired windows and windows of another length are ignored", () => {
   const rate = { max: 3, perMs: 1_000 };
   const window = begunIn(undefined, rate, 5_000, 3);
   expect(freeIn(window, rate, 5_999)).toBe(0);
@@ -75,7 +75,7 @@ test("a window that has ended means nothing, nor does one of another length", ()
   expect(freeIn(window, { max: 2, perMs: 1_000 }, 5_000)).toBe(0);
 });
 
-test("a clock that runs behind another node's opens nothing", () => {
+test("a clock behind another node's frees nothing", () => {
   const rate = { max: 3, perMs: 1_000 };
   const window = begunIn(undefined, rate, 5_000, 2);
   expect(freeIn(window, rate, 3_000)).toBe(1);

@@ -38,7 +38,7 @@ test.each([
   expect(read(body)).not.toHaveProperty("messages");
 });
 
-test("what is refused has the id of the request that it may have meant", () => {
+test("a refusal has the id of the request that it may have meant", () => {
   expect(read({ ...ping("a"), params: [] })).toMatchObject({ id: "a" });
   expect(read({ id: 7, method: "ping" })).toMatchObject({ id: 7 });
   for (const none of [{ ...ping(1), id: {} }, 7, "{", []])
@@ -46,6 +46,6 @@ test("what is refused has the id of the request that it may have meant", () => {
   expect(readMessages({ fault: "is not text" })).toMatchObject({ error: { code: -32_700 } });
 });
 
-test("no text makes it throw", () => {
+test("it throws for no text", () => {
   fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (body) => void read(body)));
 });

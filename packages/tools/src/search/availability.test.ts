@@ -51,14 +51,14 @@ async function connect(projectId: ProjectId, state: "active" | "expired") {
   });
 }
 
-test("an app that the deployment does not say where it is, is unbound, but not in the sandbox", async () => {
+test("an app without a configured address is unbound, but not in the sandbox", async () => {
   const projectId = await addProject(db);
   const catalog = catalogOf({ toolkits: [unbound] });
   expect(await availabilityOf(catalog, { projectId })).toBe("unbound");
   expect(await availabilityOf(catalog, { projectId }, true)).toBe("connected");
 });
 
-test("who is bound to an entity reaches what that entity has an active account of, in that project and the sandbox's own alone", async () => {
+test("a caller scoped to an entity can use apps with an active account of that entity, separate by project and sandbox", async () => {
   const catalog = catalogOf({ toolkits: [deskToolkit] });
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const binding = { entityId: "ann", accessClasses: [], toolkitSlugs: [] };

@@ -10,7 +10,7 @@ const answers = cases.map(({ intent, accepts }) => {
 });
 const shareOf = <T>(all: readonly T[], is: (one: T) => boolean) => all.filter(is).length / all.length;
 
-test("of requests written without knowledge of the catalog, what is high is right, and what no tool is for is low", () => {
+test("for requests by people who do not know the catalog, high confidence is right, and requests without a tool get low", () => {
   const [fitting, others] = [answers.filter(({ hasTool }) => hasTool), answers.filter(({ hasTool }) => !hasTool)];
   const high = fitting.filter(({ confidence }) => confidence === "high");
   expect(high.length / fitting.length).toBeGreaterThanOrEqual(0.55);

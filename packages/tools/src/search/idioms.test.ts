@@ -16,7 +16,7 @@ test("an idiom is read with other words between its own, and nothing else is dro
   expect(read("put a b c d e f on ice")).toEqual("put a b c d e f on ice".split(" "));
 });
 
-test("of idioms with as many words the one without a gap is read", () => {
+test("among idioms of the same length, the one without a gap is read", () => {
   const both = collectIdioms({ remove: "kick * off the", run: "kick off the" }, (idiom) => idiom.split(" "));
   const readBoth = (text: string) => readIdioms(text.split(" "), both, (word) => [word]).map(({ word }) => word);
   expect(readBoth("kick off the nightly job")).toEqual(["run", "nightly", "job"]);

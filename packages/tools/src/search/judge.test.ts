@@ -6,13 +6,13 @@ import { createToolSearch, type ToolQuery } from "./tool-search.ts";
 const search = createToolSearch(await shippedCatalog());
 const firstOf = (query: ToolQuery) => search.search(query).results[0]?.tool.slug;
 
-test("a catalog without sayings asks for less of a query, one with some for less than one with all", () => {
+test("a catalog without example phrases needs a smaller share of a query than one with some, and that a smaller one than one with all", () => {
   expect([0.66, 0.5, 0.3, 0.1].map((share) => confidenceOf(share, 1))).toEqual(["high", "medium", "low", undefined]);
   expect([0.66, 0.34, 0.12, 0.09].map((share) => confidenceOf(share, 0))).toEqual(["high", "medium", "low", undefined]);
   expect([0.34, 0.16, 0.14].map((share) => confidenceOf(share, 0.5))).toEqual(["medium", "low", undefined]);
 });
 
-test("no text without sense is answered with high confidence", () => {
+test("no meaningless text gets high confidence", () => {
   for (const query of [
     "purple monkey dishwasher",
     "lorem ipsum dolor sit amet",
@@ -52,7 +52,7 @@ test.each([
   expect(firstOf({ query })).toBe(slug);
 });
 
-test("data does not change what its words are asked for", () => {
+test("data in a query does not lower the confidence", () => {
   const plain = search.search({ query: "snooze the alert" });
   for (const query of ["snooze the alert Q3ZZ", 'snooze the alert "disk full"', "snooze the alert for 20 minutes"]) {
     const found = search.search({ query });
@@ -61,7 +61,7 @@ test("data does not change what its words are asked for", () => {
   }
 });
 
-test("a toolkit that is named answers some of its tools, whatever else is said", () => {
+test("a query that names a toolkit finds some of its tools", () => {
   for (const query of ["zebulon squeaks", "MOB-412", "remove blorf from quux", "🔥"]) {
     const { confidence, results } = search.search({ query, toolkitSlug: "calendar" });
     expect(confidence, query).toBe("low");

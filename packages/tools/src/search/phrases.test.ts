@@ -7,7 +7,7 @@ function phrasesWith(intents: string[], sayings: string[]) {
   return phrasesOf(tool, { sayings: new Map([["ring_bell", sayings]]) } as unknown as Toolkit);
 }
 
-test("the choices of a saying stand at one place, of which what may be left out is not missed", () => {
+test("alternatives of an example phrase share a position, and optional ones may be absent", () => {
   const [intent, saying] = phrasesWith(["sound the gong"], ["(ring|sound) the (big|) bell (now|tonight)"]);
   expect([...(intent?.places.keys() ?? [])]).toEqual(["sound", "gong"]);
   expect(intent?.size).toBe(2);
@@ -16,12 +16,12 @@ test("the choices of a saying stand at one place, of which what may be left out 
   expect(saying?.size).toBe(3);
 });
 
-test("one of four choices counts half of a word that is always said", () => {
+test("one of four alternatives counts half as much as a fixed word", () => {
   const counts = countSaid(["(ring|sound|strike|hit) the bell"]);
   expect(counts.get("bell")).toBe(1);
   expect(counts.get("ring")).toBe(0.5);
 });
 
-test("names that a saying has for an example are no words of it", () => {
+test("example names in a phrase are not words of it", () => {
   expect([...countSaid(["Ring for Ana (at|in) Berlin"]).keys()]).toEqual(["ring"]);
 });

@@ -8,18 +8,18 @@ const toldIn = (text: string) =>
 const dataIn = (text: string) =>
   readQuery(text, () => false).telling.flatMap(({ term, isData }) => (isData ? [term] : []));
 
-test("what follows the name of an app says what is wanted, what follows a colon after a verb is data", () => {
+test("text after an app's name is the request, and text after a verb's colon is data", () => {
   expect(toldIn("task app: add section Backlog")).toEqual(expect.arrayContaining(["task", "app", "add", "section"]));
   expect(toldIn("search server: find docs with timeout")).toEqual(expect.arrayContaining(["find", "document"]));
   expect(dataIn("create an issue: the login page is slow")).toEqual(expect.arrayContaining(["login", "slow"]));
 });
 
-test("what is called off is no name, what is called something is", () => {
+test("`called off` introduces no name, `called X` does", () => {
   expect(toldIn("the Friday class has to be called off, the trainer is ill")).toContain("cancel");
   expect(dataIn("make a new board called garden party")).toEqual(expect.arrayContaining(["garden", "parti"]));
 });
 
-test("a name in capitals ends what is dictated, small letters do not", () => {
+test("a capitalized name ends dictated text, lower case does not", () => {
   expect(toldIn("drop anything named Cart Viewed before it reaches the warehouse")).toEqual(
     expect.arrayContaining(["filter", "destin", "warehous"]),
   );
@@ -45,19 +45,19 @@ test.each([
   expect(toldIn(query).includes("reschedul")).toBe(isRetimed);
 });
 
-test("what a value is compared by asks for a filter, in a formula it does not", () => {
+test("a comparison asks for a filter, but not inside a formula", () => {
   expect(toldIn("guests whose diet = vegan")).toContain("filter");
   expect(toldIn("solve x = 4")).not.toContain("filter");
 });
 
-test("the words of an idiom stand in any form, and what they mean counts in full", () => {
+test("idioms match in any form, and their meaning counts in full", () => {
   const [complete] = readQuery("ticking the catering off", () => true).telling;
   expect(complete).toMatchObject({ term: "complet", share: 1, isVague: false });
   expect(toldIn("chucked these files into the index")).toContain("add");
   expect(toldIn("make Olu responsible for the banners")).toContain("assign");
 });
 
-test("a name at the beginning of a sentence is one before another, or before what belongs to it", () => {
+test("a first word is a name only before another name or a possessive", () => {
   const namesIn = (text: string) => readQuery(text, () => true).telling.filter(({ isName }) => isName);
   expect(namesIn("Tom Reyes signed").map(({ term }) => term)).toEqual(["tom", "rey"]);
   expect(namesIn("Hallam's slot is free")[0]?.form).toMatch(/^hallam/);

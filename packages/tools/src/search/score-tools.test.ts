@@ -19,7 +19,7 @@ test("one toolkit does not fill the list while another fits about as well", () =
   expect(order({ a1: 100, a2: 99.5, a3: 99, a4: 98.9, b1: 98.5, c1: 98 })).toBe("a1 b1 c1 a2 a3 a4");
 });
 
-test("a tool that fits clearly better stays ahead, however many of its toolkit stand before it", () => {
+test("a tool that fits clearly better stays ahead of other toolkits' tools", () => {
   const many = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`a${index + 1}`, 100]));
   expect(
     order({ ...many, b1: 85 })

@@ -22,7 +22,7 @@ function actionOf(catalog: Catalog): Action {
   return action;
 }
 
-/** A catalog with just what a search reads: toolkits by slug, each with its tools by name. */
+/** A catalog with only the parts that a search reads: toolkits by slug, each with its tools by name. */
 function catalogWith(source: Record<string, Record<string, ToolSource>>): Catalog {
   const samples = catalogOf({ toolkits: Object.values(sampleToolkits) });
   const toolkits = Object.entries(source).map(([slug, tools]) => {
@@ -90,7 +90,7 @@ test.each([
   expect(slugsFor(query.includes("sent") ? chat : office, query)[0]).toBe(slug);
 });
 
-test("puts tools that read first when something is asked, and tools that change something when it is told", () => {
+test("puts reading tools first for questions, and changing tools first for commands", () => {
   expect(slugsFor(office, "which issues are there")[0]).toBe("tracker.list_issues");
   expect(slugsFor(office, "add an issue")[0]).toBe("tracker.create_issue");
 });
@@ -107,7 +107,7 @@ test("takes a verb after an article for a noun, and a question word for a questi
   expect(slugsFor(desk, "who opened the search")[0]).toBe("desk.search_west");
 });
 
-test("puts tools that take something away last when that is not what is wanted", () => {
+test("puts removing tools last if removal is not requested", () => {
   const shelf = catalogWith({
     shelf: {
       delete_book: { description: "A book of the shelf.", class: "destructive" },
@@ -118,7 +118,7 @@ test("puts tools that take something away last when that is not what is wanted",
   expect(slugsFor(shelf, "discard the book on the shelf")[0]).toBe("shelf.delete_book");
 });
 
-test("what a description says of another tool does not count for its own", () => {
+test("text about another tool in a description does not count for the tool itself", () => {
   expect(slugsFor(office, "empty the whole planner")[0]).toBe("planner.clear_planner");
 });
 
@@ -222,11 +222,11 @@ test("searches 10,000 tools in a few milliseconds", () => {
   for (let round = 0; round < 20; round++) search.search({ query });
   const startedAt = performance.now();
   for (let round = 0; round < 20; round++) search.search({ query });
-  // Loose: the bench measures; this holds even beside other tests on a small machine.
+  // A loose limit: the benchmark measures exactly; this also holds with other tests on a small machine.
   expect((performance.now() - startedAt) / 20).toBeLessThan(100);
 });
 
-/** Texts of the most characters that a request may have. */
+/** Texts of the maximum length of a request. */
 const hostile = [
   "z",
   "\u0301a",
@@ -283,7 +283,7 @@ test("an address of mail, a name or a number does not lead to a tool", () => {
   expect(slugsFor(desk, "jane@example.com")).toEqual([]);
 });
 
-test("what only says where counts less than the object", () => {
+test("words about the place count less than the object", () => {
   const agenda = catalogWith({
     agenda: {
       delete_calendar: { description: "Deletes a calendar.", class: "destructive" },
@@ -294,7 +294,7 @@ test("what only says where counts less than the object", () => {
   expect(slugsFor(agenda, "delete a calendar with its event")[0]).toBe("agenda.delete_calendar");
 });
 
-test("tools that nobody connected come behind those that fit about as well, and unbound ones behind both", () => {
+test("unconnected tools come after similar connected ones, and unbound ones after both", () => {
   const twins = catalogWith({
     a: { ring_bell: { description: "Rings a bell." } },
     b: { ring_bell: { description: "Rings a bell." } },

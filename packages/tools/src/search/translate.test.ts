@@ -66,7 +66,7 @@ test.each([
   ).toContain(slug);
 });
 
-test("what is not known in another language lowers the confidence", () => {
+test("unknown words of another language lower the confidence", () => {
   const [plain, unsure] = ["lösche den Kontakt", "lösche den Kontakt Quorbel Zwimpf Brolsch"].map(
     (query) => search.search({ query }).confidence,
   );

@@ -108,7 +108,7 @@ test("a call is answered whole, and its result shaped as asked for", async () =>
   expect((await client.callTool(readTicket)).resultJson).toBe('{"id":"t1","lines":[12345678901234567890]}');
 });
 
-test("faults, retryAfter, previews and replays are told", async () => {
+test("faults, retryAfter, previews and replays are returned", async () => {
   const { node, client } = await setUp();
   const invalid = await client.callTool({ ...addNote, argumentsJson: '{"id":5}' });
   expect(invalid).toMatchObject({ outcome: "invalid_arguments", resultJson: "" });

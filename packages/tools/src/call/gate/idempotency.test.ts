@@ -36,7 +36,7 @@ test("the app's key is the same for a repeat, and another for another project, k
   expect(keys[0]).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test("what is kept of a digest tells it to nobody without the vault's keys, and differs by project", () => {
+test("a stored digest reveals nothing without the vault's keys, and differs by project", () => {
   const [one, two] = [1, 2].map((byte) => ({ id: `k${byte}`, secret: Buffer.alloc(32, byte) }));
   const [p, q] = ["prj_p", "prj_q"] as [ProjectId, ProjectId];
   const keys = createDigestKeys(createSealer([one!]));

@@ -11,7 +11,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-test("a repeat is answered what was recorded, and sends nothing, even when account and arguments would not do any more", async () => {
+test("a repeat gets the recorded answer and sends nothing, even if account and arguments are no longer valid", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   node.app.does(answer(200, '{"id":"t1","state":12345678901234567890,"lines":["x"]}'));
@@ -147,7 +147,7 @@ test.each([
   expect([second.isReplay, second.result.outcome]).toEqual(binds ? [true, outcome] : [false, "ok"]);
 });
 
-test("held and refused calls bind no key", async () => {
+test("calls that need confirmation and refused calls bind no key", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const tries: [string, Partial<CallRequest>][] = [

@@ -23,7 +23,7 @@ function built(
   return buildRequest({ toolkit, action, params, account }, { isSandbox });
 }
 
-/** The desk with one tool's request changed. */
+/** Returns the desk with one tool's request changed. */
 function changed(tool: string, request: object): ToolkitSource {
   const own = deskToolkit.tools[tool];
   return { ...deskToolkit, tools: { [tool]: { ...own, request } as typeof own & object } };
@@ -48,7 +48,7 @@ test("spaces of the query are %20, lists repeat their name, and a request withou
   expect(built(deskToolkit, "find_tickets", {})).toHaveProperty("url", "https://desk.example.com/api/tickets");
 });
 
-test("no definition or argument takes the place of who calls; media types may be named", () => {
+test("no definition or argument replaces the user agent; media types may be set", () => {
   const headers = {
     "User-Agent": "{{params.text}}",
     Accept: "application/vnd.desk+json",
@@ -84,7 +84,7 @@ test("a header that would begin another is refused", () => {
   expect(built(source, "add_note", { id: "1", text: "a\r\nX-Evil: 1" })).toHaveProperty("outcome", "invalid_arguments");
 });
 
-test("a toolkit that the deployment does not place is not_bound, with the missing key's name", () => {
+test("a toolkit without an address in the deployment is not_bound, with the missing key's name", () => {
   expect(built(unplacedToolkit, "read_ticket", { id: "1" })).toMatchObject({
     outcome: "not_bound",
     message: expect.stringContaining("toolkits.unplaced.provider_base_url"),

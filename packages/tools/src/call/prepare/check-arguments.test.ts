@@ -51,7 +51,7 @@ test("every fault is named at once, with its place, what is allowed and what was
   expect(describeFaults(faults)).toMatch(/^4 faults in the arguments: .*\/count must be >= 1, and is 0/);
 });
 
-test("what was given under a name that the tool does not know is in no fault", () => {
+test("values under unknown names are in no fault", () => {
   const marker = "planted-marker";
   for (const given of [
     { id: "1", auth: { user: "u" }, api_key: marker },
@@ -92,7 +92,7 @@ test("long values are cut to 200 characters, and many faults to a sentence one c
   expect(describeFaults(faults)).toMatch(/^100 faults .*; and 80 more$/);
 });
 
-test("good arguments have their defaults, and confirm is taken out of a destructive tool's only", () => {
+test("valid arguments get their defaults, and confirm is removed from a destructive tool's only", () => {
   expect(checkArguments(action, { id: "a", auth: { user: "u" } })).toEqual({
     params: { id: "a", auth: { user: "u" }, count: 5 },
     isConfirmed: true,
@@ -105,7 +105,7 @@ test("good arguments have their defaults, and confirm is taken out of a destruct
   expect(faultsOf({ id: "a", auth: { user: "u" }, confirm: true })).toMatchObject([{ pointer: "" }]);
 });
 
-test("a misspelt name is told with the one that was meant, though that has a default, and with its short value", () => {
+test("a misspelled name is reported with the probable one, even if that has a default, and with its short value", () => {
   expect(faultsOf({ id: "a", auth: { user: "u" }, cuont: 3 })).toEqual([
     {
       pointer: "",

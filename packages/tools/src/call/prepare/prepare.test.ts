@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { missingScopes } from "./prepare.ts";
 
-test("a granted scope covers itself and what refines it with a dot", () => {
+test("a granted scope covers itself and scopes that extend it with a dot", () => {
   const granted = ["https://x.example/calendar", "files.read"];
   expect(missingScopes(["https://x.example/calendar.events.readonly", "files.read"], granted)).toEqual([]);
   expect(missingScopes(["https://x.example/calendars", "files", "files.readonly"], granted)).toEqual([

@@ -9,7 +9,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello", pin: "planted-pin" };
 
-test("each call that ends is told of once, with its ids, its outcome and its times, and without what it carried", async () => {
+test("each ended call is reported once, with its ids, its outcome and its times, and without its content", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const keyId = createId("key", 2);
@@ -41,7 +41,7 @@ test("each call that ends is told of once, with its ids, its outcome and its tim
   expect(JSON.stringify(node.observed)).not.toMatch(/planted|ann/);
 });
 
-test("calls that are held or wrong end too; repeats from the ledger, dry runs and unknown tools end nothing", async () => {
+test("calls that are wrong or need confirmation are reported too; repeats from the ledger, dry runs and unknown tools are not", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const outcomes = () => node.observed.splice(0).map(({ outcome }) => outcome);

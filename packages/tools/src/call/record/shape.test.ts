@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fitBytes, selectFields } from "./shape.ts";
 
-test("what is fitted is valid JSON within the bound, and whole when it fits", () => {
+test("a fitted result is valid JSON within the limit, and whole if it fits", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.integer({ min: 4, max: 400 }), (value, bytesMax) => {
       const { json, warning } = fitBytes(value, bytesMax);
@@ -24,7 +24,7 @@ test("as many items of a list stay as fit, and no fewer", () => {
     const kept = JSON.parse(json) as typeof value;
     expect(kept.items).toEqual(value.items.slice(0, kept.items.length));
     expect(kept.next).toBe("x");
-    // One more of these items and its comma are 11 bytes.
+    // Another of these items with its comma needs 11 bytes.
     expect(Buffer.byteLength(json) + 11).toBeGreaterThan(bytesMax);
   }
 });
@@ -57,7 +57,7 @@ test("an object of many names keeps the first of them", () => {
   expect(value).toMatchObject(kept);
 });
 
-test("of a long list nearly as much stays as fits", () => {
+test("a long list keeps nearly as much as fits", () => {
   for (const item of [1, { id: "abc" }, "x".repeat(500)]) {
     const { json } = fitBytes(
       Array.from({ length: 100_000 }, () => item),
@@ -73,7 +73,7 @@ test("long integers and nothing at all are written as they are", () => {
   expect(fitBytes(undefined, 256)).toEqual({ json: "null", warning: undefined });
 });
 
-test("fields keep what they name, through lists; what they do not meet is absent", () => {
+test("fields keep the named values, through lists; fields without a match are absent", () => {
   const value = {
     items: [{ id: 1, owner: { name: "a", age: 2 } }, { id: 2, owner: null }, "odd"],
     next: "x",

@@ -7,7 +7,7 @@ const marker = "planted-marker";
 
 type Sample = { schema: Record<string, unknown>; value: unknown };
 
-/** Schemas with a value that fits them, in which everything sensitive is the marker. */
+/** Schemas with matching values, in which everything sensitive is the marker. */
 const { sample } = fc.letrec<{ sample: Sample }>((tie) => ({
   sample: fc.oneof(
     { maxDepth: 5 },
@@ -90,14 +90,14 @@ test("references are followed inside the schema; one that leads nowhere masks", 
   expect(mask({ $ref: "#" }, value)).toBe("***");
 });
 
-test("patterns are not matched: what is behind one counts for every name", () => {
+test("patterns are not matched: their schemas apply to every name", () => {
   expect(mask({ patternProperties: { "^s": { "x-sensitive": true } } }, { secret: marker, other: 1 })).toEqual({
     secret: "***",
     other: "***",
   });
 });
 
-test("a schema without sensitive parts hands out the value itself", () => {
+test("a schema without sensitive parts returns the same value", () => {
   const value = parseExactJson('{"id":12345678901234567890}');
   expect(mask({ properties: { id: { type: "integer" } } }, value)).toBe(value);
 });
@@ -108,7 +108,7 @@ test("masked texts are what masking took out, numbers and names among them", () 
   expect(maskedTexts(value, mask(schema, value))).toEqual(["c", "two", "12345678901234567890", "3"]);
 });
 
-test("sensitive names are found wherever they stand, and masked wherever they turn up", () => {
+test("sensitive names are found at any depth, and masked at any depth", () => {
   const schema = {
     properties: { a: { items: { properties: { key: { "x-sensitive": true } } } } },
     anyOf: [{ properties: { pin: { "x-sensitive": true } } }],
@@ -120,7 +120,7 @@ test("sensitive names are found wherever they stand, and masked wherever they tu
   });
 });
 
-test("a name is sensitive that refers to what is", () => {
+test("a name that refers to a sensitive part is sensitive", () => {
   const schema = {
     properties: { pin: { $ref: "#/$defs/code" }, any: { anyOf: [{ $ref: "#/$defs/code" }] }, open: { type: "string" } },
     $defs: { code: { type: "string", "x-sensitive": true } },
@@ -129,7 +129,7 @@ test("a name is sensitive that refers to what is", () => {
   expect(sensitiveNames(schema)).not.toContain("open");
 });
 
-test("what stands under a name that a tool does not know is masked among its arguments, at any depth", () => {
+test("values under unknown names are masked in a tool's arguments, at any depth", () => {
   const holder = { type: "object", properties: { id: { type: "string" }, next: { $ref: "#/$defs/holder" } } };
   const schema = {
     type: "object",

@@ -10,7 +10,9 @@ const size = 8_388_000;
 const inTurns = (value: unknown, secrets: readonly string[]) =>
   redactTextsInTurns(value, createRedactor(secrets), () => setImmediate());
 
-/** The most CPU milliseconds that a turn of it takes: the least of a few tries, since some of it may be collecting what others left. */
+/**
+ * Returns the longest CPU time of a turn, milliseconds: the least of a few tries, because some may include garbage collection for others.
+ */
 async function longestTurn(value: unknown, secrets: readonly string[]): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 5 && least >= 10; tries++) {
@@ -46,7 +48,7 @@ test.each(hostile)("no turn is held by an answer of 8 MB: %s", async (_name, sec
   expect(await longestTurn(value, secrets)).toBeLessThan(processorBudgetMs(10));
 });
 
-test("a secret is found wherever it stands in a long text, however it is written", async () => {
+test("a secret is found at any position of a long text, in any form", async () => {
   const written = [
     secret,
     JSON.stringify(JSON.stringify(secret)).slice(3, -3),
@@ -73,7 +75,7 @@ test("a secret is found wherever it stands in a long text, however it is written
   );
 });
 
-test("a large result has what a small one has, names such as __proto__ among it, and one without secrets is the same value", async () => {
+test("a large result is redacted like a small one, including names such as __proto__, and one without secrets is the same value", async () => {
   const item = JSON.parse(`{"__proto__": "x ${secret}", "id ${secret}": 1, "same": ["a", null, 2, true]}`);
   const many = Array.from({ length: 2_000 }, () => item);
   const shown = (await inTurns(many, [secret])) as unknown[];

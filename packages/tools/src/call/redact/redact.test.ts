@@ -10,7 +10,7 @@ const request = {
   body: undefined,
 };
 
-test("secrets are taken out as they are, in JSON and in URLs; the longest first", () => {
+test("secrets are removed in plain form, in JSON and in URLs; the longest first", () => {
   const redact = createRedactor(['pa"ss', "pa", "abc", "abcdef", "a b"]);
   expect(redact('said pa"ss, {"p":"pa\\"ss"}, ?p=pa%22ss&q=a%20b, abcdef abc pa')).toBe(
     'said ***, {"p":"***"}, ?p=***&q=***, *** *** pa',
@@ -44,7 +44,7 @@ test("a secret is found in every way that URLs, forms and HTML write it", () => 
   }
 });
 
-/** As writers of other languages escape it: they differ in what they escape, and some escape what need not be. */
+/** Escapes by writers in other languages: they escape different characters, some without need. */
 const written: Readonly<Record<string, (text: string) => string>> = {
   "JSON of PHP": (text) => JSON.stringify(text).slice(1, -1).replaceAll("/", "\\/"),
   "JSON of Go": (text) => escapeUnits(JSON.stringify(text).slice(1, -1), /[<>&]/g),
@@ -80,7 +80,7 @@ test.each(Object.entries(written))("a secret is found as it is written in %s", (
   expect(redact.spares?.(JSON.stringify({ a: form }))).toBe(false);
 });
 
-test("a secret is found in base64 and base64url, whatever stands before and behind it in what is encoded", () => {
+test("a secret is found in base64 and base64url, with any text before and after it", () => {
   for (const secret of ["planted-token-1", "~~~???>>>~~~", odd]) {
     const redact = createRedactor([secret]);
     for (const before of ["", "u", "us", "use"]) {
@@ -89,7 +89,7 @@ test("a secret is found in base64 and base64url, whatever stands before and behi
           const form = Buffer.from(`${before}${secret}${behind}`).toString(encoding);
           const shown = redact(`Basic ${form} end`);
           expect(shown).toMatch(/^Basic .{0,4}\*{3}.{0,6} end$/);
-          // No character is left that holds a bit of the secret.
+          // No remaining character holds a bit of the secret.
           const [first = "", last = ""] = shown.slice(6, -4).split("***");
           expect(first.length * 6).toBeLessThanOrEqual(before.length * 8);
           expect(last.replaceAll("=", "").length).toBeLessThanOrEqual(Math.ceil((behind.length * 8) / 6));
@@ -101,7 +101,7 @@ test("a secret is found in base64 and base64url, whatever stands before and behi
   }
 });
 
-test("what is short is not looked for in base64, nor as the name of a field; a longer one is", () => {
+test("short secrets are not searched in base64 or in field names; longer ones are", () => {
   const redact = createRedactor(["name", "planted-token-1"]);
   const encoded = Buffer.from("name").toString("base64");
   expect(redactTexts({ [encoded]: encoded, first_name: "my name", "x planted-token-1": 1 }, redact)).toEqual({
@@ -111,11 +111,11 @@ test("what is short is not looked for in base64, nor as the name of a field; a l
   });
 });
 
-test("a text that has a part of a secret and more escapes than are undone is hidden whole, and so much is undone once", () => {
+test("a text with a part of a secret and too many escapes is hidden whole, and the budget is used once", () => {
   const redact = createRedactor([odd]);
   const many = "%41".repeat(150_000);
   expect(redact(many)).toBe(many);
-  // Of a long text those parts alone are read.
+  // Only these parts of a long text are read.
   expect(redact(`${many}live`)).toBe(`${many}live`);
   expect(redact(`${"%41".repeat(5_000)}live`.repeat(30))).toContain("live");
   expect(redact(`${"%41".repeat(5_000)}live`.repeat(30))).toBe("***");
@@ -133,7 +133,7 @@ test("a secret is found in hex, and in base64 wherever it begins", () => {
         const quoted = { said: Buffer.from(`${before}${secret}${behind}`).toString(encoding) };
         const { said } = redactTexts(quoted, redact) as typeof quoted;
         expect(said).toContain("***");
-        // What is left of it are letters of which its neighbours decide a part.
+        // The remaining letters are partly determined by their neighbors.
         const least = Buffer.byteLength(before + behind);
         expect(said.replaceAll("***", "").length).toBeLessThanOrEqual((encoding === "hex" ? 2 : 4 / 3) * least + 6);
       },
@@ -173,12 +173,12 @@ test("a text without any form of a secret is spared, and one with some form neve
   const redact = createRedactor(["sk/live+a b&c", "Bearer tok-1"]);
   expect(redact.spares?.(JSON.stringify({ id: "t1", text: "live long" }))).toBe(false);
   expect(redact.spares?.(JSON.stringify({ id: "t1", text: "a plain text" }))).toBe(true);
-  // What cannot be told by its letters is gone through, and what is too short to be a secret is not.
+  // A secret without plain letters needs a search; a text too short to be a secret does not.
   expect(createRedactor(["\u00e9\u00e8\u00ea"]).spares?.("{}")).toBe(false);
   expect(createRedactor(["ab"]).spares?.('"ab"')).toBe(true);
 });
 
-test("what is spared is not even looked at, and what is not is redacted at any depth", () => {
+test("spared values are not searched, and others are redacted at any depth", () => {
   const redact = createRedactor(["Bearer tok-1"]);
   const clean = { a: ["one", { b: "two" }] };
   expect(redactTexts(clean, redact)).toBe(clean);

@@ -9,7 +9,7 @@ afterAll(drop);
 
 const note = { id: "t1", text: "hello" };
 
-test("a write in doubt may be repeated where the caller holds the app's key, and only there", async () => {
+test("a write in doubt may be repeated only if the caller keeps the app's key", async () => {
   const node = createTestNode(db);
   const projectId = await addProject(db);
   const retryable = async (tool: string, changes: Partial<CallRequest> = {}) => {

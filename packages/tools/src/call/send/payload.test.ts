@@ -27,7 +27,7 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-/** Whether everything in a value is named by the schema, where the schema names anything. */
+/** True if the schema names everything in a value, or names nothing at all. */
 function isNamed({ properties, items }: Schema, held: unknown): boolean {
   if (Array.isArray(held)) return items === undefined || held.every((item) => isNamed(items, item));
   if (typeof held !== "object" || held === null || properties === undefined) return true;
@@ -80,15 +80,15 @@ test("JSON text where an object is declared is that object, at any depth", () =>
   expect(JSON.stringify(trim({ type: "object" }, '{"id":12345678901234567890}'))).toBe('{"id":12345678901234567890}');
 });
 
-test("JSON text that has nothing of what is named loses nothing", () => {
+test("JSON text without any named property stays whole", () => {
   const text = '{"success":true,"undo_data":{"entity_id":12345678901234567890}}';
   expect(JSON.stringify(trim(board, text))).toBe(text);
-  // Under other names something sensitive would not be known: the text is masked whole where calls are recorded.
+  // Under other names a sensitive value would not be recognized, so the text is masked whole when the call is recorded.
   const secret = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
   expect(trim(secret, text)).toBe(text);
 });
 
-test("other texts, and texts where one may stand, stay as they are", () => {
+test("other texts, and texts where a text is allowed, stay unchanged", () => {
   for (const text of ["", "1", "[1]", '"x"', "{", '{"id":', "not {json}"]) expect(trim(board, text)).toBe(text);
   expect(trim({ ...board, type: ["object", "string"] }, '{"id":"1"}')).toBe('{"id":"1"}');
 });

@@ -90,7 +90,7 @@ test("an error inside a good status is one: unless true", () => {
   }
 });
 
-test("a payload is unwrapped, and a bare list or value stands under its name", () => {
+test("a payload is unwrapped, and a bare list or value is returned under its name", () => {
   expect(answered(withResponse({ unwrap: "data[0].it" }), { data: [{ it: { id: "a", more: 1 } }] }).value).toEqual({
     id: "a",
   });
@@ -135,7 +135,7 @@ test.each(['{"errors":[{"message":"no"}]}', '{"error":"no"}', '{"unnamed":1,"a b
   },
 );
 
-test("fields that no schema names are no mismatch where it names none at all", () => {
+test("unnamed fields are no mismatch if the schema names none", () => {
   const open = deskAction("add_note", { output: { type: "object" } });
   expect(answered(open, { any: 1 })).toMatchObject({ value: { any: 1 }, warnings: [] });
 });
@@ -193,7 +193,7 @@ test.each(bodies)(
     expect(plain.warnings).toEqual([
       expect.stringMatching(/^output_mismatch: the app took the call and answered 201 with /),
     ]);
-    // The definition says that a 2xx body may tell of an error: this one does not say.
+    // The definition says that a 2xx body may report an error; this body does not show which.
     const tells = deskAction("add_note", { response: { error: { path: "errors[0]" } } });
     expect(readAnswer(tells, { status: 200, headers, body }, options)).toMatchObject({
       outcome: "outcome_unknown",
@@ -205,7 +205,7 @@ test.each(bodies)(
   },
 );
 
-test("a body that cannot be decoded is one that cannot be read", () => {
+test("a body that cannot be decoded counts as unreadable", () => {
   const answer = {
     status: 200,
     headers: {},
@@ -218,7 +218,7 @@ test("a body that cannot be decoded is one that cannot be read", () => {
   expect(readAnswer(read, { ...answer, status: 500 }, options).message).toContain("is not compressed");
 });
 
-test("an answer is read in the charset that it declares; what is shown of other bytes says so", () => {
+test("an answer is read in its declared charset, and other bytes are reported as such", () => {
   const options = { isRepeatable: true, nowMs, redact: (text: string) => text };
   const latin = { "content-type": "application/json; charset=iso-8859-1" };
   const body = Buffer.from('{"id":"caf\xe9"}', "latin1");
@@ -250,7 +250,7 @@ test.each([
   );
 });
 
-test("of a failure of too many values nothing is shown where some may be sensitive", () => {
+test("a failure with too many values is not shown if some may be sensitive", () => {
   const body = `{"pin":"planted-pin","all":[${"1,".repeat(300_000)}1]}`;
   expect(answered(deskAction("add_note"), body, { status: 400 }).message).toBe("the app answered 400");
   expect(answered(read, body, { status: 400 }).message).toMatch(/^the app answered 400: \{"pin"/);

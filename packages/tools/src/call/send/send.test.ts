@@ -11,7 +11,7 @@ const [read, write, keyed] = [deskAction("read_ticket"), deskAction("add_note"),
 const request = { method: "POST", url: "https://desk.example.com/x", headers: { "idempotency-key": "k" }, body: "{}" };
 const good = answer(200, { id: "t1" });
 
-/** Sends while time passes at once whenever it is waited for. */
+/** Sends with a clock that advances at once when code waits for it. */
 async function sent(
   action: Action,
   moves: Move[],
@@ -65,7 +65,7 @@ test.each([
   expect(result.retryable).toBe(outcome === "rate_limited");
 });
 
-test("what never left is tried once more, a write too", async () => {
+test("a request that never left is tried once more, even a write", async () => {
   for (const move of [unreachable, cutBefore]) {
     const { result, app } = await sent(write, [move, good]);
     expect([result.outcome, app.requests.length]).toEqual(["ok", 2]);
@@ -104,7 +104,7 @@ test.each([unreachable, cutBefore, cut, timedOut, answer(429), answer(401), answ
   },
 );
 
-test("the app's word on the second try settles the first", async () => {
+test("the app's answer to the second try settles the first", async () => {
   expect((await sent(keyed, [cut, answer(422, "no")])).result).toMatchObject({
     outcome: "provider_error",
     providerStatus: 422,

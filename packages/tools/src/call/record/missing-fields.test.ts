@@ -10,12 +10,12 @@ const result = {
   none: [],
 };
 
-test("fields that meet something, if only in one item, are not warned of", () => {
+test("fields that match at least one item give no warning", () => {
   const met = ["items", "items.id", "items.due", "items.owner.name", "next", "next.page", "none.id"];
   expect(warnOfMissingFields(result, met)).toEqual([]);
 });
 
-test("a field that meets nothing is warned of with the name that is near, or those that are there", () => {
+test("a field without a match gives a warning with a similar name, or the existing ones", () => {
   expect(warnOfMissingFields(result, ["items.titel"])).toEqual([
     'fields: "items.titel" meets nothing in this result: "title" is near',
   ]);
@@ -27,7 +27,7 @@ test("a field that meets nothing is warned of with the name that is near, or tho
   ]);
 });
 
-test("names of Object.prototype meet nothing, and of many wrong fields a few are told", () => {
+test("names of Object.prototype match nothing, and only a few of many wrong fields give warnings", () => {
   expect(warnOfMissingFields({ a: 1 }, ["constructor"])).toHaveLength(1);
   const wrong = Array.from({ length: 100 }, (_, index) => `wrong${index}`);
   expect(warnOfMissingFields({ a: 1 }, wrong)).toHaveLength(5);

@@ -133,7 +133,7 @@ test("GetTool knows catalog-wide slugs only", async () => {
   }
 });
 
-test("GetToolkitConnectSpec tells what a form needs, and no endpoint or credential", async () => {
+test("GetToolkitConnectSpec returns the data for a form, and no endpoint or credential", async () => {
   const client = clientOf();
   const { spec } = await client.getToolkitConnectSpec({ slug: "payments" });
   expect(spec).toMatchObject({
@@ -154,7 +154,7 @@ test("GetToolkitConnectSpec tells what a form needs, and no endpoint or credenti
   expect(unknown).toEqual([Code.NotFound, "TOOLKIT_NOT_FOUND", "slug"]);
 });
 
-test("a deployment's values stand in for what the definition leaves to it", async () => {
+test("a deployment's values fill the definition's placeholders", async () => {
   const deployment = { toolkits: { payments: { scope_base: "https://scopes.example.com" } } };
   const { spec } = await clientOf({ deployment }).getToolkitConnectSpec({ slug: "payments" });
   expect(spec?.authSchemes[0]?.defaultScopes).toEqual(["https://scopes.example.com/payments"]);

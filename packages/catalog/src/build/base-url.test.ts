@@ -115,7 +115,7 @@ test("deployment values are filled in, and shown as the specification shows them
   expect(fillInDeployment("{{deployment.scope_base}}", { scope_base: "$&$1" })).toBe("$&$1");
 });
 
-test("behind a scheme that the definition writes down, an address of the deployment stands without its own", () => {
+test("after a scheme in the definition, the deployment's address is inserted without its own", () => {
   const text = "https://{{account.x}}-{{ deployment.provider_base_url }}/v1";
   expect(fillInDeployment(text, {})).toBe("https://{{account.x}}-{provider_base_url}/v1");
   for (const provider_base_url of ["https://pay.example.com", "http://pay.example.com"]) {

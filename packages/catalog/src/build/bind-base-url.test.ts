@@ -112,7 +112,7 @@ test.each([
   expect(bind(baseUrl, { x: "evil.example" })).toHaveProperty("fault");
 });
 
-test("a number for a host is no address, or the address it stands for, which the guard then judges", () => {
+test("a number as a host is invalid, or the address that it means, which the guard then checks", () => {
   expect(bind("https://{{account.x}}", { x: "1.2.3.999" })).toEqual({
     fault: expect.stringContaining("not an address"),
   });

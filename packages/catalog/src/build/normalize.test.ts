@@ -82,7 +82,7 @@ test("absent optional fields are dropped, and account, dedupe and time are then 
   });
 });
 
-test("a time that can be read is the event's; any other leaves it open, and keeps no event out", () => {
+test("a readable time becomes the event's; any other is ignored and rejects no event", () => {
   const at = (created: unknown) =>
     normalized(
       paymentChanged.normalize(post({ body: { type: "payment.settled", created, payment: { id: "p", amount: 1 } } })),
@@ -96,7 +96,7 @@ test("a time that can be read is the event's; any other leaves it open, and keep
   for (const wrong of ["yesterday", true, {}, [1], 1e300, "2023-13-14T22:13:20Z"]) expect(at(wrong)).toBeUndefined();
 });
 
-test("what does not fit the definition is a fault that says where", () => {
+test("a post that does not match the definition is a fault with its place", () => {
   const faultOf = (payment: unknown, more = {}) =>
     paymentChanged.normalize(post({ body: { type: "payment.settled", payment, ...more } }));
   expect(faultOf({ id: "p" })).toEqual({ fault: expect.stringContaining("amount") });

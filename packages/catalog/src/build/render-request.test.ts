@@ -87,7 +87,7 @@ test("lists in a query repeat their name unless csv joins them, in the declared 
   ]);
 });
 
-test("absent and null arguments leave a query and headers out, and so does a text they stand in", () => {
+test("absent and null arguments omit a query and headers, and so does a text that contains them", () => {
   const fields = { a: "{{params.a}}", b: "x-{{params.a}}", c: "{{params.list}}", d: "{{params.none}}" };
   const rendered = render(
     { query: fields, headers: { a: fields.a, b: fields.b, d: fields.d } },
@@ -167,7 +167,7 @@ test("an absent value of the tool's own leaves what every call carries", () => {
   expect(render(own, {}, always)).toMatchObject({ query: [["v", "1"]], headers: { "X-V": "1" }, body: { v: 1 } });
 });
 
-test("a declared body of which nothing is left is the empty object or list that it is", () => {
+test("a declared body without content is an empty object or list", () => {
   expect(render({ body: { a: "{{params.a}}", b: { c: "{{params.c}}" } } }).body).toEqual({});
   expect(render({ body: ["{{params.a}}"] }).body).toEqual([]);
   expect(render({ body: {} }).body).toEqual({});

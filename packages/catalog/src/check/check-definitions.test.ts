@@ -10,11 +10,11 @@ function faultsOf(value: unknown): string[] {
   return sayings.faults.map(({ path, reason }) => `${path}: ${reason}`);
 }
 
-test("takes sayings with choices, of tools of the toolkit", () => {
+test("accepts example phrases with alternatives, for tools of the toolkit", () => {
   expect(faultsOf({ ring_bell: ["ring the (big|) bell", "sound it"] })).toEqual([]);
 });
 
-test("refuses what no search can read", () => {
+test("refuses malformed example phrases", () => {
   expect(faultsOf(["ring"])).toEqual([": is not a map of tools"]);
   expect(faultsOf({ ring_gong: ["ring it"] })).toEqual(['ring_gong: "ring_gong" is not a tool of the toolkit']);
   expect(faultsOf({ ring_bell: [] })).toEqual(["ring_bell: is not a list of sayings"]);

@@ -81,7 +81,7 @@ test.each(sound)("%j is taken, told by the tool's message, and pinned", async (p
   expect(toolkitFromPin(pin).actions[0]?.paging).toEqual(paging);
 });
 
-test("what a tool declares of polls is told by its message", async () => {
+test("a tool's message has its declared polls", async () => {
   const { tools } = await shippedCatalog();
   const messageOf = (slug: string) => {
     const tool = tools.get(slug);
@@ -96,7 +96,7 @@ test("what a tool declares of polls is told by its message", async () => {
   expect(messageOf("sales_crm.get_deal").pollJson).toBe("");
 });
 
-test("a pin of before has no paging, and its toolkit is made as ever", async () => {
+test("an older pin has no paging, and its toolkit is created as before", async () => {
   const toolkit = await publish(undefined);
   const pin = pinToolkit(toolkit, new Set(["read_order"]));
   expect(Object.hasOwn(pin.actions[0] ?? {}, "paging")).toBe(false);
@@ -135,7 +135,7 @@ test.each([
   expect(faults[0]).toContain(`tools.read_order ${fault}`);
 });
 
-test("an overlay that takes away what pages go by takes their paging away, unless it speaks of it", () => {
+test("an overlay that removes a field used for paging removes the paging, unless it declares paging", () => {
   const file = createDefinitionFile("list.yaml", { kind: "action", ...listOf({ arg: "cursor", from: "next" }) });
   const patched = (patch: object) => overlayDefinition(file, patch, "deployment.yaml").value as Record<string, unknown>;
   expect(patched({ description: "Another." })["paging"]).toEqual({ arg: "cursor", from: "next" });

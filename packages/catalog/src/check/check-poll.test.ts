@@ -131,7 +131,7 @@ test("only reads are polled, and pages need no size", async () => {
   expect(faults.join()).toContain("poll.size: stands beside paging");
 });
 
-test("an overlay that takes away what a poll goes by takes the poll with it", () => {
+test("an overlay that removes a field used by a poll removes the poll", () => {
   const list = listOf(at({ kind: "after", arg: "since", from: "made" }));
   const file = createDefinitionFile("list.yaml", { kind: "action", class: "read", ...list });
   const has = (patch: object) => "poll" in (overlayDefinition(file, patch, "deployment.yaml").value as object);

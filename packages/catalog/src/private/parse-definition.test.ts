@@ -137,7 +137,7 @@ test.each([
   expect(await placesOf(privateDefinition(changes))).toContain(place);
 });
 
-test("references are refused wherever a schema stands, also under properties that are called like keywords", async () => {
+test("references are refused in every schema, also under properties named like keywords", async () => {
   const recursive = { $ref: "#", description: "It again." };
   const inRule = { type: "object", properties: {}, if: { properties: { b: { $dynamicRef: "#" } } } };
   const named = { type: "object", properties: { properties: recursive, $ref: recursive } };
@@ -277,7 +277,7 @@ test.each([
   }
 });
 
-test("line breaks stand in texts, not in names", async () => {
+test("line breaks are allowed in texts, not in names", async () => {
   const description = "Reads one order of the shop\nwith its lines\tand its state of payment.";
   expect(await faultsOf(privateDefinition({ tool: { description } }))).toEqual([]);
   expect(await placesOf(privateDefinition({ toolkit: { always: { query: { "a\nb": "1" } } } }))).toHaveLength(1);

@@ -227,7 +227,7 @@ test("a kept definition that this version refuses is left out and reported, and 
   expect(other.broken).toEqual([{ projectId, slug: "old", message: expect.stringContaining("category") }]);
 });
 
-test("what a kept definition does to credentials and the compiler is judged again, whatever it was published under", async () => {
+test("the effects of a stored definition on credentials and the compiler are checked again, regardless of the version that published it", async () => {
   const projectId = await addProject();
   const kept = { toolCount: 1, originDigest: Buffer.alloc(32), updatedAt: 1 };
   const allOf = Array.from({ length: 2000 }, () => ({ type: "string" }));
@@ -334,7 +334,7 @@ function answeringAfter(gate: () => Promise<void>): Database {
   return { ...db, sql };
 }
 
-test("what a read learnt before a change, and answers after it, is not kept", async () => {
+test("a read that started before a change and ends after it is not cached", async () => {
   const clock = createTestClock();
   const projectId = await addProject();
   let gate = async () => {};
@@ -358,7 +358,7 @@ test("what a read learnt before a change, and answers after it, is not kept", as
   expect((await views.forProject(projectId)).toolkits.has("shop")).toBe(false);
 });
 
-test("with the store away a project's reads and publications reject, and shared reads go on", async () => {
+test("if the database is unavailable, a project's reads and publications reject, and shared reads continue", async () => {
   const away = await createTestDatabase();
   const projectId = (await createProject(away.db, "away", 1)).id;
   const client = createTestNode(away.db).clientOf(projectId);

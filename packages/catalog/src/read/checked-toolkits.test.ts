@@ -22,7 +22,7 @@ async function copyOf(file: string, change: (text: string) => string): Promise<s
   return folder;
 }
 
-test("a copy is known wherever it stands; a changed one is not, and its faults are found", async () => {
+test("a copy is recognized in any folder; a changed one is not, and its faults are found", async () => {
   const known = await readCheckedToolkits();
   const digestIn = async (folder: string) => (await readDefinitions([folder])).toolkits[0]?.digest ?? "none";
   expect(known).toContain(await digestIn(await copyOf("toolkit.yaml", (text) => text)));
@@ -31,7 +31,7 @@ test("a copy is known wherever it stands; a changed one is not, and its faults a
   await expect(loadCatalog({ folders: [changed] })).rejects.toThrow(DefinitionError);
 });
 
-test("what cannot be read has no digest", async () => {
+test("an unreadable toolkit has no digest", async () => {
   const folder = await copyOf("toolkit.yaml", (text) => text);
   await writeFile(join(folder, "calendar", "tools", "notes.txt"), "");
   expect((await readDefinitions([folder])).toolkits[0]?.digest).toBeUndefined();

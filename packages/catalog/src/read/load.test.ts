@@ -594,7 +594,7 @@ test("a slug other than its folder's name is refused", async () => {
   await expect(loadCatalog({ folders: [folder] })).rejects.toThrow("same name");
 });
 
-test("several folders make one catalog, ordered by slug, and a slug may stand in one of them only", async () => {
+test("several folders form one catalog, ordered by slug, and a slug may be in only one of them", async () => {
   const [first, second] = [await createFolder(), await createFolder()];
   await writeToolkits(first, [sampleToolkits.teamChat, sampleToolkits.codeHost]);
   await writeToolkits(second, [sampleToolkits.payments]);

@@ -21,7 +21,7 @@ async function foundNext(text: string, value: unknown): Promise<unknown> {
   return (await openParsedDefinitions(folders, cacheDir)).find(text);
 }
 
-test("what a text says is found at the next start, and that of another text or of other folders is not", async () => {
+test("a text's value is found at the next start, and not for another text or other folders", async () => {
   expect(await foundNext("a: 1", { a: 1 })).toEqual({ value: { a: 1 } });
   const next = await openParsedDefinitions(folders, cacheDir);
   expect(next.find("a: 2")).toBeUndefined();
@@ -43,7 +43,7 @@ test.each([
   expect(await foundNext(text, value)).toBeUndefined();
 });
 
-test("a file that is damaged counts for nothing", async () => {
+test("a damaged file is ignored", async () => {
   await foundNext("a: 1", { a: 1 });
   const [file = ""] = await readdir(cacheDir);
   await writeFile(join(cacheDir, file), '{"a');

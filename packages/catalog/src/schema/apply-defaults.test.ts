@@ -33,7 +33,7 @@ test("false, 0, empty and null are given values", () => {
   expect(applyDefaults(schema, given)).toEqual(given);
 });
 
-test("what does not have the declared form is left for validation to name", () => {
+test("malformed values are left for validation to report", () => {
   for (const value of [null, 1, "a", [1]]) expect(applyDefaults(schema, value)).toEqual(value);
   expect(applyDefaults(schema, { filter: "x", lines: { a: 1 } })).toMatchObject({ filter: "x", lines: { a: 1 } });
   expect(applyDefaults({ type: "array" }, [1])).toEqual([1]);

@@ -88,7 +88,7 @@ test.each([createValidator, createTenantValidators()])(
   },
 );
 
-test("a default that stands against what was given is left out", () => {
+test("a default that contradicts a given value is left out", () => {
   const schema = object(
     { a: { ...text, default: "x" }, b: text },
     { oneOf: [{ required: ["a"] }, { required: ["b"] }] },
@@ -99,7 +99,7 @@ test("a default that stands against what was given is left out", () => {
   expect(fit({ a: "x", b: "y" }).faults).not.toEqual([]);
 });
 
-test("a property that every object has is none that was given", () => {
+test("an inherited property does not count as given", () => {
   const names = Object.getOwnPropertyNames(Object.prototype);
   const schema = object(Object.fromEntries(names.map((name) => [name, text])), { required: names });
   for (const validators of [createValidator, createTenantValidators()]) {

@@ -94,7 +94,7 @@ test("property: every time that RFC 3339 can write is read to the millisecond, i
   );
 });
 
-test("property: what HTTP and mail write is read to the second, and Unix time is told by its size", () => {
+test("property: times of HTTP and mail are read to the second, and the unit of Unix time by its size", () => {
   const recent = fc.date({
     min: new Date("1900-01-01T00:00:00Z"),
     max: new Date("2199-12-31T23:59:59Z"),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { refusalsOf } from "./figures.ts";
 import { registerProjects } from "./project-metrics.ts";
 
-test("refusals of calls and of posts are told together, by project and quota, also of a project that is refused all", async () => {
+test("refusals of calls and posts are counted together, by project and quota, even if a project is always refused", async () => {
   const registry = new Registry();
   const projectId = createId("prj", 1);
   const refusals = refusalsOf(

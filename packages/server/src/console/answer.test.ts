@@ -79,7 +79,7 @@ test("opening a link shows the question and nothing else of its job, however oft
   expect((await jobs("GetAsk", asked)).json.ask.state).toBe("ASK_STATE_PENDING");
 });
 
-test("an answer by a link is the contact's, with the key that vouches and the link on its decision; a second is told who settled it", async () => {
+test("an answer through a link is the contact's, with the vouching key and the link on its decision; a second answer learns who settled it", async () => {
   const asked = await ask();
   const token = await linkOf(asked);
   const answered = await post({ token, continuation: "proceed", note: "from the train" });

@@ -88,7 +88,7 @@ test("consent is asked for by the app's own page, and the link is spent once it 
   ]);
 });
 
-test("of the consents that a link asked for one connects, and the link is spent for good", async () => {
+test("one of the consents requested through a link connects, and the link is then used", async () => {
   const token = await linkOf({ toolkitSlug: "calendar", entityId: "twice" });
   const [first, second, third] = [
     await post({ token, connect: {} }),

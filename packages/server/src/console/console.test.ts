@@ -144,7 +144,7 @@ test("other methods are refused with those that are taken", async () => {
   expect([res.status, res.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
 });
 
-test("a browser that opens the address is led to the console, others are told what is served", async () => {
+test("a browser that opens the address is redirected to the console, other clients get the list of paths", async () => {
   for (const path of ["/", "/console"]) {
     const res = await get(path, { accept: "text/html,application/xhtml+xml" });
     expect([res.status, res.headers.get("location")]).toEqual([302, "/tools/svc/console/"]);

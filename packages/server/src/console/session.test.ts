@@ -85,7 +85,7 @@ test.each<[string, () => PageHeaders, number, string]>([
   expect(await refused(headers())).toMatchObject({ status, reason });
 });
 
-test("a cookie of the same name that another port set for a longer path keeps nobody out", async () => {
+test("a cookie of the same name from another port, with a longer path, does not prevent access", async () => {
   const [name] = session.cookie.split("=");
   const answer = await refused({ cookie: `${name}=planted; ${session.cookie}` });
   expect(answer).toMatchObject({ status: 200, json: { keyId } });
@@ -242,7 +242,7 @@ test("a member's seat may do what a member may", async () => {
   expect((await member.call(key.id, identity)).json.role).toBe("ROLE_MEMBER");
 });
 
-test("a revoked key ends its seats at once, its streams within two seconds, and can sign in nobody", async () => {
+test("a revoked key ends its seats at once and its streams within two seconds, and can no longer sign in", async () => {
   const key = await createKey(projectId);
   const mine = await signInToConsole(svc, { key: key.key });
   const stream = await openStream(mine, key.id);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => mcp.stop());
 beforeEach(() => mcp.reset());
 
-test("a store that is away is 503, before the key is known and after", async () => {
+test("an unavailable database gives 503, before and after the key is known", async () => {
   expect(await readAnswer(await mcp.post(rpc(1, "ping"), { authorization: "Bearer away" }))).toMatchObject({
     status: 503,
     reason: "STORE_UNAVAILABLE",
@@ -34,7 +34,7 @@ test("a store that is away is 503, before the key is known and after", async () 
   expect(await readAnswer(res)).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
 });
 
-test("a batch keeps its answers when one of them finds the store away", async () => {
+test("a batch keeps its answers if the database is unavailable for one of them", async () => {
   mcp.storeFault = new StoreLateError(1);
   const res = await mcp.post([rpc(1, "ping"), toolCall(2, "search_tools", { query: "x" })]);
   expect([res.status, await jsonOf(res)]).toEqual([
@@ -87,7 +87,7 @@ test.each(["2026-07-28", "2027-03-01", "2026-06-18", "banana", ""])(
   },
 );
 
-test("what is refused carries the id of its request", async () => {
+test("a refusal has the id of its request", async () => {
   const future = { "mcp-protocol-version": "2027-03-01" };
   const named = { _meta: { "io.modelcontextprotocol/protocolVersion": "2025-06-18" } };
   const refusals: [unknown, Record<string, string>][] = [
@@ -214,7 +214,7 @@ const anyCall = {
   untilMs: undefined,
 };
 
-test("a client that goes away ends its exchange; the call goes on to its outcome", async () => {
+test("a client that disconnects ends its exchange; the call continues to its outcome", async () => {
   const asked = Promise.withResolvers<void>();
   const { promise, resolve } = Promise.withResolvers<McpAppAnswer>();
   mcp.app = () => {

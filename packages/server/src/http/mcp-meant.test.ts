@@ -96,7 +96,7 @@ test.each<[string, unknown]>([
   expect(result.isError).toBe(false);
 });
 
-test("a confirmation counts beside the arguments as among them, and nothing else does", async () => {
+test("a confirmation counts next to the arguments or among them, and nothing else does", async () => {
   const { arguments: named, ...rest } = deleteEvent;
   const held = [{ ...deleteEvent }, { ...deleteEvent, confirm: false }, { ...deleteEvent, confirm: null }];
   for (const given of [...held, { ...deleteEvent, confirm: "false" }]) {
@@ -120,7 +120,7 @@ test("a confirmation counts beside the arguments as among them, and nothing else
   expect(mcp.sent).toHaveLength(3);
 });
 
-test("what asks to send nothing sends nothing, wherever it stands", async () => {
+test("a dry run sends nothing, at whichever level it is given", async () => {
   for (const given of [
     { ...call, dryRun: true },
     { slug, entity_id, arguments: { ...args, dry_run: "true" } },
@@ -130,7 +130,7 @@ test("what asks to send nothing sends nothing, wherever it stands", async () => 
   expect(mcp.sent).toEqual([]);
 });
 
-test("what cannot be understood is answered with the call to make", async () => {
+test("a call that cannot be understood is answered with the correct call", async () => {
   const { error } = await send("calender__list_event", {});
   expect(error).toMatchObject({ code: -32_602, message: /^Unknown tool: calender__list_event\./ });
   expect(error.message).toContain('call_tool {"slug": "calendar.list_events", "entity_id": …, "arguments": {…}}');
@@ -146,7 +146,7 @@ test("what cannot be understood is answered with the call to make", async () => 
   expect((await send("read_tool", "no object")).error.message).toContain("params.arguments must be an object");
 });
 
-test("a client of an address is given what the address names, however it writes it", async () => {
+test("a client gets the tools that its address names, in any spelling", async () => {
   const query = "tools=calendar.list_events&entity_id=ada";
   for (const name of ["calendar.list_events", "calendar__list_events", "mcp__svc__calendar__list_events"]) {
     for (const given of [args, { arguments: args }, JSON.stringify(args)]) {

@@ -35,7 +35,7 @@ async function call(client: Client, name: string, args: Record<string, unknown>)
   return { ...answer, text: answer.content.map(({ text }) => text).join("\n") };
 }
 
-test("a client is told how to go about, and given four tools with what they may change", async () => {
+test("a client gets instructions, and four tools with their effects", async () => {
   await using client = await open();
   expect(client.getServerVersion()).toMatchObject({ name: "svc", version: "1.2.3" });
   expect(client.getInstructions()).toMatch(
@@ -155,7 +155,7 @@ test("a call's result is JSON text and data with its place in the ledger", async
   expect(mcp.sent).toHaveLength(1);
 });
 
-test("a destructive call is held, shows its request, and is sent once it is confirmed", async () => {
+test("a destructive call needs confirmation, shows its request, and is sent after confirmation", async () => {
   mcp.app = async () => answers("", 204);
   await using client = await open();
   const held = await call(client, "call_tool", deleteEvent);
@@ -170,7 +170,7 @@ test("a destructive call is held, shows its request, and is sent once it is conf
   expect(mcp.sent).toMatchObject([{ method: "DELETE" }]);
 });
 
-test("a held call that no request can be built for says how to learn why", async () => {
+test("a call that needs confirmation but has no buildable request says how to find out why", async () => {
   await using client = await open();
   const { text } = await call(client, "call_tool", { ...deleteEvent, entity_id: "" });
   expect(text).toContain("dry_run: true and confirm: true");
@@ -207,7 +207,7 @@ test.each([
   expect(text).toContain(advice);
 });
 
-test("a write whose answer never came asks to look before it is repeated", async () => {
+test("a write without an answer asks the agent to check before repeating it", async () => {
   mcp.app = async () => ({ kind: "broken", sent: true, message: "the connection broke" });
   await using client = await open();
   const args = { slug: "calendar.create_calendar", arguments: { summary: "Team" }, entity_id: "ada" };
@@ -280,7 +280,7 @@ test.each(refusals)("%s %j is refused in a result with its reason and help", asy
   expect(answer.text).toMatch(text);
 });
 
-test("a call that a limit refuses says to the agent in how many seconds to come again", async () => {
+test("a call refused by a limit gives the agent the seconds to wait", async () => {
   const now = systemClock.now();
   const limits = callLimitsForProject(mcp.database.db, mcp.projectId);
   const bounds = { concurrency: 0, rateMax: 1, ratePerMs: 3_600_000, isPaused: false };
@@ -305,7 +305,7 @@ test("a project searches, describes and calls what it sees, and nothing else", a
   }
 });
 
-test("another tool is an error of the protocol", async () => {
+test("an unknown tool is an error of the protocol", async () => {
   await using client = await open();
   await expect(client.callTool({ name: "nope", arguments: {} })).rejects.toThrow(/-32602.*Unknown tool: nope/);
 });

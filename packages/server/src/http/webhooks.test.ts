@@ -115,7 +115,7 @@ test.each(outcomes.slice(-2))("%j needs no body, and an unknown toolkit's name i
   expect(seen).toEqual([[given.outcome === "unknown_toolkit" ? "" : "calendar", given.outcome]]);
 });
 
-test("a body over the limit is 413, with and without a declared length, and reaches nobody", async () => {
+test("a body over the limit is 413, with and without a declared length, and does not reach the engine", async () => {
   const declared = await readAnswer(await post("/webhooks/calendar", "x".repeat(1_025)));
   const chunked = await readAnswer(await post("/webhooks/calendar", new Blob(["x".repeat(200_000)]).stream()));
   for (const answer of [declared, chunked]) expect(answer).toMatchObject({ status: 413, reason: "BODY_TOO_LARGE" });
@@ -128,7 +128,7 @@ test("anything but POST is 405", async () => {
   expect(answer).toMatchObject({ status: 405, reason: "METHOD_NOT_ALLOWED" });
 });
 
-test("while the store is away the provider is told to come back", async () => {
+test("while the database is unavailable, the provider is asked to try again", async () => {
   outcome = () => Promise.reject(Object.assign(new Error("connect"), { code: "ECONNREFUSED" }));
   const answer = await readAnswer(await post("/webhooks/calendar"));
   expect(answer).toMatchObject({ status: 503, reason: "STORE_UNAVAILABLE" });
@@ -137,7 +137,7 @@ test("while the store is away the provider is told to come back", async () => {
   expect(alarms).toBe(1);
 });
 
-test("a store that hangs is answered at the deadline, and so is an engine that takes no more", async () => {
+test("a post is answered at the deadline if the database hangs, or the engine accepts no more", async () => {
   let commit = (_outcome: IngestOutcome) => {};
   outcome = () =>
     new Promise((resolve) => {
@@ -158,7 +158,7 @@ test("a store that hangs is answered at the deadline, and so is an engine that t
   expect(alarms).toBe(2);
 });
 
-test("bodies beyond the budget are 503, until the engine lets go of those it holds", async () => {
+test("bodies above the budget are 503 until the engine releases others", async () => {
   const held: ((outcome: IngestOutcome) => void)[] = [];
   outcome = () => new Promise((resolve) => void held.push(resolve));
   const body = "x".repeat(1_000);
@@ -179,7 +179,7 @@ test("bodies beyond the budget are 503, until the engine lets go of those it hol
   expect(posts).toHaveLength(4);
 });
 
-test("the budget counts what arrives and not what is announced, and a sender that goes away gives it back", async () => {
+test("the budget counts arrived bytes, not announced ones, and releases them when the sender disconnects", async () => {
   const { hostname, port } = new URL(url);
   const start = async (sent: number) => {
     const socket = connect(Number(port), hostname).on("error", () => {});

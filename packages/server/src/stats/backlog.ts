@@ -20,7 +20,7 @@ import { type GetBacklogResponse, GetBacklogResponseSchema } from "@svc/gen/stat
 import { healthMessage } from "@svc/node";
 
 const worstMax = 20;
-/** Maximum dead letters that are looked up. If there are more, they count as given up. */
+/** Maximum dead letters that are checked for a later replay. Further ones count as given up. */
 const deadMax = 200;
 const dayMs = 86_400_000;
 const minuteMs = 60_000;

@@ -157,7 +157,7 @@ test("a rotation waits for a node that has not read the new keys, and is refused
   expect(await findVaultRotation(db)).toMatchObject({ state: "done", problem: "" });
 });
 
-test("a project's key is made once, whoever needs it first, and what a destroyed key sealed opens nowhere", async () => {
+test("a project's key is created once, and data sealed with a destroyed key cannot be opened anywhere", async () => {
   const db = await createStore();
   const pool = openDatabase({ url: databases.at(-1)?.url ?? "" });
   const vault = await openOn(db, [oldKey]);

@@ -29,12 +29,12 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time now, read anew once in `everyMs` (1,000 or a multiple): one timer for whatever shows times. */
+/** The current time, updated every `everyMs` (1,000 or a multiple). All components that show times share one timer. */
 export function useNow(everyMs: number = tickMs): number {
   return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
 }
 
-/** A value as it last stood still for `ms`: what is typed is not asked about at every key. Values are compared as they are. */
+/** The value once it has not changed for `ms`, so that typing does not make a call at every key. Values are compared by identity. */
 export function useSettled<Value extends string | undefined>(value: Value, ms: number): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

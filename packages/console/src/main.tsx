@@ -20,8 +20,8 @@ const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.Deadline
 const triesMax = 3;
 
 /**
- * The cache of what the service answered. Reads that may be repeated are, twice, and what failed for all that is read when calls are
- * answered again; writes never are.
+ * The cache of the service's answers. Reads that may be repeated are retried twice. Failed reads on the page are read again once calls
+ * succeed again; writes never are.
  */
 function createQueryClient(): QueryClient {
   const queries = new QueryClient({
@@ -31,7 +31,7 @@ function createQueryClient(): QueryClient {
         gcTime: 300_000,
         retry: (failures, error) => failures < triesMax - 1 && repeated.includes(ConnectError.from(error).code),
         retryDelay: (failures) => 500 * 2 ** failures,
-        // A page that cannot reach the service says so and tries on; what the browser thinks of its network does not matter.
+        // If the page cannot reach the service, it says so and keeps trying, even if the browser reports to be offline.
         networkMode: "always",
       },
       mutations: { retry: false, networkMode: "always" },
@@ -42,10 +42,10 @@ function createQueryClient(): QueryClient {
 }
 
 applyTheme();
-// Outside of what renders, and before it: a link is spent once, and must not be in the address when anything else runs.
+// Runs outside rendering and before it, because a link works once, and must leave the address before anything else runs.
 setLinkRefusal(await enterByLink());
 watchLinks(setLinkRefusal);
-// What is kept of the seats is from the last time: roles and names may be others by now. The page does not wait for it.
+// The stored seats are from the last visit: roles and names may have changed. The page does not wait for this.
 void refreshSeats();
 
 const place = document.getElementById("root");
@@ -59,7 +59,7 @@ createRoot(place).render(
   </StrictMode>,
 );
 
-/** Asks, over whatever page is open, whether a link that leads to another project is to be taken. */
+/** Asks, over any open page, whether to accept a link that leads to another project. */
 function LinkOfferDialog() {
   const { linkOffer } = useSignInNeed();
   const project = linkOffer?.seat.projectName ?? "";
@@ -90,11 +90,11 @@ function LinkOfferDialog() {
 }
 
 /**
- * Signs in by the link in the address (`#link=…`), where there is one. The link is out of the address and the history before anything
- * else happens; it is spent once, so this runs outside of what renders.
+ * Signs in by the link in the address (`#link=…`), if there is one. The link is removed from the address and the history before anything
+ * else happens. It works once, so this runs outside rendering.
  *
- * Any page can lead a browser here. Where somebody is signed in already, a link to yet another project waits for a word: its pages look the
- * same, and what is filled in there would be that project's.
+ * Any page can lead a browser here. If a user is already signed in, a link to yet another project needs confirmation: the pages look the
+ * same, and the user's input would go to that other project.
  */
 async function enterByLink(): Promise<PageRefusal | undefined> {
   const link = /^#link=([\w.~-]+)$/.exec(location.hash)?.[1];
@@ -114,7 +114,7 @@ async function enterByLink(): Promise<PageRefusal | undefined> {
   return undefined;
 }
 
-/** Takes links that are opened in a page that is open already: the browser then changes the fragment and loads nothing. */
+/** Accepts links that are opened in an already open page: the browser then changes the fragment and loads nothing. */
 function watchLinks(onRefusal: (refusal: PageRefusal | undefined) => void): void {
   window.addEventListener("hashchange", () => {
     void enterByLink().then(onRefusal);

@@ -24,12 +24,12 @@ import { oneOfParam, parseSearch, searchReader, stringifySearch, textParam } fro
 import { AddSeat, AdminPages, NoPage, PageFailed, ProjectPages, Start } from "./shell/start.tsx";
 
 // Every page of the console. A page is loaded when it is first shown. Its search parameters are declared here, or in its filters.ts if it
-// is a list: both are loaded with the console, so that an address is understood before its page is there.
+// is a list. Both are loaded with the console, so that it can read an address before it loads the page.
 
 /**
- * Returns the component of a page, loaded when it is first shown. If its file does not load while the service answers, an update has taken
- * the file away and the router reloads the console once. While the service is away a reload would leave the browser's own error page, so
- * PageFailed is shown and loads the page when the service is back.
+ * Returns the component of a page, loaded when it is first shown. If its file does not load although the service answers, an update has
+ * removed the file, and the router reloads the console once. If the service is unreachable, a reload would show the browser's own error
+ * page. PageFailed is shown instead and loads the page when the service is back.
  */
 function pageFrom(load: () => Promise<{ default: ComponentType }>) {
   return lazyRouteComponent(async () => {
@@ -83,7 +83,7 @@ const subscription = page(
   project,
   "subscriptions/$subscriptionId",
   () => import("./pages/subscriptions/detail.tsx"),
-  // When events were not delivered since, if the subscription was just enabled again; a time of RFC 3339.
+  // Time since which events were not delivered, if the subscription was just enabled again; RFC 3339.
   searchReader({ missedSince: textParam }),
 );
 
@@ -97,11 +97,11 @@ const job = page(
   "jobs/$jobId",
   () => import("./pages/jobs/detail.tsx"),
   searchReader({
-    // Id of the step of the log; all steps unless stated.
+    // Id of the step whose log is shown; all steps by default.
     step: textParam,
-    // Entry of the log that is first; the oldest unless stated.
+    // Order of the entries; the oldest first by default.
     order: oneOfParam(["newest"]),
-    // The part below the steps; the log unless stated.
+    // The part below the steps; the log by default.
     tab: oneOfParam(["program", "simulation"]),
   }),
 );
@@ -109,7 +109,7 @@ const newProgram = page(
   project,
   "programs/new",
   () => import("./pages/programs/new.tsx"),
-  // Id of the job that has the first text of the program; an example unless stated.
+  // Id of the job whose program is the first text; an example by default.
   searchReader({ from: textParam }),
 );
 
@@ -121,7 +121,7 @@ const contacts = page(
   project,
   "contacts",
   () => import("./pages/contacts/list.tsx"),
-  // The part of the page; the contacts unless stated.
+  // The part of the page; the contacts by default.
   searchReader({ tab: oneOfParam(["endpoints"]) }),
 );
 
@@ -130,7 +130,7 @@ const skill = page(
   project,
   "skills/$slug",
   () => import("./pages/skills/detail.tsx"),
-  // Number of the version; the newest unless stated.
+  // Number of the version; the newest by default.
   searchReader({ version: textParam }),
 );
 
@@ -139,7 +139,7 @@ const newSchedule = page(
   project,
   "schedules/new",
   () => import("./pages/schedules/new.tsx"),
-  // Slug of the skill that the schedule runs; a new program unless stated.
+  // Slug of the skill that the schedule runs; a new program by default.
   searchReader({ skill: textParam }),
 );
 const changeSchedule = page(project, "schedules/$scheduleId/change", () => import("./pages/schedules/change.tsx"));
@@ -147,7 +147,7 @@ const schedule = page(
   project,
   "schedules/$scheduleId",
   () => import("./pages/schedules/detail.tsx"),
-  // Reason why a run was not started; every reason unless stated.
+  // Reason why a run was not started; every reason by default.
   searchReader({ reason: textParam }),
 );
 
@@ -168,7 +168,7 @@ const settings = page(
   project,
   "settings",
   () => import("./pages/settings/page.tsx"),
-  // The part of the settings; the first unless stated.
+  // The part of the settings; the first by default.
   searchReader({ tab: oneOfParam(["you", "browser", "agents", "secrets", "limits", "deployment"]) }),
 );
 
@@ -185,7 +185,7 @@ const administered = page(
   admin,
   "projects/$id",
   () => import("./pages/projects/detail.tsx"),
-  // The part of the project; its keys unless stated.
+  // The part of the project; its keys by default.
   searchReader({ tab: oneOfParam(["keys", "policy", "usage", "jobs"]) }),
 );
 const quarantine = page(admin, "quarantine", () => import("./pages/quarantine/list.tsx"), quarantineSearch.read);
@@ -193,7 +193,7 @@ const quarantined = page(
   admin,
   "quarantine/$postId",
   () => import("./pages/quarantine/detail.tsx"),
-  // Form of the body; text unless stated, if it is text.
+  // Format of the body; text by default, if it is text.
   searchReader({ body: oneOfParam(["text", "hex"]) }),
 );
 const audit = page(admin, "audit", () => import("./pages/audit/list.tsx"), auditSearch.read);
@@ -240,7 +240,7 @@ export const router = createRouter({
   stringifySearch,
   defaultErrorComponent: PageFailed,
   defaultNotFoundComponent: NoPage,
-  // A page that is a moment away shows nothing in between; one that takes longer keeps the page before.
+  // A page that loads quickly shows nothing in between; while a slow one loads, the previous page stays.
   defaultPendingMs: 150,
   scrollRestoration: true,
 });

@@ -14,13 +14,16 @@ import styles from "./answer-page.module.css";
 import type { LinkedAsk, LinkQuestion, SettledAsk } from "./asked.ts";
 import { changesFault } from "./changes-fault.ts";
 
-/** What is sent as an answer. */
+/** The body that the page posts as an answer. */
 type Answer = { continuation: string; overridesJson: string; note: string };
 
-/** Loaded when an answer that changes something is chosen: most questions need none. */
+/** Loaded when the person chooses an answer that changes something, because most questions need no form. */
 const Changes = lazy(() => import("./changes.tsx"));
 
-/** The answers to choose from, what `retry-with` changes, a note, and the button that sends it: what it sends stands before it. */
+/**
+ * The answers to choose from, the fields that `retry-with` changes, a note, and the button that sends the answer. The form shows what the
+ * button sends before it.
+ */
 function QuestionForm({
   asked,
   wrong,
@@ -28,7 +31,7 @@ function QuestionForm({
   isSending,
 }: {
   asked: LinkQuestion;
-  /** What was wrong with the changes that were sent last. */
+  /** Faults in the changes that were sent last. */
   wrong: PlacedFaults | undefined;
   onAnswer: (answer: Answer) => void;
   isSending: boolean;
@@ -79,7 +82,7 @@ function QuestionForm({
 
 const noFaults: PlacedFaults = new Map();
 
-/** As they are offered; of a confirmation, what becomes of it without an answer comes first. */
+/** The answers in the order offered. A confirmation lists first the answer that applies if the question expires. */
 function ordered({ continuations, confirms }: LinkQuestion): readonly string[] {
   return confirms ? continuations.toReversed() : continuations;
 }
@@ -100,7 +103,7 @@ function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms }
   );
 }
 
-/** The question; of a call that is to be confirmed, who made it and its arguments by themselves. */
+/** The question. If it confirms a call, it shows the caller and the arguments separately. */
 function QuestionText({ question }: { question: string }) {
   const confirmed = readConfirmation(question);
   if (confirmed === undefined) return <p className={styles["question"]}>{visible(question)}</p>;
@@ -115,7 +118,7 @@ function QuestionText({ question }: { question: string }) {
   );
 }
 
-/** The question that the link is for, and the way to answer it; how it was settled once it is. */
+/** The question that the link is for and the form that answers it, or the decision if the question is already settled. */
 export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: object) => Promise<PostAnswer> }) {
   const [asked, setAsked] = useState(first);
   const [refusal, setRefusal] = useState<PageRefusal>();
@@ -126,7 +129,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
     setRefusal(undefined);
     const sent = await send(given);
     const isSettled = "refusal" in sent && sent.refusal.reason === "ASK_SETTLED";
-    // Somebody else was first: the service then says who, and how.
+    // Another person answered first: the service then returns who, and how.
     const shown = isSettled ? await send({}) : sent;
     setIsSending(false);
     setIsLate(isSettled);
@@ -155,7 +158,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
   );
 }
 
-/** Why the answer was not taken. What is wrong with a field stands there, too, so that this only leads back to it. */
+/** The reason for a refused answer. Faults of a field are shown at the field, so that this notice only links to them. */
 function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: PageRefusal; isOfChanges: boolean }) {
   const [title, says] = isOfChanges
     ? [
@@ -172,7 +175,10 @@ function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: P
   );
 }
 
-/** How the question was settled, and when. `isLate` where an answer was just sent and another was first. It takes the focus: what had it is gone. */
+/**
+ * The decision on the question, and its time. `isLate` if another answer came just before this one. It takes the focus, because the focused
+ * button is removed.
+ */
 function SettledNotice({
   settled: { state, decision, principalId, confirms },
   isLate,

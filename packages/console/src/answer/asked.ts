@@ -1,4 +1,4 @@
-/** What the link's ask is, as `/console/answer` answers it. Times are RFC 3339; empty texts stand for none. */
+/** The link's ask, as `/console/answer` returns it. Times are RFC 3339; an empty text means the field is not set. */
 export type LinkedAsk = LinkQuestion | SettledAsk;
 
 /** A question that waits for an answer. */
@@ -7,7 +7,7 @@ export type LinkQuestion = {
   principalId: string;
   contactName: string;
   question: string;
-  /** Whether it asks if something may be done at all: a call, or a program. */
+  /** True if it asks for permission: to make a call, or to run a program. */
   confirms: boolean;
   continuations: readonly string[];
   answerSchemaJson: string;
@@ -16,7 +16,7 @@ export type LinkQuestion = {
   expiresAt: string;
 };
 
-/** One that is settled; a withdrawn one has no decision. */
+/** A settled question. A withdrawn one has no decision. */
 export type SettledAsk = {
   state: "answered" | "defaulted" | "withdrawn";
   principalId: string;

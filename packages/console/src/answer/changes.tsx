@@ -4,7 +4,7 @@ import { Form } from "../form/form.tsx";
 import { readSchema } from "../form/read-schema.ts";
 import type { Values } from "../form/value.ts";
 
-/** What a `retry-with` answer may change, as a form by the ask's schema. What is wrong with it the service says. */
+/** A form, made from the ask's schema, for the fields that a `retry-with` answer may change. The service validates it. */
 export default function Changes({
   schemaJson,
   values,

@@ -3,20 +3,20 @@ import { textOfWire } from "@svc/core/fault-text";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { pageText } from "../words/page-words.ts";
 
-/** One thing that was wrong with a call, as the service told it. */
+/** One error of a call, as the service returned it. */
 export type WireFault = {
   /** A stable name in UPPER_SNAKE_CASE; docs/errors.md has each. */
   reason: string;
-  /** Empty where no single field is at fault. */
+  /** Empty if the error is not about a single field. */
   field: string;
-  /** What would be right, with the pages for the calls that the service named. */
+  /** How to correct it, with links to the pages of the calls that the service named. */
   help: string;
 };
 
-/** A call that failed, ready to be shown. */
+/** A failed call, ready to be shown. */
 export type CallFailure = { message: string; code: string; requestId: string; faults: readonly WireFault[] };
 
-/** What a call threw, as it is shown. Never throws. */
+/** Converts a thrown error of a call to the text that is shown. Never throws. */
 export function failureOf(error: unknown): CallFailure {
   const cause = ConnectError.from(error);
   const faults = cause.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {
@@ -34,7 +34,7 @@ export function failureOf(error: unknown): CallFailure {
   };
 }
 
-/** What a call failed with, as far as fields of its page can say it: at which of them what is wrong, and `rest` for what none of them says. */
+/** A call's errors, placed at the fields of its page. `rest` holds the errors that belong to no field. */
 export function placeFailure<Field extends string>(
   error: unknown,
   fields: readonly Field[],
@@ -43,7 +43,7 @@ export function placeFailure<Field extends string>(
   const { message, faults } = failureOf(error);
   const at: Partial<Record<Field, string>> = {};
   for (const { field, help } of faults) {
-    // Of several faults the message tells of all, and the help what is to be done about each.
+    // If there are several errors, the message lists all of them and the help says how to correct each.
     const says = faults.length === 1 ? `${message}. ${help}`.trim() : help || message;
     const named = fields.find((name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}/`));
     if (named === undefined) return { at: {}, rest: error };

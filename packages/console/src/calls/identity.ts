@@ -2,7 +2,9 @@ import { useQuery } from "@connectrpc/connect-query";
 import { IdentityService } from "@svc/gen/identity";
 import { seatFor, useSession } from "../session/session.ts";
 
-/** What the service is to whoever looks; undefined until it has said. `isSandbox` is false until then: real unless told otherwise. */
+/**
+ * The deployment as the service describes it to the signed-in user; undefined until the service answers. Until then `isSandbox` is false.
+ */
 export function useDeployment(): { isSandbox: boolean; isKnown: boolean; publicUrl: string } {
   const { data } = useQuery(IdentityService.method.getIdentity, {}, { staleTime: Number.POSITIVE_INFINITY });
   const deployment = data?.deployment;
@@ -13,7 +15,7 @@ export function useDeployment(): { isSandbox: boolean; isKnown: boolean; publicU
   };
 }
 
-/** Why the seat of a project may not do what takes an approver; undefined where it may. */
+/** Returns why the project's seat may not do what needs an approver; undefined if it may. */
 export function useApproverWhy(projectId: string): string | undefined {
   const seat = seatFor(useSession(), projectId);
   if (seat === undefined || seat.role === "approver") return undefined;

@@ -5,18 +5,19 @@ import { useEffect, useRef, useState } from "react";
 import { useLookMs } from "./live-state.ts";
 import { type Rows, useRows } from "./rows.ts";
 
-/** Rows of a list that goes on: those that came in since wait in `fresh`. */
+/** Rows of a list that keeps growing. New rows wait in `fresh`. */
 export type LiveRows<Row> = Rows<Row> & {
   fresh: { count: number; show: () => void };
-  /** To be told whether the reader is at the top: only there is what comes in shown at once. */
+  /** Called with whether the reader is at the top. New rows are shown immediately only there. */
   onTop: (atTop: boolean) => void;
-  /** To be told which rows the reader has in view, by their index: those change as they are. */
+  /** Called with the indexes of the first and last row in view. Those rows are updated in place. */
   onView: (first: number, last: number) => void;
 };
 
 /**
- * A list to which rows come at the top, and whose rows may change: the newest, and those in view, are read again. While `live`, it takes what the project's stream tells of, and looks every 5 s where there is none; nothing
- * that is being read moves: what comes in is shown at once only where the reader is at the top, and waits otherwise. `field` is where an answer has its rows.
+ * Reads a list that gets new rows at the top and whose rows may change: re-reads the newest page and the pages in view. While `live`, it
+ * follows the project's stream, and polls every 5 s if the stream is not open. Rows do not move while the reader reads them: new rows are
+ * shown immediately only if the reader is at the top, and wait otherwise. `field` is the answer's field that has the rows.
  */
 export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,
@@ -52,7 +53,9 @@ export function useLiveRows<I extends DescMessage, O extends DescMessage, Row>(
   };
 }
 
-/** What is in view below the newest page, as it is now. `look` is told where that is; the pages of it are read again as the newest is. */
+/**
+ * Rows in view below the newest page, kept current. `look` receives their position; their pages are re-read whenever the newest page is.
+ */
 function useViewed<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,
   input: MessageInitShape<I>,
@@ -103,8 +106,8 @@ function withHead<O extends object>(
 }
 
 /**
- * What of a newly read first page is newer than what a list shows, newest first. `gap` says that there may be more between the two than
- * the page holds, so that the list has to be read anew to be whole.
+ * Returns the rows of a newly read first page that are newer than the list, newest first. `gap` is true if there may be more rows between
+ * the two than the page holds: the whole list must then be read again.
  */
 export function freshRows<Row>(
   page: readonly Row[],
@@ -117,7 +120,7 @@ export function freshRows<Row>(
   return known === -1 ? { rows: page, gap: page.length > 0 } : { rows: page.slice(0, known), gap: false };
 }
 
-/** The rows that a list shows, each as a newly read first page has it, where it is there. */
+/** The rows of a list, each replaced by its version in a newly read first page if the page has it. */
 export function renewedRows<Row>(
   page: readonly Row[],
   shown: readonly Row[],
@@ -128,8 +131,9 @@ export function renewedRows<Row>(
 }
 
 /**
- * The tokens that read again what is in view of a list of many pages: rows `first` to `last` of those that are shown. None for rows that the
- * newest page has, the first `head.covers`. What came in since was put into the first page, whose end only the token after the newest reads.
+ * Returns the page tokens that re-read the rows in view, `first` to `last`, of a list of many pages. Rows that the newest page has (the
+ * first `head.covers`) need no token. Because new rows were added to the first page, only the token after the newest page reads the end of
+ * the first.
  */
 export function tokensInView(
   pages: readonly { token: string; count: number }[],

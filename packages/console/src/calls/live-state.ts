@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Whether the stream of notices is open, and for whom it stands aside. */
+/** True if the stream of notices is open, and how many other streams pause it. */
 type LiveState = { isOpen: boolean; pausedBy: number };
 
 let state: LiveState = { isOpen: false, pausedBy: 0 };
@@ -16,12 +16,15 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Notes whether the stream of what is new in the project is open. */
+/** Records whether the stream of the project's changes is open. */
 export function setStreamOpen(isOpen: boolean): void {
   if (state.isOpen !== isOpen) change({ isOpen });
 }
 
-/** Closes the stream of the project until what is answered is called, once or more often: for another stream in its place. */
+/**
+ * Closes the project's stream to make room for another stream, until the returned function is called. Calling it more than once is
+ * harmless.
+ */
 export function pauseStream(): () => void {
   change({ pausedBy: state.pausedBy + 1 });
   let isOver = false;
@@ -31,21 +34,21 @@ export function pauseStream(): () => void {
   };
 }
 
-/** Whether another stream is open in place of the project's. */
+/** True if another stream is open in place of the project's. */
 export function useStreamPaused(): boolean {
   return useSyncExternalStore(subscribe, () => state.pausedBy > 0);
 }
 
-/** So often a list looks for what is new where nobody tells it. */
+/** Interval at which a list polls if no stream reports changes, in milliseconds. */
 const lookMs = 5_000;
 
-/** How often a list looks for what is new: not at all while the stream tells of it. `method` is its call, with its service. */
+/** Returns the interval at which a list polls, or false if the stream reports its changes. `method` is its call, with its service. */
 export function useLookMs(method: { name: string; parent: { typeName: string } }): number | false {
   const isOpen = useSyncExternalStore(subscribe, () => state.isOpen);
   return isOpen && toldMethods.has(`${method.parent.typeName}/${method.name}`) ? false : lookMs;
 }
 
-/** What is to be read again for each kind of notice, by the kind's number. Names alone: their messages load with their pages. */
+/** The calls to repeat for each kind of notice, by the kind's number. Only names, because the messages load with their pages. */
 export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
   1: ["svc.v1.TriggersService/ListEvents"],
   2: [
@@ -53,7 +56,7 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
     "svc.v1.TriggersService/GetDelivery",
     "svc.v1.TriggersService/ListDeliveryAttempts",
     "svc.v1.TriggersService/GetSubscription",
-    // Its rows say how the deliveries of each event stand.
+    // Its rows show the state of each event's deliveries.
     "svc.v1.TriggersService/ListEvents",
   ],
   3: ["svc.v1.ToolsService/ListToolCalls", "svc.v1.ToolsService/GetToolCall"],
@@ -63,12 +66,15 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
 
 const toldMethods = new Set(Object.values(methodsOfKind).flat());
 
-/** So many streams are open at once, over all tabs and windows of a browser: it has six connections to a service, and calls need the others. */
+/**
+ * Maximum number of open streams over all tabs and windows of a browser. A browser has six connections to a service, and calls need the
+ * rest.
+ */
 const streamsMax = 3;
 
 /**
- * Runs in one of the browser's places for streams, which is free again when `run` has settled; where all are taken, not at all, and answers
- * false. Off https there are no locks to count by, and it runs.
+ * Runs `run` in one of the browser's slots for streams and frees the slot when `run` settles. If all slots are taken, it does not run and
+ * returns false. Without https there are no locks to count by, and it always runs.
  */
 export async function inStreamPlace(run: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
   const locks = (navigator as { locks?: LockManager }).locks;

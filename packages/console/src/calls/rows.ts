@@ -2,34 +2,37 @@ import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } fro
 import { callUnaryMethod, createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { keepPreviousData, type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
 
-/** What a list page shows of a list: the rows so far, and how it stands. */
+/** The rows of a list that were loaded so far, and its loading state. */
 export type Rows<Row> = {
   rows: readonly Row[];
-  /** `loading` until the first answer, `failed` only where there is nothing to show. */
+  /** `loading` until the first answer, `failed` only if there are no rows to show. */
   state: "loading" | "failed" | "ready";
-  /** What the last try failed with; rows of before are still there. */
+  /** Error of the last read; earlier rows are kept. */
   error: unknown;
-  /** Whether the service has more than was loaded. */
+  /** True if the service has more rows than were loaded. */
   hasMore: boolean;
   loadingMore: boolean;
   loadMore: () => void;
-  /** Reads what was loaded again. */
+  /** Reads the loaded pages again. */
   reload: () => void;
-  /** What the key may read of the list, where it may not read all of it; empty where it may. */
+  /** The part of the list that the key may read; empty if it may read all of it. */
   limitedTo: string;
-  /** Under which the pages are cached. */
+  /** Cache key of the pages. */
   queryKey: QueryKey;
 };
 
 /** A list call: it takes a pageToken and answers a nextPageToken. */
 type Paged<O extends DescMessage> = MessageShape<O> & { nextPageToken: string };
 
-/** A page may be short or empty and have a token all the same, where a filter let little through. So many are read at once. */
+/**
+ * Maximum number of short or empty pages that are read in a row. A page may have few rows and still have a token, because a filter removed
+ * the others.
+ */
 const emptyPagesMax = 5;
 
 /**
- * Reads a list page after page. While another filter loads, the rows of the one before stay. `rowsOf` takes the rows out of an
- * answer; `refetchMs` reads all that was loaded again that often.
+ * Reads a list page by page. While a new filter loads, the rows of the previous filter stay. `rowsOf` takes the rows out of an answer;
+ * `refetchMs` is the interval at which all loaded pages are read again.
  */
 export function useRows<I extends DescMessage, O extends DescMessage, Row>(
   method: DescMethodUnary<I, O>,

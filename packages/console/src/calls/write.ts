@@ -3,45 +3,50 @@ import { createConnectQueryKey, useMutation } from "@connectrpc/connect-query";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 
-/** A call that changes something, as its page shows it. */
+/** A call that changes something, with its state for the page. */
 type Write<I extends DescMessage, O extends DescMessage> = {
   /**
-   * Makes the call. While one is under way it does nothing, nor for half a second after the same call was made: a double press is one press,
-   * however quick the answer.
+   * Makes the call. Does nothing while a call is under way, nor for half a second after the same call was made, so that a double press
+   * counts once.
    */
   send: (input: MessageInitShape<I>) => void;
-  /** The same, for whoever goes on with its answer: that of the call before, where none is made. Rejects as the call does. */
+  /**
+   * Like `send`, for callers that need the answer. If no new call is made, it returns the previous call's answer. Rejects if the call
+   * fails.
+   */
   sendAsync: (input: MessageInitShape<I>) => Promise<MessageShape<O>>;
   isSending: boolean;
-  /** What the last call was made with; undefined before the first. */
+  /** Request of the last call; undefined before the first. */
   sent: MessageInitShape<I> | undefined;
-  /** What the last call was answered; undefined while there is no answer. */
+  /** Answer to the last call; undefined until it arrives. */
   answer: MessageShape<O> | undefined;
-  /** What the last call failed with; null for nothing. */
+  /** Error of the last call; null if there is none. */
   error: unknown;
   /** Forgets the last call. */
   reset: () => void;
 };
 
-/** What becomes of a call. `onSuccess` has its answer, before it counts as made; `onSettled` runs however it ended. */
+/**
+ * Handlers of a call's end. `onSuccess` gets the answer before the call counts as made; `onSettled` runs after success and failure alike.
+ */
 type WriteOptions<I extends DescMessage, O extends DescMessage> = {
   onSuccess?: (answer: MessageShape<O>, input: MessageInitShape<I>) => unknown;
   onSettled?: () => unknown;
-  /** Its answer is kept no longer than it is shown. */
+  /** True if the answer is removed from memory once it is no longer shown. */
   isSecret?: boolean;
 };
 
-/** So long after it was made the same call is the second press of a double one. */
+/** Time after a call in which the same call counts as a double press, in milliseconds. */
 const doublePressMs = 500;
 
 type Made<Answer> = { readonly input: string; readonly answer: Promise<Answer>; isUnderWay: boolean };
 
-/** A call that changes something, never made twice by one double press. */
+/** Returns a call that changes something. One double press never makes it twice. */
 export function useWrite<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   { isSecret = false, ...then }: WriteOptions<I, O> = {},
 ): Write<I, O> {
-  // That a call is under way is drawn a moment later, and a second press may come before.
+  // The pending state is drawn a moment later; a second press may come before that.
   const last = useRef<Made<MessageShape<O>>>(undefined);
   const mutation = useMutation(method, { ...then, ...(isSecret && { gcTime: 0 }) });
   const sendAsync = (input: MessageInitShape<I>) => {
@@ -60,7 +65,7 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
     return made.answer;
   };
   return {
-    // What it fails with is in `error`, which stands on the page.
+    // The error is in `error`, which the page shows.
     send: (input) => void sendAsync(input).catch(() => {}),
     sendAsync,
     isSending: mutation.isPending,
@@ -71,7 +76,7 @@ export function useWrite<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** Reads again what is shown of a service, after something of it was changed. */
+/** Re-reads what is shown of a service, after a change to it. */
 export function useRefresh(service: DescService): () => Promise<void> {
   const queries = useQueryClient();
   return () =>

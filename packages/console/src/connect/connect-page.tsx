@@ -9,7 +9,10 @@ import { Moment } from "../ui/values/moment.tsx";
 import { scopeWords, sentence } from "../words/text.ts";
 import { connectOf, type Filled, fieldsOf, schemeOf, type WantedAccount } from "./wanted.ts";
 
-/** The form of a connection, then the app's consent where it asks for one. What is filled in goes to the service alone, and is not kept here. */
+/**
+ * The form that connects an account, followed by the app's consent page if the app needs one. The input is sent only to the service, and
+ * not kept in the browser.
+ */
 export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (body: object) => Promise<PostAnswer> }) {
   const [filled, setFilled] = useState<Filled>({});
   const [state, setState] = useState<"open" | "sending" | "leaving" | "connected">("open");
@@ -95,7 +98,7 @@ function Connected({ toolkitName }: { toolkitName: string }) {
   );
 }
 
-/** What the app will be asked for, in its own words. */
+/** The scopes that the app will be asked for, by the app's names. */
 function Scopes({ scopes, toolkitName }: { scopes: readonly string[]; toolkitName: string }) {
   if (scopes.length === 0) return null;
   return (

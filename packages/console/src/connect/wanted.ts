@@ -1,4 +1,4 @@
-/** What is to be filled in, as `/console/connect` answers it: a ToolkitConnectSpec in the JSON of svc.v1, with one scheme. */
+/** The fields to fill in, as `/console/connect` returns them: a ToolkitConnectSpec in the JSON of svc.v1, with one scheme. */
 export type WantedAccount = {
   toolkitName: string;
   spec: {
@@ -8,10 +8,10 @@ export type WantedAccount = {
   expiresAt: string;
 };
 
-/** What is filled in, by the names of its fields. */
+/** The values of the form, by field name. */
 export type Filled = Readonly<Record<string, string>>;
 
-/** One field of the form. `at` is what the service calls it where it is at fault. */
+/** One field of the form. `at` is the name that the service uses for it in errors. */
 export type WantedField = { at: string; label: string; hint: string; example: string; isSecret: boolean };
 
 /** The fields of the form, in their order. */
@@ -40,7 +40,7 @@ export function schemeOf({ spec }: Pick<WantedAccount, "spec">): string {
   return spec.authSchemes[0]?.type ?? "none";
 }
 
-/** What is sent of what was filled in: what the scheme does not take is left out. */
+/** Returns the request for the form's values. It leaves out fields that the scheme does not use. */
 export function connectOf(wanted: WantedAccount, filled: Filled): object {
   const prefix = "accountVariables.";
   const ofAccount = fieldsOf(wanted).filter(({ at }) => at.startsWith(prefix));

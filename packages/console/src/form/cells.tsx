@@ -4,12 +4,12 @@ import { type PlacedFaults, pointerTo } from "./faults.ts";
 import type { JsonShape, ObjectShape, Shape } from "./read-schema.ts";
 import { cellOf, cellText, type Values, valuesOf } from "./value.ts";
 
-/** What every kind of field is given: what it is called and asks for, what it holds, and what is wrong with that. */
+/** Properties of every kind of field: its label and hints, its value, and its faults. */
 export type FieldProps<Kind extends Shape = Shape> = {
   readonly label: string;
   readonly shape: Kind;
   readonly hint: string;
-  /** What counts where nothing is given; empty for none. */
+  /** Default that applies if no value is given; empty if there is none. */
   readonly fallback: string;
   readonly isRequired: boolean;
   readonly isSensitive: boolean;
@@ -17,19 +17,19 @@ export type FieldProps<Kind extends Shape = Shape> = {
   readonly pointer: string;
   readonly value: unknown;
   readonly faults: PlacedFaults;
-  /** Undefined takes the value away. */
+  /** Undefined removes the value. */
   readonly onChange: (value: unknown) => void;
 };
 
-/** Draws a field of whatever kind: those that hold others are given it, so that no kind knows the others. */
+/** Draws a field of any kind. Fields that contain other fields receive this function, so that kinds do not import each other. */
 export type DrawField = (props: FieldProps) => ReactNode;
 
-/** What is wrong with a field itself, in one text. */
+/** The faults of the field itself, as one text. */
 export function faultAt({ faults, pointer }: Pick<FieldProps, "faults" | "pointer">): string | undefined {
   return faults.get(pointer)?.join("; ");
 }
 
-/** The fields of an object, without a frame. What is left with nothing in it is taken away. */
+/** The fields of an object, without a frame. An object that becomes empty is removed. */
 export function ObjectFields({
   shape,
   pointer,
@@ -55,7 +55,7 @@ export function ObjectFields({
   );
 }
 
-/** A value that is written as JSON. */
+/** A field whose value is written as JSON. */
 export function JsonCell(props: FieldProps<JsonShape>) {
   const { shape, value, onChange, isSensitive } = props;
   const [typed, setTyped] = useState("");
@@ -76,7 +76,7 @@ export function JsonCell(props: FieldProps<JsonShape>) {
   return shape.isLine ? <TextField {...shared} autoComplete="off" /> : <AreaField {...shared} mono />;
 }
 
-/** A value with one property changed; undefined takes it away. */
+/** Returns the value with one property changed; undefined removes the property. */
 function withValue(values: Values, name: string, value: unknown): Values {
   if (value !== undefined) return { ...values, [name]: value };
   return Object.fromEntries(Object.entries(values).filter(([key]) => key !== name));

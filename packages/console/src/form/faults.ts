@@ -13,13 +13,13 @@ function stepsOf(pointer: string): string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** One fault of arguments, as the service reports it: a missing property is reported at its parent, and `missing` names it. */
+/** One fault of the arguments, as the service reports it. A missing property is reported at its parent; `missing` is its name. */
 export type FormFault = { readonly pointer: string; readonly message: string; readonly missing?: string };
 
-/** What is wrong, by the JSON Pointer of the field that says so. Empty stands for the form as a whole. */
+/** Fault texts by the JSON Pointer of the field that shows them. The empty pointer means the whole form. */
 export type PlacedFaults = ReadonlyMap<string, readonly string[]>;
 
-/** Places each fault at its field; one within a cell of JSON, or at something that no field asks for, at what is nearest above it. */
+/** Places each fault at its field. A fault inside a JSON cell, or at a value without a field, goes to its nearest ancestor that has one. */
 export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedFaults {
   const placed = new Map<string, string[]>();
   for (const fault of faults) {
@@ -30,14 +30,17 @@ export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedF
   return placed;
 }
 
-/** The faults of fields that were left, or of which a part was, by their pointers; "" stands for all that is written. */
+/**
+ * The faults of fields that the user has left, by their pointers; a field counts as left if any of its parts was. "" in `left` means every
+ * field.
+ */
 export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): PlacedFaults {
   const isLeft = (pointer: string) =>
     [...left].some((one) => one === "" || one === pointer || one.startsWith(`${pointer}/`));
   return new Map([...faults].filter(([pointer]) => isLeft(pointer)));
 }
 
-/** Whether anything at or below a field is wrong. */
+/** True if the field or any field inside it has a fault. */
 export function isAtFault(faults: PlacedFaults, pointer: string): boolean {
   return [...faults.keys()].some((key) => key === pointer || key.startsWith(`${pointer}/`));
 }

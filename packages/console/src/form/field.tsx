@@ -17,7 +17,7 @@ const examples: Record<string, string> = {
   uri: "https://example.com",
 };
 
-/** A text: nothing typed is nothing given. */
+/** A text field. An empty text counts as no value. */
 function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
   const { shape, value, fallback, isSensitive, onChange } = props;
   const shared = {
@@ -35,7 +35,7 @@ function TextCell(props: FieldProps<Extract<Shape, { type: "text" }>>) {
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
-/** A day, such as 2026-03-14. One that is written otherwise, in JSON, is shown as text. */
+/** A day, such as 2026-03-14. A value in another format, set in the JSON, is shown as text. */
 function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
   const text = props.value === undefined ? "" : plainText(props.value);
   return (
@@ -51,7 +51,7 @@ function DateCell(props: FieldProps<Extract<Shape, { type: "date" }>>) {
   );
 }
 
-/** A field of a form, by what its schema says. `data-pointer` tells who listens around it which field was left. */
+/** A field of a form, drawn by its schema. `data-pointer` lets listeners around the form know which field was left. */
 export function Field(props: FieldProps): ReactNode {
   return (
     <div className={styles["place"]} data-pointer={props.pointer}>
@@ -86,7 +86,7 @@ function drawField(props: FieldProps): ReactNode {
   return <Field key={props.pointer} {...props} />;
 }
 
-/** A number, as it is typed: what is none is faulted by the service, and not lost. */
+/** A number, kept as typed. If it is not a number, the service reports it and the text is not lost. */
 function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   const { shape, value, fallback, onChange } = props;
   const [typed, setTyped] = useState("");
@@ -109,17 +109,17 @@ function NumberCell(props: FieldProps<Extract<Shape, { type: "number" }>>) {
   );
 }
 
-/** One of the values that a schema lists. */
+/** A choice among the values that a schema lists. */
 function ChoiceCell({ shape, ...props }: FieldProps<Extract<Shape, { type: "choice" }>>) {
   return <ValueChoice {...props} options={shape.options} />;
 }
 
-/** True, false, or not said. */
+/** True, false, or not set. */
 function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "boolean" }>>) {
   return <ValueChoice {...props} options={[true, false]} />;
 }
 
-/** Chooses by place, since values may be of any type. One that is not listed, from JSON, stands there as it is. */
+/** A choice by index, because values may be of any type. A value from the JSON that is not listed is shown as it is. */
 function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
   const { value, fallback, onChange } = props;
   const all = value === undefined || options.includes(value) ? options : [...options, value];
@@ -137,7 +137,7 @@ function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { option
   );
 }
 
-/** A list, a field for each of its values. An empty one is none. */
+/** A list, with a field for each of its values. An empty list counts as no value. */
 function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }>> & { draw: DrawField }) {
   const { shape, label, hint, isRequired, isSensitive, pointer, faults, onChange } = props;
   const items: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
@@ -177,12 +177,12 @@ function ListCell({ draw, ...props }: FieldProps<Extract<Shape, { type: "list" }
   );
 }
 
-/** Hint of a field that may have none. */
+/** Returns the hint of a field, or undefined if it has no hint. */
 function hintOf({ hint }: Pick<FieldProps, "hint">): string | undefined {
   return hint === "" ? undefined : hint;
 }
 
-/** Fields of a value of its own. They are opened where something is to be filled in, is, or is wrong; then they stay open. */
+/** The fields of an object. They open if a field is required, filled in or wrong, and stay open then. */
 function ObjectCell({ draw, ...props }: FieldProps<ObjectShape> & { draw: DrawField }) {
   const { label, hint, isRequired, pointer, value, faults } = props;
   const isOpen = useRef(false);

@@ -8,10 +8,10 @@ import { Field } from "./field.tsx";
 import type { ObjectShape } from "./read-schema.ts";
 import { type Values, valuesOf } from "./value.ts";
 
-/** More optional fields than these stand behind a line that opens to them. */
+/** Maximum number of optional fields shown directly; more are folded behind a line that opens them. */
 const optionalShown = 5;
 
-/** The fields of a schema, the required ones first. What is wrong with all of them together stands above. */
+/** The fields of a schema, required fields first. Faults of the whole form are shown above them. */
 export function Form({
   shape,
   values,
@@ -26,7 +26,7 @@ export function Form({
   const isOpen = useRef(false);
   const required = shape.fields.filter(({ isRequired }) => isRequired);
   const optional = shape.fields.filter(({ isRequired }) => !isRequired);
-  // A few fields that all may stay empty are the whole form: a line to open would only stand before them.
+  // A short form of optional fields only shows them directly: a line that opens them would add a step.
   const isShort = required.length === 0 && optional.length <= optionalShown;
   const filled = optional.filter(({ name }) => values[name] !== undefined).length;
   isOpen.current ||=

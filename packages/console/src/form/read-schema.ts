@@ -1,4 +1,4 @@
-/** What a value may be, as far as a form asks for it. What is none of the others is `json`: a cell that takes the value as JSON. */
+/** The kinds of value that a form has fields for. Any other value is `json`: a cell that takes it as JSON. */
 export type Shape =
   | { readonly type: "text"; readonly format: string; readonly isLong: boolean }
   | { readonly type: "number"; readonly isInteger: boolean }
@@ -12,20 +12,22 @@ export type Shape =
 /** A value with fields of its own. */
 export type ObjectShape = { readonly type: "object"; readonly fields: readonly FieldSpec[] };
 
-/** A value that is written as JSON. `takesText`: a text needs no quotes there; `isLine`: nothing that has parts fits. */
+/**
+ * A value that is written as JSON. `takesText`: a text needs no quotes. `isLine`: true if no object or list fits, so one line is enough.
+ */
 export type JsonShape = { readonly type: "json"; readonly takesText: boolean; readonly isLine: boolean };
 
-/** One property of an object, as a form asks for it. */
+/** One property of an object, with what its field shows. */
 export type FieldSpec = {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
   /** Its value is hidden while it is typed. */
   readonly isSensitive: boolean;
-  /** Whether the browser may keep what was last filled in. */
+  /** True if the browser may keep the last value. */
   readonly isKept: boolean;
   readonly description: string;
-  /** What counts where nothing is given, as text; empty for none. */
+  /** Default as text, which applies if no value is given; empty if there is none. */
   readonly fallback: string;
 };
 
@@ -43,12 +45,15 @@ type Schema = {
   "x-sensitive"?: boolean;
 };
 
-/** A text that may be longer is given more than one line. */
+/** Maximum length of a text that gets a single line; a text that may be longer gets several lines. */
 const lineMax = 500;
-/** Names of texts that are written in sentences. */
+/** Names of properties that usually hold sentences. */
 const longNames = /^(?:text|body|description|content|message|html|notes?|comment|summary|markdown)$/;
 
-/** Reads the fields of a tool's input schema (JSON text). What is not the schema of an object has none. `hidden` names fields to leave out. */
+/**
+ * Reads the fields of a tool's input schema (JSON text). Returns no fields if the schema is not that of an object. `hidden` names fields to
+ * leave out.
+ */
 export function readSchema(schemaJson: string, hidden: readonly string[] = []): ObjectShape {
   const schema = parseSchema(schemaJson);
   return { type: "object", fields: fieldsOf(schema).filter(({ name }) => !hidden.includes(name)) };
@@ -59,7 +64,7 @@ function parseSchema(text: string): Schema {
     const schema: unknown = JSON.parse(text === "" ? "{}" : text);
     return isSchema(schema) ? schema : {};
   } catch {
-    // A definition of a newer service, or none: the arguments can be written as JSON.
+    // Not JSON, or a definition of a newer service: the arguments can be written as JSON.
     return {};
   }
 }
@@ -68,7 +73,7 @@ function isSchema(value: unknown): value is Schema {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Required ones first, else in the order of the definition. */
+/** Required fields first, otherwise in the order of the definition. */
 function fieldsOf({ properties = {}, required = [] }: Schema): FieldSpec[] {
   const fields = Object.entries(properties).map(([name, schema]): FieldSpec => {
     const shape = shapeOf(schema, name);
@@ -89,12 +94,12 @@ function isSecret(schema: Schema): boolean {
   return schema["x-sensitive"] === true;
 }
 
-/** A cell of JSON is kept as a whole or not at all: wherever in it a secret may stand. */
+/** True if the value may be kept. A JSON cell is kept only if no part of it is a secret. */
 function isKept(schema: Schema, shape: Shape): boolean {
   return !isSecret(schema) && !(shape.type === "json" && JSON.stringify(schema).includes('"x-sensitive":true'));
 }
 
-/** A value as whoever reads it expects: a text without quotes, anything else as JSON. */
+/** Returns a value as readers expect it: a text without quotes, anything else as JSON. */
 export function plainText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
@@ -127,7 +132,7 @@ function textShape({ format = "", maxLength = 0 }: Schema, name: string): Shape 
   return { type: "text", format, isLong };
 }
 
-/** A list of lists has no form that would be easier than its JSON. */
+/** A list of lists is shown as JSON, because a form for it would not be easier. */
 function listShape(items: Schema): Shape {
   const item = shapeOf(items);
   return item.type === "list" ? jsonShape(["array"]) : { type: "list", item, isKept: isKept(items, item) };

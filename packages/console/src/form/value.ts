@@ -2,17 +2,17 @@ import { parseExactJson } from "@svc/core/exact-json";
 import { isExactDouble } from "@svc/core/number-text";
 import type { FieldSpec, JsonShape, ObjectShape, Shape } from "./read-schema.ts";
 
-/** What a form holds: the arguments themselves. What is not filled in is not there. */
+/** The values of a form, which are the arguments themselves. Fields that are not filled in have no property. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** An object of any value; empty for what is none, so that a form can be filled whatever was there. */
+/** Returns the value if it is an object, else an empty object, so that a form can start from any value. */
 export function valuesOf(value: unknown): Values {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
 /**
- * What a number's text stands for. What is no number, or has more digits than a number keeps, stays text: the service then says what is
- * wrong with it, and nothing is sent that was not typed. Empty is undefined.
+ * Returns the number that the text means; undefined for an empty text. Text that is not a number, or has more digits than a number holds,
+ * stays text: the service then reports the fault, and the user's input is sent unchanged.
  */
 export function numberOf(text: string): number | string | undefined {
   const typed = text.trim();
@@ -22,7 +22,10 @@ export function numberOf(text: string): number | string | undefined {
 
 const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** What the text of a cell of JSON stands for. Text that is not JSON is a text: right where one may stand, else the service says so. */
+/**
+ * Returns the value that the text of a JSON cell means. Text that is not JSON is a string; if a string is not allowed there, the service
+ * reports it.
+ */
 export function cellOf(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {
@@ -32,20 +35,20 @@ export function cellOf(text: string): unknown {
   }
 }
 
-/** How a value is written in a cell of JSON, so that `cellOf` reads it as it is. */
+/** Returns the text of a JSON cell for a value, so that `cellOf` reads the same value back. */
 export function cellText(value: unknown, { isLine }: Pick<JsonShape, "isLine">): string {
   if (value === undefined) return "";
   if (typeof value === "string" && cellOf(value) === value) return value;
   return JSON.stringify(value, undefined, isLine ? undefined : 2);
 }
 
-/** What a new item of a list begins with. */
+/** Returns the initial value of a new list item. */
 export function emptyOf(shape: Shape): unknown {
   if (shape.type === "object") return {};
   return shape.type === "boolean" ? false : shape.type === "choice" ? shape.options[0] : "";
 }
 
-/** The values without what is sensitive: what may be kept in a browser. What no field asks for goes, too. */
+/** Returns the values that may be kept in a browser: without sensitive ones, and without those that have no field. */
 export function withoutSecrets({ fields }: ObjectShape, values: Values): Values {
   return Object.fromEntries(
     fields.flatMap((field) => {

@@ -6,10 +6,10 @@ import { ClearFilters } from "../ui/rows/list-states.tsx";
 
 /** Properties of every part of a list page. */
 export type ListPart<Row, Search> = {
-  /** Empty in the administration. */
+  /** Empty in the administrator's pages. */
   projectId: string;
   search: Search;
-  /** Sets search parameters, and leaves the others as they are. */
+  /** Sets search parameters, and leaves the others unchanged. */
   change: (to: Search) => void;
   rows: readonly Row[];
   /** Reads the list again. */
@@ -22,16 +22,16 @@ export type PagePart<Props> = (props: Props) => ReactNode;
 /** Search parameters of any page. */
 export type AnySearch = Record<string, string | undefined>;
 
-/** The filter of one search parameter, by its kind and label. A component draws one of its own. */
+/** The filter of one search parameter, by its kind and label. A component draws itself. */
 type ListFilter<Row, Search> =
   | PagePart<ListPart<Row, Search>>
   /** `suggestion` returns the text that a row offers. */
   | { typed: string; placeholder?: string; short?: boolean; suggestion?: (row: Row) => string }
-  /** A closed set of values, or the hook that reads them. A choice sets `also`, too. */
+  /** A fixed set of values, or the hook that reads them. A choice also sets `also`. */
   | { choice: string; options: Options | ((part: ListPart<Row, Search>) => Options); also?: Search }
-  /** A part of time: the filter of `range`, which sets `since` and `until`, too. */
+  /** A time range: the filter of `range`, which also sets `since` and `until`. */
   | { span: string }
-  /** `off` is the value of a switch that is on unless it is set, `on` that of the other kind. */
+  /** A switch that is on by default. `off` is the parameter's value if it is off. */
   | { switch: string; off: string }
   | { switch: string; on: string };
 
@@ -40,7 +40,7 @@ type Options = readonly ChoiceOption[];
 /** The filters of a list by the parameter that each sets, in the order in which they are drawn. */
 export type ListFilters<Row, Search> = { [Name in keyof Search]?: ListFilter<Row, Search> };
 
-/** Draws the filters of a list; `isClearable` adds the button that clears them, while one is set. */
+/** Draws the filters of a list. With `isClearable`, a button that clears them appears while a filter is set. */
 export function FilterRow<Row>({
   filters,
   isClearable,
@@ -53,7 +53,7 @@ export function FilterRow<Row>({
   const { search, change } = part;
   const named = Object.entries(filters).flatMap(([name, filter]) => (filter === undefined ? [] : [{ name, filter }]));
   const cleared = named.flatMap(({ name, filter }) => {
-    // A switch says how the list is shown, and stays as it is.
+    // A switch changes how the list is shown, so clearing the filters does not change it.
     if ("switch" in filter) return [];
     return "span" in filter ? [name, "since", "until"] : [name];
   });

@@ -15,21 +15,21 @@ import { shortId } from "../ui/values/copy.tsx";
 import { type AnySearch, FilterRow, type ListFilters, type ListPart, type PagePart } from "./list-filters.tsx";
 import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
 
-/** A list as its page shows it; the last three belong to one that is live. */
+/** The rows of a list as its page shows them. The last three members are for live lists only. */
 type ShownRows<Row> = Omit<Rows<Row>, "queryKey"> & {
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;
   onView?: (first: number, last: number) => void;
 };
 
-/** A column of a list page: `cell` draws a row, `linked` draws the words that lead to its page. */
+/** A column of a list page: `cell` draws a row, `linked` draws the text that links to its page. */
 type ListColumn<Row> = Omit<Column<Row>, "cell"> &
   ({ cell: (row: Row) => ReactNode; linked?: never } | { linked: (row: Row) => ReactNode; cell?: never });
 
-/** The page of a list, apart from how its rows are read. */
+/** The page of a list, without the way its rows are read. */
 type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   title: string;
-  /** Name of the list for those who hear it; the title unless stated. */
+  /** Accessible name of the list; the title by default. */
   label?: string;
   /** Its search parameters. */
   params: ListParams<Readers>;
@@ -42,20 +42,20 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   actions?: PagePart<ListPart<Row, Search>>;
   /** Drawn between the filters and the list. */
   notes?: PagePart<object>;
-  /** `"id"` is the column of a row's id, which leads to its page. A function is a hook. */
+  /** `"id"` is the column of a row's id, which links to its page. A function is a hook. */
   columns: ListColumns<Row> | ((part: ListPart<Row, Search>) => ListColumns<Row>);
-  /** A row on a phone. */
+  /** Draws a row on a phone. */
   card: (row: Row) => ReactNode;
   rowId: (row: Row) => string;
-  /** The page of a row; undefined if it has none. */
+  /** Returns the page of a row; undefined if it has none. */
   open: (row: Row, projectId: string) => LinkProps | undefined;
-  /** A row beside the list. Its id is the search parameter `open`. */
+  /** Panel of a row next to the list. The row's id is the search parameter `open`. */
   panel?: PagePart<ListPart<Row, Search> & { id: string; onClose: () => void }>;
   /** Dialogs over the page. */
   dialogs?: PagePart<ListPart<Row, Search>>;
   /** True if the address opens one of them. */
   isCovered?: (search: Search) => boolean;
-  /** Shown while there is nothing at all: how to get the first. */
+  /** Shown while there are no rows at all: explains how to get the first one. */
   empty: PagePart<ListPart<Row, Search>>;
   /** Title that is shown when no row passes the filters. */
   noMatch?: string;
@@ -69,7 +69,7 @@ type RowOf<
   Field extends keyof MessageShape<O>,
 > = MessageShape<O>[Field] extends readonly (infer Row)[] ? Row : never;
 
-/** The page of a list that is read by a call. */
+/** The page of a list whose rows are read by a call. */
 type ListCall<
   I extends DescMessage,
   O extends DescMessage,
@@ -81,11 +81,11 @@ type ListCall<
   method: DescMethodUnary<I, O>;
   /** Field of the answer that has the rows. */
   rows: Field;
-  /** Interval in milliseconds after which the rows are read again; never unless stated. */
+  /** Interval in milliseconds after which the rows are read again; never by default. */
   everyMs?: number;
-  /** True if new rows appear at the top by themselves. */
+  /** True if new rows appear at the top automatically. */
   isLive?: (search: Search) => boolean;
-  /** True if a row of the answer is shown; every row unless stated. */
+  /** Returns true if a row of the answer is shown; every row by default. */
   keep?: (search: Search, row: RowOf<O, Field>) => boolean;
 };
 
@@ -101,12 +101,12 @@ export function listPage<
   return declared;
 }
 
-/** Declares the page of a list that is read in another way. */
+/** Declares the page of a list whose rows are read in another way. */
 export function listView<Row, Readers extends ParamReaders>(declared: ListView<Row, Readers>): ListView<Row, Readers> {
   return declared;
 }
 
-/** A page that is a declared list. */
+/** Draws the page of a declared list. */
 export function ListPage<
   I extends DescMessage,
   O extends DescMessage,
@@ -150,7 +150,7 @@ export function useListSearch<Readers extends ParamReaders>(params: ListParams<R
   return params.read(useSearch({ strict: false }));
 }
 
-/** The page of a list whose rows were read. */
+/** Draws the page of a list with the rows given. */
 export function ShownList<Row, Readers extends ParamReaders>({
   of,
   list,

@@ -20,12 +20,12 @@ export type ListSearch<Readers extends ParamReaders, Request> = ListParams<Reade
   request: (search: SearchOf<Readers>, now: number) => Request;
 };
 
-/** Parameters of a part of time: a range back from now, or two times in its place. */
+/** Parameters of a time range: a range back from now, or two times that replace it. */
 export const spanParams = { range: oneOfParam(rangeNames), since: timeParam, until: timeParam };
 
 /**
- * Declares the parameters of a list page. `filters` leave rows out of the list; `others` do not, such as the row that is open. It has no
- * React: the console loads it at start, to read addresses before their page is there.
+ * Declares the parameters of a list page. `filters` remove rows from the list; `others`, such as the open row, do not. It does not use
+ * React: the console loads it at start, to read addresses before their page is loaded.
  */
 export function listParams<Filters extends ParamReaders, Others extends ParamReaders>(
   filters: Filters,
@@ -39,7 +39,7 @@ export function listParams<Filters extends ParamReaders, Others extends ParamRea
   };
 }
 
-/** Declares the parameters of a list page as `listParams` does, and the request that they make. */
+/** Like `listParams`, and also declares the request that the parameters make. */
 export function listSearch<Filters extends ParamReaders, Others extends ParamReaders, Request>(
   filters: Filters,
   others: Others,

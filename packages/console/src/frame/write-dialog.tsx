@@ -19,7 +19,7 @@ type DialogField = (
   | { check: string }
 ) & {
   hint?: string | ((values: AnyValues) => string);
-  /** True if it is drawn; always unless stated. */
+  /** Returns true if the field is drawn; always drawn by default. */
   when?: (values: AnyValues) => boolean;
 };
 
@@ -31,7 +31,7 @@ type ValuesOf<Fields extends DialogFields> = {
   [Name in keyof Fields]: Fields[Name] extends { check: string } ? boolean : string;
 };
 
-/** A dialog that makes one call: it says what the call does, has its fields, and shows what it fails with. */
+/** A dialog that makes one call: it shows what the call does, its fields, and the call's errors. */
 export function WriteDialog<I extends DescMessage, O extends DescMessage, const Fields extends DialogFields>({
   method,
   title,
@@ -52,22 +52,22 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   method: DescMethodUnary<I, O>;
   title: string;
   fields: Fields;
-  /** Values at first; empty or off unless stated. */
+  /** Initial values; empty or off by default. */
   start?: Partial<ValuesOf<Fields>>;
   request: (values: ValuesOf<Fields>) => MessageInitShape<I>;
-  /** Words of the button that makes the call. */
+  /** Label of the button that makes the call. */
   act: string;
   busy?: string;
   kind?: "primary" | "danger";
-  /** Words of the button that closes the dialog. Without it the dialog is a form that Enter sends. */
+  /** Label of the button that closes the dialog. Without it the dialog is a form that Enter submits. */
   keep?: string;
-  /** True if a press outside would lose input, and so closes nothing; if it has a field for text unless stated. */
+  /** True if a press outside would lose input and so does not close the dialog. By default true if the dialog has a text field. */
   isTyped?: boolean;
-  /** Fields that show what is wrong with them. */
+  /** Fields that show their own errors. */
   placed?: readonly (keyof Fields & string)[];
-  /** Returns why the call cannot be made yet. */
+  /** Returns the reason why the call cannot be made yet, or undefined. */
   why?: (values: ValuesOf<Fields>) => string | undefined;
-  /** Called with the answer: announces it, closes the dialog, reads again what changed. */
+  /** Called with the answer: announces it, closes the dialog, and re-reads what changed. */
   done: (answer: MessageShape<O>, values: ValuesOf<Fields>) => unknown;
   onClose: () => void;
   children?: ReactNode;

@@ -10,19 +10,19 @@ import { Notice } from "../ui/notice/notice.tsx";
 import { sentence } from "../words/text.ts";
 import styles from "./start.module.css";
 
-/** What a page of a link does with its token. */
+/** The parts in which the pages of links differ. */
 export type LinkPage = {
-  /** The console's path that it posts to. */
+  /** Path of the console's endpoint that the page posts to. */
   path: "answer" | "connect";
-  /** What such a link is for, as a sentence that names it: "answers one question". */
+  /** Purpose of such a link, as a sentence with a verb: "answers one question". */
   purpose: string;
-  /** Draws what the service answered; `send` posts more with the token. */
+  /** Draws the service's answer; `send` makes further posts with the token. */
   draw: (answer: unknown, send: (body: object) => Promise<PostAnswer>) => ReactNode;
 };
 
 /**
- * Runs the page of a link: the token is out of the address before anything else, and what it opens is read once, outside of what renders.
- * A link that is opened in the same tab takes the place of the one before: the browser changes the fragment, and loads nothing.
+ * Runs the page of a link. It first removes the token from the address, then posts it once, outside rendering. A link opened in the same
+ * tab replaces the previous one: the browser then changes only the fragment and loads nothing.
  */
 export function startLinkPage(page: LinkPage): void {
   const first = takeToken();
@@ -53,8 +53,8 @@ async function show(root: Root, page: LinkPage, token: string | undefined): Prom
 }
 
 /**
- * Takes the token of a link out of the address (`#<token>`) and of the history, so that no copy, picture or extension finds it there later.
- * Undefined where the address has none.
+ * Removes the token of a link (`#<token>`) from the address and the history, so that no copy, screenshot or extension finds it there later.
+ * Returns undefined if the address has no token.
  */
 function takeToken(): string | undefined {
   const token = /^#([\w-]{20,100})$/.exec(location.hash)?.[1];
@@ -62,7 +62,7 @@ function takeToken(): string | undefined {
   return token;
 }
 
-/** What is around the page of a link: one card, wide enough to read and as narrow as a phone. */
+/** The frame of a link's page: one card, wide enough to read and narrow enough for a phone. */
 function LinkFrame({ children }: { children: ReactNode }) {
   return (
     <div className={styles["screen"]}>
@@ -75,12 +75,12 @@ function LinkFrame({ children }: { children: ReactNode }) {
   );
 }
 
-/** Stands there until the service has answered. */
+/** Shown until the service answers. */
 function LinkWaits() {
   return <h1>One moment…</h1>;
 }
 
-/** A link that opens nothing: why, and whom to ask. Where the service only could not be reached, trying again may help. */
+/** A link that no longer works: the reason, and whom to ask. If the service was only unreachable, the page offers to try again. */
 function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: PageRefusal; onRetry: () => void }) {
   const isDead = reason === "LINK_INVALID";
   return (
@@ -97,7 +97,7 @@ function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: Pa
   );
 }
 
-/** The page without a link's secret: opened by hand, or loaded again. */
+/** The page without a token, because it was opened by hand or reloaded. */
 function NoAnswer({ purpose }: { purpose: string }) {
   return (
     <Stack>

@@ -1,8 +1,8 @@
-/** Where the console is served, such as `https://svc.example/console/`: `<base href>` says it. */
+/** Address of the console, such as `https://svc.example/console/`, taken from `<base href>`. */
 export const consoleBase: URL = new URL("./", document.baseURI);
 
-/** Where the service takes calls: the folder above the console, without a slash at the end. */
+/** Address of the service: the folder above the console, without a slash at the end. */
 export const serviceBase: string = new URL("../", consoleBase).href.replace(/\/$/, "");
 
-/** Whether the page says that an emulator answers in place of the apps: the service writes that into it. */
+/** True if the page says that an emulator answers in place of the apps; the service writes that into the page. */
 export const isSandboxPage: boolean = document.querySelector('meta[name="svc-sandbox"]') !== null;

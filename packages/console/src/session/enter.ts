@@ -2,7 +2,7 @@ import { forgetKept } from "./kept-names.ts";
 import { type PageRefusal, postPage } from "./page-post.ts";
 import { currentSession, type Seat, setSession } from "./session.ts";
 
-/** Signs in by a key, or by the token of a link that `npm start` or `npx svc console` printed. Other seats of the session stay. */
+/** Signs in with a key, or with the token of a link that `npm start` or `npx svc console` printed. Other seats of the session stay. */
 export async function enter(credential: { key: string } | { link: string }): Promise<PageRefusal | undefined> {
   const sent = await postPage("session", credential, { headers: halfHeaders() });
   if ("refusal" in sent) return sent.refusal;
@@ -12,8 +12,8 @@ export async function enter(credential: { key: string } | { link: string }): Pro
 }
 
 /**
- * Ends the session on the service and forgets it here, with what was filled in and looked for: who signs in next at this browser may be
- * somebody else. The page is loaded anew, since it has read some of that.
+ * Ends the session on the service and removes it from the browser, with the user's input and searches, because the next user may be another
+ * person. Reloads the page, because it has read some of that.
  */
 export async function leave(): Promise<void> {
   const headers = halfHeaders();
@@ -23,7 +23,7 @@ export async function leave(): Promise<void> {
   location.reload();
 }
 
-/** Gives one seat of the session up, by its key's id or `admin`; the others stay. The session ends with its last one. */
+/** Removes one seat from the session, by its key's id or `admin`; the others stay. The session ends with its last seat. */
 export async function giveUpSeat(keyId: string): Promise<PageRefusal | undefined> {
   const session = currentSession();
   const sent = await postPage("session", { seat: keyId }, { method: "DELETE", headers: halfHeaders() });

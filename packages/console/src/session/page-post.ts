@@ -1,12 +1,15 @@
 import { consoleBase } from "./base.ts";
 
-/** What the service refused one of its pages: what was wrong, what would be right, and the field at fault; empty where there is none. */
+/**
+ * A refusal that the service returned to one of its pages: the fault, how to correct it, and the field. Empty texts mean that they are
+ * missing.
+ */
 export type PageRefusal = { message: string; help: string; reason: string; field: string };
 
-/** What a page's own path answered: its JSON, or the refusal. */
+/** The answer of a page's own path: its JSON, or the refusal. */
 export type PostAnswer = { answer: unknown } | { refusal: PageRefusal };
 
-/** Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are no calls of the API. Never rejects. */
+/** Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are not calls of the API. Never rejects. */
 export async function postPage(
   path: string,
   body: unknown,

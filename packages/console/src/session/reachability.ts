@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from "react";
 
-/** What did not answer the last call: nobody at all, or the store behind a service that says so. */
+/** The part that is unavailable: the whole service, or the database behind a service that reports it. */
 export type Away = "service" | "store";
 
 let away: Away | undefined;
 const listeners = new Set<() => void>();
 
-/** Notes what did not answer the last call; undefined where it was answered. */
+/** Records which part did not answer the last call; undefined if it was answered. */
 export function setAway(value: Away | undefined): void {
   if (away === value) return;
   away = value;
@@ -18,14 +18,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Calls `act` each time calls are answered again. Returns what ends it. */
+/** Calls `act` whenever calls are answered again. Returns a function that stops this. */
 export function whenBack(act: () => void): () => void {
   return subscribe(() => {
     if (away === undefined) act();
   });
 }
 
-/** What did not answer the last call, if anything. While it does not, what is shown is from before. */
+/** The part that did not answer the last call, if any. In that case the page shows older data. */
 export function useAway(): Away | undefined {
   return useSyncExternalStore(subscribe, () => away);
 }

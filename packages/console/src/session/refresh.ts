@@ -5,8 +5,8 @@ import { setSignInNeeded } from "./sign-in-need.ts";
 let underWay: Promise<void> | undefined;
 
 /**
- * Asks which seats the session has by now: a key may have been revoked, renamed or given another role. Where the session has ended, the
- * sign-in opens over the page, and what is kept here stays until somebody signs in. One at a time; never rejects.
+ * Reads the current seats of the session: a key may have been revoked, renamed or given another role. If the session has ended, the sign-in
+ * opens over the page, and stored data stays until a user signs in. Runs one at a time; never rejects.
  */
 export function refreshSeats(): Promise<void> {
   underWay ??= readSeats().finally(() => {
@@ -27,9 +27,9 @@ async function readSeats(): Promise<void> {
     if (response.status === 401) setSignInNeeded(true);
     if (!response.ok) return;
     const { half, seats } = (await response.json()) as { half: string; seats: Seat[] };
-    // Somebody may have signed out or in meanwhile: that is newer.
+    // The user may have signed out or in meanwhile: that session is newer.
     if (currentSession() === before) setSession({ half, seats });
   } catch {
-    // No answer: the band says so, and the next call that is refused asks again.
+    // There was no answer: the band says so, and the next refused call asks again.
   }
 }

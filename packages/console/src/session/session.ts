@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** A key that this browser is signed in with, by its id. The text of the key is nowhere here. */
+/** A key that this browser is signed in with, by its id. The browser does not store the text of the key. */
 export type Seat = {
   keyId: string;
   keyName: string;
@@ -10,7 +10,7 @@ export type Seat = {
   role: "member" | "approver" | "admin";
 };
 
-/** What the browser keeps of its session: one half of two, the other being a cookie that no script can read. */
+/** The browser's half of the session. The other half is a cookie that scripts cannot read. */
 export type Session = { half: string; seats: readonly Seat[] };
 
 const storedAs = "svc-session";
@@ -22,7 +22,7 @@ function readStored(): Session | undefined {
     const stored: unknown = JSON.parse(localStorage.getItem(storedAs) ?? "null");
     return isSession(stored) ? stored : undefined;
   } catch {
-    // Storage may be off, and what is there of another version: both mean that nobody is signed in.
+    // Storage may be off, or hold the data of another version: in both cases no user is signed in.
     return undefined;
   }
 }
@@ -33,12 +33,12 @@ function isSession(value: unknown): value is Session {
   );
 }
 
-/** The session of this browser; undefined while nobody is signed in. */
+/** The session of this browser; undefined if no user is signed in. */
 export function currentSession(): Session | undefined {
   return current;
 }
 
-/** Replaces the session, in this tab and in the others of the browser. */
+/** Replaces the session in this tab and in the browser's other tabs. */
 export function setSession(session: Session | undefined): void {
   current = session;
   try {
@@ -50,7 +50,7 @@ export function setSession(session: Session | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** The seat for a project; that of the administrator for `"admin"`. */
+/** Returns the seat for a project; that of the administrator for `"admin"`. */
 export function seatFor(session: Session | undefined, projectId: string): Seat | undefined {
   return session?.seats.find((seat) => (projectId === "admin" ? seat.role === "admin" : seat.projectId === projectId));
 }
@@ -69,7 +69,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The session of this browser, as it changes. */
+/** The session of this browser, kept current. */
 export function useSession(): Session | undefined {
   return useSyncExternalStore(subscribe, () => current);
 }

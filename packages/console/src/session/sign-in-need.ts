@@ -2,10 +2,13 @@ import { useSyncExternalStore } from "react";
 import type { PageRefusal } from "./page-post.ts";
 import type { Seat } from "./session.ts";
 
-/** A link that waits for a person's word: the seat that it would add, and what takes it. */
+/** A link that waits for the user's decision: the seat that it would add, and a function that accepts it. */
 export type LinkOffer = { readonly seat: Seat; readonly take: () => Promise<void> };
 
-/** Whether a sign-in is wanted, what the link in the address came to, and whether it waits for a word. */
+/**
+ * The state of the sign-in: `isNeeded` if the user must sign in, the refusal of the address's link, and a link that waits for the user's
+ * decision.
+ */
 type Need = { isNeeded: boolean; linkRefusal: PageRefusal | undefined; linkOffer: LinkOffer | undefined };
 
 let need: Need = { isNeeded: false, linkRefusal: undefined, linkOffer: undefined };
@@ -21,12 +24,12 @@ export function setSignInNeeded(isNeeded: boolean): void {
   if (need.isNeeded !== isNeeded) change({ isNeeded });
 }
 
-/** Notes what the link in the address came to; undefined when it went well or there was none. */
+/** Records the refusal of the address's link; undefined if it succeeded or there was none. */
 export function setLinkRefusal(linkRefusal: PageRefusal | undefined): void {
   change({ linkRefusal });
 }
 
-/** Asks a person whether a link is to be taken; undefined when that is settled. */
+/** Asks the user whether to accept a link; undefined closes the question. */
 export function setLinkOffer(linkOffer: LinkOffer | undefined): void {
   change({ linkOffer });
 }
@@ -36,7 +39,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Whether a sign-in is wanted, and what the link in the address came to, as they change. */
+/** The need to sign in and the refusal of the address's link, kept current. */
 export function useSignInNeed(): Need {
   return useSyncExternalStore(subscribe, () => need);
 }

@@ -13,7 +13,7 @@ import { currentSession, seatFor } from "./session.ts";
 import styles from "./sign-in.module.css";
 import { setSignInNeeded, useSignInNeed } from "./sign-in-need.ts";
 
-/** The page of who is not signed in. The address stays, and its page is there afterwards. */
+/** The page for users who are not signed in. The address stays, and its page opens after the sign-in. */
 export function SignInPage({
   title = "Sign in to svc",
   says,
@@ -23,7 +23,7 @@ export function SignInPage({
   title?: string;
   says?: string;
   onEntered?: () => void;
-  /** The way back for who is signed in already. */
+  /** A link back for users who are already signed in. */
   back?: ReactNode;
 }) {
   return (
@@ -39,7 +39,7 @@ export function SignInPage({
   );
 }
 
-/** Opens over the page when a call was answered 401, so that neither address nor what was typed is lost; then reads are sent again. */
+/** Opens over the page after a call was answered 401, so that neither address nor input is lost; then reads are sent again. */
 export function SignInOverlay({ projectId }: { projectId: string }) {
   const { isNeeded } = useSignInNeed();
   const queries = useQueryClient();
@@ -53,7 +53,7 @@ export function SignInOverlay({ projectId }: { projectId: string }) {
   );
 }
 
-/** Asks for a key; one of `projectId` where that is given, since with another the page could not go on. */
+/** Asks for a key. If `projectId` is given, the key must be of that project, because the page cannot continue with another. */
 function SignInForm({
   projectId,
   onEntered,
@@ -107,7 +107,7 @@ function SignInForm({
   );
 }
 
-/** What is wrong where a sign-in went well and the project of the page has no seat yet. */
+/** Returns the refusal for a successful sign-in without a seat for the page's project. */
 function seatRefusal(projectId: string): PageRefusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
   const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];

@@ -8,8 +8,8 @@ import { currentSession, seatFor } from "./session.ts";
 import { setSignInNeeded } from "./sign-in-need.ts";
 
 /**
- * Names the session's half and the seat that the URL's project has. Where the service knows neither, the sign-in opens over the page, and
- * the session's seats are read again.
+ * Sends the session's half and the seat of the URL's project with each call. If the service knows neither, the sign-in opens over the page,
+ * and the session's seats are read again.
  */
 function asSeat(projectId: string): Interceptor {
   return (next) => async (req) => {
@@ -19,7 +19,7 @@ function asSeat(projectId: string): Interceptor {
     if (seat !== undefined) req.header.set("Svc-Seat", projectId === "admin" ? "admin" : seat.keyId);
     try {
       const answer = await next(req);
-      // That a stream is open says nothing yet: what it fails with comes as its first message.
+      // An open stream does not count as an answer yet: its error comes as its first message.
       if (!answer.stream) setAway(undefined);
       return answer;
     } catch (err) {
@@ -28,14 +28,14 @@ function asSeat(projectId: string): Interceptor {
         setSignInNeeded(true);
         void refreshSeats();
       }
-      // A call that was given up says nothing of the service.
+      // A cancelled call says nothing about the service.
       if (code !== Code.Canceled) setAway(awayBy(err));
       throw err;
     }
   };
 }
 
-/** Who did not answer: no answer came at all, or that of a service which starts, ends or has lost its store. */
+/** Returns the part that did not answer: there was no answer at all, or the service is starting, stopping or without its database. */
 function awayBy(err: unknown): Away | undefined {
   const { code, cause } = ConnectError.from(err);
   if (failureOf(err).faults.some(({ reason }) => reason === "STORE_UNAVAILABLE")) return "store";
@@ -44,7 +44,10 @@ function awayBy(err: unknown): Away | undefined {
 
 const transports = new Map<string, Transport>();
 
-/** How calls of a project are made, or those of the administrator (`"admin"`): one for each, since cached answers belong to it. */
+/**
+ * Returns the transport of a project's calls, or of the administrator's (`"admin"`). There is one for each, because cached answers belong
+ * to it.
+ */
 export function transportFor(projectId: string): Transport {
   const known = transports.get(projectId);
   if (known !== undefined) return known;

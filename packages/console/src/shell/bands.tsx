@@ -10,26 +10,26 @@ import { Icon } from "../ui/icon.tsx";
 import styles from "./shell.module.css";
 
 /**
- * So often is asked whether the service answers and knows the key: what is open stops soon after that is revoked, whatever else the page
- * asks for.
+ * Interval of checks that the service answers and knows the key, in milliseconds. After a key is revoked, an open page stops soon, whatever
+ * else it asks for.
  */
 const askAgainMs = 1_500;
 
-/** What whoever looks must not miss, across the top of every page. */
+/** Messages across the top of every page that the user must not miss. */
 export function Bands() {
   const away = useAway();
-  // The administrator's seat is of no project, and has no identity to ask for.
+  // The administrator's seat belongs to no project, and has no identity to ask for.
   const { projectId } = useParams({ strict: false });
   const identity = useQuery(
     IdentityService.method.getIdentity,
     {},
     {
       enabled: projectId !== undefined,
-      // Refused, it waits until somebody has signed in: until then each answer would be the same.
+      // After a refusal it waits until the user signs in: each answer would be the same until then.
       refetchInterval: ({ state }) => (isRefused(state.error) ? false : askAgainMs),
     },
   );
-  // There nothing else would find out that calls are answered again.
+  // On these pages no other call would notice that calls are answered again.
   useQuery(
     AdminService.method.listProjects,
     { pageSize: 1 },
@@ -53,7 +53,7 @@ const whoIsAway: Record<Away, string> = {
   store: "the service cannot reach its database",
 };
 
-/** Says that what is shown is from before, until calls are answered again. */
+/** Says that the page shows older data, until calls are answered again. */
 function Reconnecting({ away }: { away: Away }) {
   return (
     <div className={classNames(styles["band"], styles["warn"])} role="status">
@@ -63,7 +63,7 @@ function Reconnecting({ away }: { away: Away }) {
   );
 }
 
-/** Says that no real app is called. Where one is, that stands at what would call it. */
+/** Says that no real app is called. If one is, the notice is shown at the button that calls it. */
 function Sandbox() {
   return (
     <div className={classNames(styles["band"], styles["info"])}>
@@ -75,7 +75,7 @@ function Sandbox() {
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|.+\.localhost)$/;
 
-/** Warns where the session can be read on its way: neither https nor this machine. */
+/** Warns if others on the network could read the session: the page has no https and is not on this machine. */
 function NotPrivate() {
   if (location.protocol === "https:" || loopback.test(location.hostname)) return null;
   return (

@@ -16,7 +16,7 @@ const listKeys: readonly (readonly [keys: string, does: string])[] = [
   ["?", "these keys"],
 ];
 
-/** The keyboard shortcuts, and the switch for those that are single letters. */
+/** The keyboard shortcuts, and the switch for single-letter ones. */
 export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClose: () => void; projectId: string }) {
   const { shortcuts } = usePreferences();
   const pages = pagesOf(projectId).map(({ letter, title }) => [`g ${letter}`, `to ${title}`] as const);

@@ -2,14 +2,14 @@ import { keptNames } from "../session/kept-names.ts";
 import { parseSearch } from "./search-params.ts";
 
 const storedAs = keptNames.filters;
-/** What is of a moment and not of a habit: times, what was open beside a list, and dialogs. */
+/** Parameters of the moment rather than of a habit: times, the open row, and dialogs. */
 const momentary = ["open", "since", "until", "start", "dialog", "connect", "for", "like"];
 
 function read(): Record<string, string> {
   try {
     return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, string>;
   } catch {
-    // Storage is off: filters are kept for as long as the page is open.
+    // Storage is off: filters are kept while the page is open.
     return {};
   }
 }
@@ -19,8 +19,8 @@ let kept = read();
 let shown: { readonly path: string; readonly search: string } | undefined;
 
 /**
- * Keeps the filters that a person chose on a list, by the path of its page. Filters that the page was opened with, by a link for
- * example, are not kept until they are changed there.
+ * Stores the filters that the user chose on a list, by the path of its page. Filters that came with the address, from a link for example,
+ * are not stored until the user changes them.
  */
 export function keepFilters(path: string, search: string): void {
   const isChange = shown?.path === path && shown.search !== search;
@@ -30,19 +30,19 @@ export function keepFilters(path: string, search: string): void {
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // As above.
+    // Storage is off, as above.
   }
 }
 
-/** What of a page's parameters leaves no row of it out. */
+/** Parameters of a page that do not remove rows. */
 const noFilters = ["tab", "live", "table"];
 
-/** Whether parameters of a page leave rows of it out: a tab does not. */
+/** True if parameters of a page remove rows from it: a tab does not. */
 export function areFilters(search: Record<string, string>): boolean {
   return Object.keys(search).some((name) => !noFilters.includes(name));
 }
 
-/** The filters that a list was last left with; those of a moment, such as what was open, left out. */
+/** Returns the last filters of a list, without those of the moment, such as the open row. */
 export function lastFilters(path: string): Record<string, string> {
   const search = parseSearch(kept[path] ?? "");
   return Object.fromEntries(Object.entries(search).filter(([name]) => !momentary.includes(name)));

@@ -5,12 +5,12 @@ import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { methodsOfKind, setStreamOpen } from "../calls/live-state.ts";
 import { transportFor } from "../session/transport.ts";
 
-/** Notices that come together are one reading. */
+/** Notices that arrive within this time cause one read, in milliseconds. */
 const gatheredMs = 200;
 
 /**
- * Follows what is new in a project and has it read again, until the stream ends; throws what it ended with. `since` is what it goes on from;
- * `onAt` is told how far it came.
+ * Follows the changes of a project and re-reads what they affect, until the stream ends; throws the stream's error. It continues after
+ * `since`; `onAt` receives the position reached.
  */
 export async function followProject(
   projectId: string,
@@ -43,7 +43,7 @@ export async function followProject(
   }
 }
 
-/** Whether a cached answer is one of these methods'. Lists of many pages are not: what is new is shown at their head, by one answer. */
+/** True if a cached answer belongs to one of these methods. Lists of many pages do not: their new rows come at the top, with one answer. */
 function isOneOf(methods: ReadonlySet<string>, [, asked]: QueryKey): boolean {
   const { serviceName, methodName, cardinality } = (asked ?? {}) as Record<string, string>;
   return cardinality === "finite" && methods.has(`${serviceName}/${methodName}`);

@@ -5,12 +5,12 @@ import { inStreamPlace, useStreamPaused } from "../calls/live-state.ts";
 import { useAway } from "../session/reachability.ts";
 import { useIsVisible } from "../ui/media.ts";
 
-/** A stream that ended or could not be opened is tried again after so long; meanwhile lists look by themselves. */
+/** Time before a stream that ended or could not be opened is retried, in milliseconds; meanwhile lists poll. */
 const againMs = 5_000;
 
 /**
- * Keeps one stream of what is new in the project, while the tab is visible and no page has a stream of its own. What was missed meanwhile
- * is told when it opens again.
+ * Keeps one stream of the project's changes, while the tab is visible and no page has a stream of its own. When it opens again, it reports
+ * the changes missed meanwhile.
  */
 export function useLiveProject(projectId: string): void {
   const queries = useQueryClient();
@@ -18,7 +18,7 @@ export function useLiveProject(projectId: string): void {
   const isPaused = useStreamPaused();
   const isReachable = useAway() === undefined;
   const since = useRef<Timestamp>(undefined);
-  // The administrator sees no project, and would be refused the stream every few seconds.
+  // The administrator sees no project, and the stream would be refused every few seconds.
   const isOn = projectId !== "admin" && isVisible && !isPaused && isReachable;
   useEffect(() => {
     if (!isOn) return undefined;
@@ -36,10 +36,10 @@ export function useLiveProject(projectId: string): void {
   }, [projectId, queries, isOn]);
 }
 
-/** Does it again and again, however it ends, until it is given up. */
+/** Runs it again whenever it ends, until the signal aborts. */
 async function keepOn(run: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    // What it ended with is no news: lists look by themselves meanwhile, and say what fails.
+    // Its error can be ignored: lists poll meanwhile, and report their errors.
     await run().catch(() => {});
     if (!signal.aborted) await pause(signal);
   }

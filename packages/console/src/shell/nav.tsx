@@ -4,7 +4,9 @@ import { areFilters, lastFilters } from "./last-filters.ts";
 import { groupsOf, type NavPage, pagesOf } from "./pages.ts";
 import styles from "./shell.module.css";
 
-/** A link to a page of the project. The list it leads to has its last filters, which a sign says; pressed where one is, it clears them. */
+/**
+ * A link to a page of the project. The list opens with its last filters, which a sign shows; a press on the open page's link clears them.
+ */
 function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   const path = page.to.replace("$projectId", projectId);
   const isHere = useLocation({ select: ({ pathname }) => pathname === path });
@@ -29,7 +31,7 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   );
 }
 
-/** The pages of the project, at the left. */
+/** The navigation of the project, on the left. */
 export function Nav({ projectId }: { projectId: string }) {
   return (
     <nav className={styles["nav"]} aria-label="Pages">

@@ -1,20 +1,20 @@
 import type { LinkProps } from "@tanstack/react-router";
 import type { IconName } from "../ui/icon.tsx";
 
-/** A page of a project that stands in the navigation and the palette. */
+/** A page of a project in the navigation and the palette. */
 export type NavPage = {
   to: NonNullable<LinkProps["to"]>;
   title: string;
   icon: IconName;
-  /** The letter after `g` that leads there. */
+  /** The letter that opens it after `g`. */
   letter: string;
-  /** What else it is looked for as in the palette. */
+  /** Other search words for it in the palette. */
   findAs?: string;
-  /** Its place, from 1, in the bar at the bottom of a phone, which has room for three and the way to more. */
+  /** Its position, from 1, in the bar at the bottom of a phone, which has room for three and the button for more. */
   onPhone?: number;
 };
 
-/** The pages of a project, in their groups; the first, which stands at the top, needs no title. A new page adds its line here. */
+/** The pages of a project, by group; the first group, at the top, needs no title. A new page adds its line here. */
 const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "",
@@ -54,7 +54,7 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   },
 ];
 
-/** The pages of the administration. */
+/** The pages of the administrator. */
 const adminGroups: typeof navGroups = [
   {
     title: "Administration",
@@ -80,17 +80,17 @@ const adminGroups: typeof navGroups = [
   },
 ];
 
-/** What stands in the navigation of a project, or of the administration (`"admin"`). */
+/** Returns the navigation of a project, or of the administrator (`"admin"`). */
 export function groupsOf(projectId: string): typeof navGroups {
   return projectId === "admin" ? adminGroups : navGroups;
 }
 
-/** Every page of that navigation, in its order. */
+/** Returns every page of that navigation, in order. */
 export function pagesOf(projectId: string): readonly NavPage[] {
   return groupsOf(projectId).flatMap(({ pages }) => pages);
 }
 
-/** What an id is of, by its beginning, and where its page is. The palette opens ids by it. */
+/** Kinds of ids by their prefix, each with its page. The palette opens ids by it. */
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },

@@ -1,13 +1,13 @@
 import type { IconName } from "../ui/icon.tsx";
 import { idPages, pagesOf } from "./pages.ts";
 
-/** What the palette offers: a page, an id's page, something to do, or a search of the tools. */
+/** An entry of the palette: a page, an id's page, an action, or a search of the tools. */
 export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
   | { to: string; params: Record<string, string>; search?: Record<string, string> }
   | { act: string }
 );
 
-/** Things to do that the palette knows besides pages. */
+/** Actions of the palette that are not pages. */
 const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
   { act: "theme-light", words: "Light theme", icon: "sun" },
   { act: "theme-dark", words: "Dark theme", icon: "moon" },
@@ -18,7 +18,10 @@ const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
   { act: "leave", words: "Sign out", icon: "lock" },
 ];
 
-/** What the palette offers for what is typed: an id opens its page; else pages and things to do whose words have all that is typed, and tools by it. */
+/**
+ * Returns the entries for the typed text. An id opens its page; otherwise the entries are pages and actions whose words contain all of the
+ * text, and a search of the tools.
+ */
 export function paletteEntries(typed: string, projectId: string): PaletteEntry[] {
   const text = typed.trim();
   const ofId = idsOf(projectId).find(({ prefix }) => text.startsWith(prefix) && text.length > prefix.length);
@@ -45,7 +48,7 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
   ];
 }
 
-/** The pages of the administration, for whoever looks for one by its name: they ask for the administrator's token themselves. */
+/** The administrator's pages, for users who search for one by its name: the pages ask for the administrator's token themselves. */
 function administration(text: string, projectId: string, matches: (title: string) => boolean): PaletteEntry[] {
   if (text === "" || projectId === "admin") return [];
   return pagesOf("admin")
@@ -53,7 +56,7 @@ function administration(text: string, projectId: string, matches: (title: string
     .map(({ to, title, icon }) => ({ id: to, words: `Administration: ${title}`, note: "", icon, to, params: {} }));
 }
 
-/** The search of the tools for what is typed; the administration has none. */
+/** Returns the search of the tools for the typed text; the administrator's pages have none. */
 function toolSearch(text: string, projectId: string): PaletteEntry[] {
   if (text === "" || projectId === "admin") return [];
   const to = "/p/$projectId/tools";
@@ -70,7 +73,7 @@ function toolSearch(text: string, projectId: string): PaletteEntry[] {
   ];
 }
 
-/** The administration has no pages of what belongs to a project. */
+/** The administrator has no pages for the data of projects. */
 function idsOf(projectId: string): typeof idPages {
   return projectId === "admin" ? [] : idPages;
 }

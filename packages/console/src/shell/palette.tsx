@@ -5,7 +5,7 @@ import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
 import { type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 
-/** Where to go and what to do, by a few letters: Ctrl or ⌘ K. An id that is pasted opens its page. */
+/** Finds pages and actions by a few letters: Ctrl or ⌘ K. Pasting an id opens its page. */
 export function Palette({
   open,
   onClose,

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import type { Zone } from "../words/time.ts";
 
-/** What this browser is set to. Kept in it, and nowhere else. */
+/** The settings of this browser, which are stored only here. */
 export type Preferences = { theme: "system" | "light" | "dark"; zone: Zone; shortcuts: boolean };
 
 const storedAs = "svc-preferences";
@@ -18,19 +18,19 @@ function read(): Preferences {
   }
 }
 
-/** Changes settings and keeps them. */
+/** Changes settings and stores them. */
 export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {
     localStorage.setItem(storedAs, JSON.stringify(current));
   } catch {
-    // As above.
+    // Storage is off, as above.
   }
   applyTheme();
   for (const listener of listeners) listener();
 }
 
-/** Puts the theme on the document. Called once before anything is drawn. */
+/** Sets the theme of the document. Called once before drawing starts. */
 export function applyTheme(): void {
   if (current.theme === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = current.theme;
@@ -41,7 +41,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The settings, as they change. */
+/** The settings, kept current. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);
 }

@@ -1,9 +1,9 @@
 import { readTime } from "@svc/core/time";
 
-/** Reads one search parameter; undefined where its value is none that the page knows, so that a page survives any address. */
+/** Reads one search parameter; undefined if the page does not know the value, so that a page works with any address. */
 export type ParamReader<Value extends string = string> = (value: string) => Value | undefined;
 
-/** Search parameters as a page has them: those that stand in the address, and are read. */
+/** The search parameters of a page that are set in the address and valid. */
 export type SearchOf<Readers extends Record<string, ParamReader>> = {
   [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> | undefined;
 };
@@ -18,12 +18,12 @@ export function oneOfParam<const Value extends string>(values: readonly Value[])
   return (value) => values.find((known) => known === value);
 }
 
-/** A time as RFC 3339 writes it. */
+/** A time in RFC 3339. */
 export const timeParam: ParamReader = (value) => (readTime(value) === undefined ? undefined : value);
 
 /**
- * Reads the parameters of a page (`validateSearch` of its route). What it does not know is undefined, and not left out: the router would put
- * what stands in the address in its place.
+ * Reads the parameters of a page (`validateSearch` of its route). Unknown ones are set to undefined instead of left out: the router would
+ * otherwise take them from the address.
  */
 export function searchReader<Readers extends Record<string, ParamReader>>(
   readers: Readers,
@@ -38,15 +38,15 @@ export function searchReader<Readers extends Record<string, ParamReader>>(
     ) as SearchOf<Readers>;
 }
 
-/** The parameters in the text of an address. Each is a text; of a name that stands there twice the last counts. */
+/** Returns the parameters of an address. Each is a text; if a name occurs twice, the last one counts. */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }
 
-/** Parameters as they stand in an address, with the `?`; empty for none. What is undefined is left out. */
+/** Returns the parameters as the text of an address, with the `?`; empty if there are none. Undefined ones are left out. */
 export function stringifySearch(search: Record<string, unknown>): string {
   const entries = Object.entries(search).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []));
-  // Readable where it may be: an address is copied into messages, and a colon is allowed there.
+  // Kept readable, because users copy addresses into messages; a colon is allowed there.
   const text = new URLSearchParams(entries).toString().replaceAll("%3A", ":").replaceAll("%2F", "/");
   return text === "" ? "" : `?${text}`;
 }

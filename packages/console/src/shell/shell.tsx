@@ -13,7 +13,7 @@ import styles from "./shell.module.css";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** What is around every page of a project, or of the administration (`"admin"`): bands, navigation, the bar above, the palette and the live region. */
+/** The frame of every page of a project, or of the administrator (`"admin"`): bands, navigation, top bar, palette and live region. */
 export function Shell({ projectId }: { projectId: string }) {
   useLiveProject(projectId);
   const [shown, setShown] = useState<"palette" | "keys">();

@@ -1,16 +1,16 @@
 import { useEffect, useRef } from "react";
 import type { NavPage } from "./pages.ts";
 
-/** What a shortcut asks for. */
+/** The target of a shortcut. */
 export type Shortcut = { to: string } | "palette" | "filter" | "keys";
 
-/** So long after `g` its letter may come. */
+/** Time for the letter after `g`, in milliseconds. */
 const chordMs = 1_500;
 
 /**
- * Returns the shortcut of a key; undefined for none. Ctrl or ⌘ K works anywhere. Single letters work everywhere except where text is typed
- * or a letter chooses an entry (`isTyping`), and only if they are not turned off. `afterG` is true if `g` came right before; `pages` are
- * the targets of its letters.
+ * Returns the shortcut of a key; undefined if it has none. Ctrl or ⌘ K works anywhere. Single letters work except in places where letters
+ * are typed or choose an entry (`isTyping`), and only if they are turned on. `afterG` is true if `g` came right before; `pages` are the
+ * targets of its letters.
  */
 export function shortcutOf(
   { key, ctrlKey, metaKey, altKey }: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">,
@@ -54,7 +54,7 @@ export function useShortcuts(
   }, [letters, pages]);
 }
 
-/** Elements in which a letter is text, or chooses an entry, or belongs to an open dialog. */
+/** Elements in which a letter is text, chooses an entry, or belongs to an open dialog. */
 const takers =
   "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=textbox], [role=combobox], [role=listbox], [role=menu], [role=dialog]";
 

@@ -11,7 +11,7 @@ import { Empty } from "../ui/notice/empty.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { Shell } from "./shell.tsx";
 
-/** The console's own address: leads to the first project of the session, or to the administration where it has no other seat. */
+/** The console's own address: redirects to the first project of the session, or to the administrator's pages if it has no other seat. */
 export function Start() {
   const session = useSession();
   const first = session?.seats.find((seat) => seat.role !== "admin");
@@ -20,7 +20,7 @@ export function Start() {
   return <Navigate to="/p/$projectId" params={{ projectId: first.projectId }} replace />;
 }
 
-/** Asks for a key of another project, beside those of the session, and leads to it. */
+/** Asks for a key of another project, adds it to the session, and opens that project. */
 export function AddSeat() {
   const navigate = useNavigate();
   const known = useRef(currentSession()?.seats.map(({ keyId }) => keyId) ?? []);
@@ -40,7 +40,7 @@ export function AddSeat() {
   );
 }
 
-/** The pages of the administration, with calls made by the administrator's seat. Without it they ask for the token, and the address stays. */
+/** The administrator's pages, with calls made by the administrator's seat. Without it they ask for the token, and the address stays. */
 export function AdminPages() {
   const session = useSession();
   if (session === undefined || seatFor(session, "admin") === undefined) {
@@ -62,8 +62,8 @@ export function AdminPages() {
 const route = getRouteApi("/p/$projectId");
 
 /**
- * A project's pages, with calls made by its seat. Without a seat it asks for a key of the project, and the address stays; where the seat
- * is lost while a page is open, it asks over the page, so that what was typed stays, too.
+ * A project's pages, with calls made by its seat. Without a seat it asks for a key of the project, and the address stays. If the seat is
+ * lost while a page is open, it asks over the page, so that input stays, too.
  */
 export function ProjectPages() {
   const { projectId } = route.useParams();
@@ -88,8 +88,8 @@ export function ProjectPages() {
 }
 
 /**
- * A page that could not be drawn. Usually its file did not load: the service was away, or was updated and no longer has it. The page loads
- * again by itself when calls are answered again.
+ * A page that could not be drawn. Usually its file did not load: the service was unreachable, or an update has removed it. The page reloads
+ * automatically when calls are answered again.
  */
 export function PageFailed({ error }: ErrorComponentProps) {
   useEffect(() => whenBack(() => location.reload()), []);
@@ -111,7 +111,7 @@ export function PageFailed({ error }: ErrorComponentProps) {
   );
 }
 
-/** An address that no page has. */
+/** An address without a page. */
 export function NoPage() {
   return (
     <Page title="No such page">

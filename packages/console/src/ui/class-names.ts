@@ -1,4 +1,4 @@
-/** The class names that are given, in one text; what is false or undefined is left out. */
+/** Joins class names; false and undefined are left out. */
 export function classNames(...names: readonly (string | false | undefined)[]): string {
   return names.filter(Boolean).join(" ");
 }

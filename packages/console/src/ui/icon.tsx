@@ -1,4 +1,4 @@
-/** The lines of each icon, drawn on 16 by 16. */
+/** The lines of each icon, on a grid of 16 by 16. */
 const paths = {
   alert: "M8 2 1.5 13.5h13L8 2Zm0 4.5v3M8 11.6v.1",
   arrowLeft: "M13 8H3m4-4L3 8l4 4",
@@ -48,7 +48,10 @@ const paths = {
 /** Name of an icon. */
 export type IconName = keyof typeof paths;
 
-/** A line icon of the size of the text beside it. It says nothing by itself: what it stands for is written beside it or is the label of its button. */
+/**
+ * A line icon of the size of the text around it. It has no accessible name: its meaning is in the text next to it or in the label of its
+ * button.
+ */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -12,17 +12,17 @@ function useMedia(query: string): boolean {
   );
 }
 
-/** Whether the page is as narrow as a phone (under 720 px): cards stand in place of grids, and a bar at the bottom. */
+/** True if the page is as narrow as a phone (under 720 px): cards replace grids, and a bar appears at the bottom. */
 export function useIsPhone(): boolean {
   return useMedia("(max-width: 719px)");
 }
 
-/** Whether what is pressed must be large, since it is pressed with a finger. */
+/** True if buttons must be large, because the user presses them with a finger. */
 export function useIsCoarse(): boolean {
   return useMedia("(pointer: coarse)");
 }
 
-/** Which colours the page is in, `light` or `dark`: for what is drawn by a script. */
+/** The colour theme of the page, `light` or `dark`, for drawing by scripts. */
 export function useTheme(): "light" | "dark" {
   const { theme } = usePreferences();
   const systemIsDark = useMedia("(prefers-color-scheme: dark)");
@@ -30,7 +30,7 @@ export function useTheme(): "light" | "dark" {
   return systemIsDark ? "dark" : "light";
 }
 
-/** Whether somebody can see the tab. */
+/** True if the tab is visible. */
 export function useIsVisible(): boolean {
   return useSyncExternalStore(
     (listener) => {

@@ -1,7 +1,7 @@
 import type { ConnectedAccount } from "@svc/gen/connections";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The states of a connected account, as `ConnectedAccount.state` has them. */
+/** The states of a connected account, as in `ConnectedAccount.state`. */
 export const accountStates = ["pending", "active", "expired", "superseded", "revoked"] as const;
 
 /** One of the states of a connected account. */
@@ -19,7 +19,7 @@ const words: Record<AccountState, Omit<Word, "word">> = {
   revoked: { tone: "plain", icon: "ban", says: "It was deleted, and its credentials are erased." },
 };
 
-/** How the state of an account is shown. */
+/** Returns how the state of an account is shown. */
 export function accountWord(state: string): Word {
   const known = (words as Record<string, Omit<Word, "word">>)[state];
   return known === undefined ? unknownWord(state) : { word: state, ...known };
@@ -33,19 +33,19 @@ const schemes: Record<string, string> = {
   client_credentials: "The project's own credential",
 };
 
-/** How a scheme is called by whoever connects an account. One of a newer service is shown as it is. */
+/** Returns the name of a scheme for people who connect an account. One of a newer service is shown unchanged. */
 export function schemeWords(scheme: string): string {
   return schemes[scheme] ?? scheme;
 }
 
-/** How it is shown whether a scope was granted. */
+/** Returns how a scope is shown, granted or not. */
 export function scopeWord(isGranted: boolean): Word {
   return isGranted
     ? { word: "granted", tone: "ok", icon: "check", says: "The app granted it." }
     : { word: "missing", tone: "bad", icon: "cross", says: "Tools that need it are refused. Reconnect, and grant it." };
 }
 
-/** What is known of an account's credential. The time of the try, if there was one, is shown behind the words. */
+/** Returns the facts of an account's credential. The time of the last test, if there was one, is shown after the words. */
 export function credentialWords({ scheme, sandbox, credentialTry }: CredentialFacts): string {
   if (scheme === "none") return "none needed";
   if (sandbox) return "not tried: sandbox";

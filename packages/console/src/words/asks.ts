@@ -17,21 +17,24 @@ const states: Record<AskState, Word> = {
   [AskState.WITHDRAWN]: { word: "withdrawn", tone: "plain", icon: "ban", says: "The job ended otherwise." },
 };
 
-/** How the state of an ask is shown. */
+/** Returns how the state of an ask is shown. */
 export function askStateWord(state: AskState): Word {
   return (states as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
 
-/** What an approval asks, and what more it says: at the head of a page the whole is too much to read at once. */
+/** Splits the question of an approval into what it asks and the details: the whole would be too long at the head of a page. */
 export function splitQuestion(question: string): [asks: string, more: string] {
   const end = question.indexOf('"? ');
   return end === -1 ? [question, ""] : [question.slice(0, end + 2), question.slice(end + 3)];
 }
 
-/** One rung of a ladder: who, and what happens there. */
+/** One step of the escalation: the contact, and what happens there. */
 export type Rung = { principalId: string; says: string; state: "past" | "holds" | "coming" };
 
-/** The ladder of a pending ask as it stands now (`now` in milliseconds): who had it, who holds it and for how long, who comes next. */
+/**
+ * Returns the escalation steps of a pending ask (`now` in milliseconds): past contacts, the current one and the time left, and the next
+ * ones.
+ */
 export function ladderRungs(
   ask: Pick<
     Ask,
@@ -40,7 +43,7 @@ export function ladderRungs(
   now: number,
 ): Rung[] {
   const isPending = ask.state === AskState.PENDING;
-  // An approval has no ladder: all whom it reached may decide it.
+  // An approval does not escalate: every contact that received it may answer.
   if (ask.approvalId !== "") {
     const says = isPending ? "may decide" : "was asked";
     return ask.deliveredPrincipals.map((principalId) => ({ principalId, state: "holds", says }));
@@ -61,7 +64,7 @@ export function ladderRungs(
   });
 }
 
-/** What the clock will do with a pending ask when nobody answers. */
+/** Returns what happens at the deadline of a pending ask without an answer. */
 export function clockWords(
   ask: Pick<
     Ask,
@@ -81,7 +84,7 @@ export function clockWords(
   return `When that is over, the ladder is, too: ${last}.`;
 }
 
-/** Who settled an ask, and how: `head answered proceed`, of an approval `head approved`. The time is shown beside it. */
+/** Returns who settled an ask, and how: `head answered proceed`, for an approval `head approved`. The time is shown next to it. */
 export function decisionWords(
   { principalId, continuation, surface }: Pick<AskDecision, "principalId" | "continuation" | "surface">,
   isApproval: boolean,

@@ -1,4 +1,4 @@
-/** Names that browsers go by, the more particular ones first: most call themselves by the names of others, too. */
+/** Names of browsers, the more specific ones first: most also contain the names of others. */
 const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdg\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -15,7 +15,7 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** What a browser called itself, as people know it: `Firefox on Linux`. What is not known is shown as it is, cut. */
+/** Returns the common name for a browser's user agent: `Firefox on Linux`. An unknown one is shown as it is, shortened. */
 export function browserWords(userAgent: string): string {
   const find = (names: typeof browsers) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [find(browsers), find(systems)];

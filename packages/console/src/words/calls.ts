@@ -1,6 +1,6 @@
 import { unknownWord, type Word } from "./word.ts";
 
-/** What becomes of a call, as `CallToolResponse.outcome` has it; `running` in the ledger alone. */
+/** The outcomes of a call, as in `CallToolResponse.outcome`; `running` only in the list of calls. */
 export const callOutcomes = [
   "ok",
   "held",
@@ -42,13 +42,13 @@ const outcomes: Record<CallOutcomeName, Omit<Word, "word">> = {
   },
 };
 
-/** How the outcome of a call is shown. */
+/** Returns how the outcome of a call is shown. */
 export function outcomeWord(outcome: string): Word {
   const known = (outcomes as Record<string, Omit<Word, "word">>)[outcome];
   return known === undefined ? unknownWord(outcome) : { word: outcome, ...known };
 }
 
-/** What a call may change, as `Tool.accessClass` has it. */
+/** The effects of a call, as in `Tool.accessClass`. */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
 /** One of the classes of a tool. */
@@ -60,7 +60,7 @@ const classes: Record<ToolAccessClass, Omit<Word, "word">> = {
   destructive: { tone: "bad", icon: "alert", says: "It destroys something. A call is held until it is confirmed." },
 };
 
-/** How the class of a tool is shown. */
+/** Returns how the class of a tool is shown. */
 export function classWord(accessClass: string): Word {
   const known = (classes as Record<string, Omit<Word, "word">>)[accessClass];
   return known === undefined ? unknownWord(accessClass) : { word: accessClass, ...known };

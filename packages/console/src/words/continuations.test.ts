@@ -33,6 +33,6 @@ test("a question is placed by its point, its approval and its rows", () => {
   expect(askPlace({ ...ask, approvalId: "apr_1" })).toBe("gate_approval");
   expect(askPlace({ ...ask, pointId: "in_doubt" })).toBe("in_doubt");
   expect(askPlace({ ...ask, pointId: "confirm", stepId: "" })).toBe("confirm");
-  // A program may call a point of its own so.
+  // A program may use this name for a point of its own.
   expect(askPlace({ ...ask, pointId: "confirm" })).toBe("judge");
 });

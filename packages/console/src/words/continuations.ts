@@ -1,7 +1,7 @@
-/** What an answer may pick. */
+/** The answers that may be chosen. */
 export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
-/** Where a question stands, which decides what its continuations do. */
+/** The kind of a question, which decides what its answers do. */
 export type AskPlace =
   | "judge"
   | "failed_rows"
@@ -12,7 +12,7 @@ export type AskPlace =
   | "in_doubt"
   | "undo_stuck";
 
-/** How a continuation stands on its button, and what it does. */
+/** The label of an answer's button, and its effect. */
 export type ContinuationWords = { title: string; does: string };
 
 const undoFirst = "Stops here. What the program can undo is undone, then the job ends as aborted.";
@@ -74,20 +74,20 @@ const words: Record<AskPlace, Record<AnswerKind, ContinuationWords>> = {
   },
 };
 
-/** Every continuation, in the order in which they are offered. */
+/** Every answer, in the order in which they are offered. */
 export const continuations: readonly AnswerKind[] = ["proceed", "retry-with", "skip", "abort"];
 
-/** What a continuation is called and does at a question; one of a newer service is shown as it is. */
+/** Returns the label and the effect of an answer to a question; one of a newer service is shown unchanged. */
 export function continuationWords(continuation: string, place: AskPlace): ContinuationWords {
   return (words[place] as Record<string, ContinuationWords>)[continuation] ?? { title: continuation, does: "" };
 }
 
-/** Whether an ask is that of the service whether a call, or a program, may be sent at all. A program's own points are asked by its steps. */
+/** True if svc itself asks whether it may send a call or run a program. A program's own judgment points have a step. */
 export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: string }): boolean {
   return pointId === "confirm" && stepId === "";
 }
 
-/** Where a question stands: its point, whether it is an approval, whether a step asks it, and the rows it is about. */
+/** Returns the kind of a question, by its judgment point, whether it is an approval, whether a step asks it, and its rows. */
 export function askPlace(ask: {
   pointId: string;
   approvalId: string;

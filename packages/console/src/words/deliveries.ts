@@ -2,7 +2,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { relativeWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The states of a delivery, as `Delivery.state` has them. */
+/** The states of a delivery, as in `Delivery.state`. */
 export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 
 /** One of the states of a delivery. */
@@ -19,14 +19,14 @@ const words: Record<DeliveryState, Word> = {
   },
 };
 
-/** How the state of a delivery is shown. */
+/** Returns how the state of a delivery is shown. */
 export function deliveryWord(state: string): Word {
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
 /**
- * How the deliveries of one event stand: a word for each state that any is in, those that need somebody first. Beyond what is counted a number
- * is one at least.
+ * Returns the states of an event's deliveries with their numbers, those that need action first. If `more` is set, the numbers are minimums,
+ * such as `20+`.
  */
 export function deliveryCountWords(counts: {
   pending: number;
@@ -41,7 +41,7 @@ export function deliveryCountWords(counts: {
   );
 }
 
-/** Codes of failed attempts (`DeliveryAttempt.error`) as sentences; those of HTTP statuses are made of the status. */
+/** Codes of failed attempts (`DeliveryAttempt.error`) as sentences; those of HTTP statuses are made from the status. */
 const errors: Record<string, string> = {
   timeout: "The endpoint did not answer in time.",
   connection_refused: "Nothing listens at the endpoint's address.",
@@ -59,7 +59,7 @@ const errors: Record<string, string> = {
   tls_error: "The endpoint's certificate was not accepted.",
 };
 
-/** What a failed attempt's code says, as a sentence. Empty for none. */
+/** Returns the sentence for a failed attempt's code. Empty if there is none. */
 export function attemptErrorWords(error: string): string {
   if (error === "") return "";
   const code = error.split(/[\s:]/, 1)[0] ?? "";
@@ -68,7 +68,7 @@ export function attemptErrorWords(error: string): string {
   return errors[code] ?? error;
 }
 
-/** How an attempt ended: the status of the answer, or the code of what kept it from one. */
+/** Returns how an attempt ended: the status of the answer, or the code of the error. */
 export function attemptWord(error: string, statusCode: number): Word {
   const says = error === "" ? "The endpoint took it." : attemptErrorWords(error);
   if (error === "") return { word: String(statusCode), tone: "ok", icon: "check", says };
@@ -80,7 +80,7 @@ export function attemptWord(error: string, statusCode: number): Word {
   };
 }
 
-/** What a delivery's row says of it: its last failure, and what a pending one waits for. `now` in milliseconds. */
+/** Returns the text of a delivery's row: its last error, and what a pending one waits for. `now` in milliseconds. */
 export function deliveryWhy(
   {
     state,
@@ -109,7 +109,7 @@ export function deliveryWhy(
   return `${failure} ${attempt} ${when}.`.trim();
 }
 
-/** True if a pending delivery waits for its endpoint, which fails and is sent one delivery at a time. */
+/** True if a pending delivery waits because its endpoint is failing and gets only one delivery at a time. */
 export function isHeldBack({ waitingReason }: { waitingReason: string }): boolean {
   return waitingReason === "endpoint_failing";
 }

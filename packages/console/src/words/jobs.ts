@@ -47,12 +47,12 @@ const statuses: Record<JobStatus, Word> = {
   [JobStatus.CANCELLED]: { word: "cancelled", tone: "plain", icon: "dot", says: "It was cancelled." },
 };
 
-/** How the status of a job is shown. */
+/** Returns how the status of a job is shown. */
 export function jobStatusWord(status: JobStatus): Word {
   return (statuses as Record<number, Word>)[status] ?? unknownWord(String(status));
 }
 
-/** The status whose word this is; undefined for a word that is none. */
+/** Returns the status that has this word; undefined if there is none. */
 export function jobStatusOf(word: string): JobStatus | undefined {
   return jobStatuses.find((status) => jobStatusWord(status).word === word);
 }
@@ -62,12 +62,12 @@ export const jobStatuses: readonly JobStatus[] = Object.keys(statuses)
   .map((key) => Number(key) as JobStatus)
   .filter((status) => status !== JobStatus.UNSPECIFIED);
 
-/** Whether a status is an end, which only another attempt takes back. */
+/** True if a status is final; only another attempt continues after it. */
 export function hasEnded(status: JobStatus): boolean {
   return status >= JobStatus.SUCCEEDED;
 }
 
-/** The states of a step, as ListSteps tells them. */
+/** The states of a step, as in ListSteps. */
 export const stepStates = [
   "waiting",
   "not_reached",
@@ -105,7 +105,7 @@ const steps: Record<ListedStepState, Word> = {
   undone: { word: "undone", tone: "warn", icon: "replay", says: "All that it did was undone." },
 };
 
-/** How the state of a step is shown. */
+/** Returns how the state of a step is shown. */
 export function stepWord(state: string): Word {
   return (steps as Record<string, Word>)[state] ?? unknownWord(state);
 }
@@ -121,12 +121,12 @@ const undos: Record<"armed" | "done" | "failed", Word> = {
   },
 };
 
-/** How the state of an undo entry is shown. */
+/** Returns how the state of an undo entry is shown. */
 export function undoWord(state: string): Word {
   return (undos as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** How a receipt's outcome is shown. */
+/** Returns how a receipt's outcome is shown. */
 export function outcomeWord(outcome: string): Word {
   const words: Record<string, Word> = {
     complete: { word: "complete", tone: "ok", icon: "check", says: "Everything was done." },

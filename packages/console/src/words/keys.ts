@@ -13,13 +13,13 @@ export function isKeyValid({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | 
   return revokedAt === undefined && (expiresAt === undefined || timestampMs(expiresAt) > now);
 }
 
-/** How a key stands at a time, in milliseconds. */
+/** Returns the state of a key at a time, in milliseconds. */
 export function keyStateWord(key: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): Word {
   if (isKeyValid(key, now)) return valid;
   return key.revokedAt === undefined ? expired : revoked;
 }
 
-/** What a key is bound to, such as "ada alone, read tools of calendar"; undefined for a key that is bound to nothing. */
+/** Returns the limits of a scoped key, such as "ada alone, read tools of calendar"; undefined for a key without limits. */
 export function boundText({
   entityId,
   accessClasses,
@@ -32,7 +32,7 @@ export function boundText({
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
-/** The words of a role, as seats and keys have it. */
+/** The words for the roles of seats and keys. */
 const words: Record<Role, string> = {
   [Role.UNSPECIFIED]: "unknown",
   [Role.MEMBER]: "member",
@@ -40,7 +40,7 @@ const words: Record<Role, string> = {
   [Role.ADMIN]: "administrator",
 };
 
-/** A role in a word. */
+/** Returns the word for a role. */
 export function roleWord(role: Role): string {
   return (words as Record<number, string>)[role] ?? String(role);
 }
@@ -49,18 +49,18 @@ const active: Word = { word: "active", tone: "ok", icon: "check", says: "The age
 const ended: Word = { word: "ended", tone: "plain", icon: "ban", says: "Nothing of it is taken any more." };
 const keyEnded: Word = { ...ended, says: "The key that it was given with is refused, and so is the grant." };
 
-/** How a grant stands. */
+/** Returns how the state of a grant is shown. */
 export function grantStateWord({ active: isActive, endedAt }: Pick<Grant, "active" | "endedAt">): Word {
   if (isActive) return active;
   return endedAt === undefined ? keyEnded : ended;
 }
 
-/** What an agent calls itself, else the id of its program. */
+/** Returns an agent's own name, else the id of its client. */
 export function agentName({ clientName, clientId }: Pick<Grant, "clientName" | "clientId">): string {
   return clientName === "" ? clientId : clientName;
 }
 
-/** What a grant lets an agent do, such as "read and write tools of calendar, for ada alone". */
+/** Returns the permissions of a grant in words, such as "read and write tools of calendar, for ada alone". */
 export function grantText({
   entityId,
   accessClasses,
@@ -73,7 +73,7 @@ export function grantText({
 
 type Choice = { value: string; words: string; says: string };
 
-/** What a key or grant may be given beside the tools of apps. */
+/** Tools that a key or grant may have in addition to those of apps. */
 export const agentToolChoices: readonly Choice[] = [
   { value: "programs", words: "Programs", says: "Many calls at once, which go on by themselves." },
   { value: "connect", words: "Connect", says: "Links by which accounts are connected." },
@@ -81,14 +81,16 @@ export const agentToolChoices: readonly Choice[] = [
   { value: "repair", words: "Repair", says: "Deliveries are sent again, and posts that were held back are released." },
 ];
 
-/** Which calls a person confirms before they are sent, whatever the agent writes; each has more confirmed than the one before. */
+/**
+ * The calls that a person confirms before svc sends them, whatever the agent writes. Each choice includes the calls of the one before it.
+ */
 export const confirmedCalls: readonly Choice[] = [
   { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },
   { value: "destructive", words: "What destroys", says: "Calls of destructive tools, and programs with such calls." },
   { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
 ];
 
-/** What has as much confirmed as this, or more: what a grant may be narrowed to. Empty is `never`. */
+/** Returns the choices with at least as many confirmed calls as this one: a grant may be narrowed to these. Empty means `never`. */
 export function asStrict(person: string): readonly Choice[] {
   return confirmedCalls.slice(
     Math.max(
@@ -98,12 +100,12 @@ export function asStrict(person: string): readonly Choice[] {
   );
 }
 
-/** What a key or grant is given beside the tools of apps, such as "Beside the tools of apps: programs, connect."; undefined for nothing. */
+/** Returns the tools that a key or grant has in addition to those of apps, as a sentence; undefined if there are none. */
 export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): string | undefined {
   return agentTools.length === 0 ? undefined : `Beside the tools of apps: ${agentTools.join(", ")}.`;
 }
 
-/** Which calls a person confirms, and who is asked; undefined where a key or grant asks for nobody. */
+/** Returns which calls a person confirms, and who is asked; undefined if a key or grant needs no confirmation. */
 export function confirmText(confirm: { person: string; contact: string } | undefined): string | undefined {
   if (confirm === undefined || confirm.person === "" || confirm.person === "never") return undefined;
   const calls = confirm.person === "writes" ? "calls that write or destroy" : `${confirm.person} calls`;

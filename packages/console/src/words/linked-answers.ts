@@ -1,6 +1,6 @@
 import { prettyJson } from "./pretty-json.ts";
 
-/** What an answer is called for whoever answers by a link, and what it does. Such a reader knows neither the program nor its words. */
+/** The name and the effect of an answer, for readers of a link, who know neither the program nor its terms. */
 type AnswerWords = { words: string; says: string };
 
 const answers: Readonly<Record<string, AnswerWords>> = {
@@ -15,12 +15,12 @@ const confirming: Readonly<Record<string, AnswerWords>> = {
   abort: { words: "Refuse", says: "Nothing is done, and whoever asked for it is told so." },
 };
 
-/** The words of an answer, where it is asked whether something may be done at all (`confirms`) too; one of a newer service is shown as it is. */
+/** Returns the words of an answer, also of one that gives permission (`confirms`); one of a newer service is shown unchanged. */
 export function linkedAnswerWords(continuation: string, confirms = false): AnswerWords {
   return (confirms ? confirming[continuation] : answers[continuation]) ?? { words: continuation, says: "" };
 }
 
-/** What the clock does with a question that nobody answers; `hasDeadline` where it goes on by itself at a time. */
+/** Returns what happens to a question without an answer; `hasDeadline` if it is settled automatically at a time. */
 export function clockSentence(defaultContinuation: string, hasDeadline: boolean, confirms = false): string {
   if (confirms) return "Without an answer by then it is refused, and nothing is done.";
   if (!hasDeadline) return "It has no deadline: it waits until somebody answers.";
@@ -29,7 +29,7 @@ export function clockSentence(defaultContinuation: string, hasDeadline: boolean,
   return `It is put to the next person then, if there is one; if nobody answers, “${linkedAnswerWords(defaultContinuation).words}” is applied by itself.`;
 }
 
-/** How a question was settled, for `principalId` who reads it: a sentence without the time. */
+/** Returns how a question was settled, for the reader `principalId`: a sentence without the time. */
 export function settledSentence(
   state: string,
   decision: { continuation: string; principalId: string } | undefined,
@@ -45,12 +45,12 @@ export function settledSentence(
     : `${decision.principalId} answered “${words}”.`;
 }
 
-/** A question whether a call may be sent: what it asks, who made the call, and the call's arguments as JSON over several lines. */
+/** A question that confirms a call: its text, the caller, and the arguments as JSON over several lines. */
 type Confirmation = { asks: string; asker: string; args: string };
 
 const form = /^(Carry out .*?\?) (?:(Asked for by .*?\.) )?Arguments: (.*)$/s;
 
-/** Reads the question that is put where a person confirms a call. Undefined for any other question: it is shown as it stands. */
+/** Parses the question that confirms a call. Undefined for any other question, which is shown unchanged. */
 export function readConfirmation(question: string): Confirmation | undefined {
   const [, asks, asker = "", args] = form.exec(question) ?? [];
   return asks === undefined || args === undefined ? undefined : { asks, asker, args: prettyJson(args) };

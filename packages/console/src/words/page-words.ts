@@ -1,6 +1,6 @@
 import { type PartedText, renderText } from "@svc/core/fault-text";
 
-/** Where on the pages stands what a call does. A call that is not here has no page, and keeps its name. */
+/** The pages that do the same as a call of the API. Calls that are missing here have no page, and keep their name. */
 const places: Readonly<Record<string, readonly string[]>> = {
   "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],
   "the page Accounts": ["ListConnections", "GetConnection", "TestConnection"],
@@ -38,7 +38,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
 const placeOf = new Map(Object.entries(places).flatMap(([place, calls]) => calls.map((call) => [call, place])));
 const callName = /\b(?:[A-Z][a-z]+){2,}\b/g;
 
-/** A text of a refusal with the pages for its calls: `ListTools` is the page Tools. */
+/** Returns the text of a refusal with pages in place of calls: `ListTools` becomes the page Tools. */
 export function pageText(said: PartedText): string {
   return renderText(said, (_kind, named) => {
     const [name = "", ...how] = named.split(" ");
@@ -46,7 +46,7 @@ export function pageText(said: PartedText): string {
   });
 }
 
-/** A text of a result, which is no refusal, with the pages for the calls that are words of it. */
+/** Returns the text of a result, which is not a refusal, with pages in place of the calls that it names as words. */
 export function pageWords(text: string): string {
   return text.replace(callName, (name) => placeOf.get(name) ?? name);
 }

@@ -1,11 +1,11 @@
 import { pageWords } from "./page-words.ts";
 
-/** The part of a JSON text that a pointer names, as offsets into the text. */
+/** The part of a JSON text that a pointer means, as offsets into the text. */
 type TextRange = { from: number; to: number };
 
 /**
- * Where in a JSON text the value of a JSON Pointer stands; where there is no such value, that of the nearest one above it which is there. The whole
- * text for an empty pointer, or for a text that is no JSON. Names are marked with their value.
+ * Returns the position of a JSON Pointer's value in a JSON text, together with its name. If the value is missing, it is that of the nearest
+ * existing ancestor. The whole text for an empty pointer, or for a text that is not JSON.
  */
 export function locatePointer(text: string, pointer: string): TextRange {
   const steps = pointer
@@ -23,7 +23,7 @@ export function locatePointer(text: string, pointer: string): TextRange {
   return range;
 }
 
-/** The member or item of this name within the value that begins at `at`. */
+/** Returns the member or item with this name within the value that starts at `at`. */
 function memberOf(text: string, at: number, name: string): { range: TextRange; value: number } | undefined {
   const isObject = text[at] === "{";
   if (!isObject && text[at] !== "[") return undefined;
@@ -51,7 +51,7 @@ function skip(text: string, at: number): number {
   return place;
 }
 
-/** The offset behind the text in quotes that begins at `at`. */
+/** Returns the offset after the quoted text that starts at `at`. */
 function endOfString(text: string, at: number): number {
   for (let place = at + 1; place < text.length; place += 1) {
     if (text[place] === "\\") place += 1;
@@ -83,18 +83,18 @@ function readString(text: string): string | undefined {
   try {
     return JSON.parse(text) as string;
   } catch {
-    // It is being typed: no pointer leads through it.
+    // The text is being typed: the pointer leads nowhere.
     return undefined;
   }
 }
 
-/** Something wrong with a JSON text, as the service tells it; `pointer` is the JSON Pointer of what it is about. */
+/** A fault of a JSON text, as the service reports it; `pointer` is the JSON Pointer of the value. */
 type TextFault = { reason: string; pointer: string; message: string; help: string };
 
-/** Such a fault, and where in the text it stands: its line, and the offsets of its mark with what the mark says. */
+/** A fault with its position in the text: its line, and the offsets and the text of its mark. */
 export type PlacedFault = TextFault & { id: string; line: number; mark: { from: number; to: number; text: string } };
 
-/** Places faults at what they are about in a JSON text, in the order of the text. */
+/** Places faults at the parts of a JSON text that they are about, in the order of the text. */
 export function placeFaults(text: string, faults: readonly TextFault[]): PlacedFault[] {
   return faults
     .map((fault, index) => {
@@ -102,7 +102,7 @@ export function placeFaults(text: string, faults: readonly TextFault[]): PlacedF
       const help = pageWords(fault.help);
       const { from, to } = locatePointer(text, pointer);
       const lineEnd = text.indexOf("\n", from);
-      // A mark stays on its first line: one of a whole step would paint all of it.
+      // A mark ends on its first line: one over a whole step would colour all of it.
       const end = lineEnd === -1 ? to : Math.min(to, lineEnd);
       const line = text.slice(0, from).split("\n").length;
       const says = help === "" || help === message ? message : `${message}\n${help}`;

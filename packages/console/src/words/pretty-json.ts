@@ -1,11 +1,14 @@
 const token = /"(?:\\.|[^"\\])*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** What lies deeper stands as it came: indented, 20,000 brackets of a post would be more text than a browser holds. */
+/**
+ * Maximum depth of formatting; deeper values stay as they came. Indented, 20,000 nested brackets of a post would make more text than a
+ * browser can hold.
+ */
 const levelsMax = 32;
 
 /**
- * JSON text with a line for each value, 32 levels deep. The text is laid out as it is and not read: numbers keep all their digits. What is
- * not JSON comes back with its tokens laid out, which is better than nothing.
+ * Formats JSON text with a line for each value, down to 32 levels. The text is not parsed: numbers keep all their digits. For text that is
+ * not JSON, its tokens are formatted in the same way.
  */
 export function prettyJson(text: string): string {
   let depth = 0;

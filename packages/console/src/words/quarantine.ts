@@ -15,10 +15,10 @@ const reasons: Readonly<Record<string, Word>> = {
   },
 };
 
-/** The reasons for which posts are held, in the API's own words. */
+/** The reasons for quarantine, in the API's own words. */
 export const quarantineReasons: readonly string[] = Object.keys(reasons);
 
-/** Why a post is held. */
+/** Returns how the reason of a quarantined post is shown. */
 export function quarantineReasonWord(reason: string): Word {
   return reasons[reason] ?? unknownWord(reason);
 }
@@ -48,7 +48,7 @@ const outcomes: Readonly<Record<string, OutcomeWords>> = {
   },
 };
 
-/** What became of so many posts in a release, or would: `3 became events`, with their reasons where they stay. */
+/** Returns the outcome of a number of posts in a release, or in its dry run: `3 became events`, with the reasons of those that stay. */
 export function outcomeWords(outcome: string, count: number, isDryRun: boolean): string {
   const words = outcomes[outcome];
   const tense = isDryRun ? "would" : "did";

@@ -12,7 +12,7 @@ export const seriesTitles: Record<Series, string> = {
   [Series.JOBS]: "Jobs that ended",
 };
 
-/** The outcomes of series in the order in which charts have them, and how each looks. */
+/** The outcomes of series in the order of charts, each with its look. */
 const tones: Record<string, Tone> = {
   delivered: "ok",
   retried: "warn",
@@ -33,12 +33,12 @@ const tones: Record<string, Tone> = {
 };
 const order = Object.keys(tones);
 
-/** How the line of an outcome looks. A toolkit is one, too: those of events. */
+/** Returns the look of an outcome's line. The series of events have toolkits instead of outcomes. */
 export function outcomeTone(outcome: string): Tone {
   return tones[outcome] ?? "info";
 }
 
-/** Puts outcomes into the order in which charts have them: the known ones, then others by their name. */
+/** Sorts outcomes in the order of charts: known ones first, then others by name. */
 export function compareOutcomes(a: string, b: string): number {
   return rank(a) - rank(b) || a.localeCompare(b);
 }

@@ -2,10 +2,10 @@ import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { readTime } from "@svc/core/time";
 import { clockWords, type Zone } from "./time.ts";
 
-/** Ranges of time that lists and charts are narrowed to, in milliseconds back from now. */
+/** Time ranges for lists and charts, in milliseconds back from now. */
 export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;
 
-/** Name of a range, as it stands in addresses. */
+/** Name of a range, as in addresses. */
 type Range = keyof typeof ranges;
 
 /** The names of the ranges, the shortest first. */
@@ -13,28 +13,28 @@ export const rangeNames = Object.keys(ranges) as readonly Range[];
 
 const words: Record<Range, string> = { "1h": "last hour", "24h": "last 24 h", "7d": "last 7 d", "30d": "last 30 d" };
 
-/** A range as it is read. */
+/** Returns a range in words. */
 export function rangeWords(range: Range): string {
   return words[range];
 }
 
 const short: Record<Range, string> = { "1h": "1 h", "24h": "24 h", "7d": "7 d", "30d": "30 d" };
 
-/** A range where it is one of several buttons. */
+/** Returns a range as the short label of a button. */
 export function shortRangeWords(range: Range): string {
   return short[range];
 }
 
-/** A part of time in an address: a range back from now, or from one time to another, each as RFC 3339 writes it. */
+/** A time range in an address: a range back from now, or two times in RFC 3339. */
 export type TimeSpan = { range?: Range | undefined; since?: string | undefined; until?: string | undefined };
 
-/** A span that is none: all that is kept. */
+/** The span without limits: all that is kept. */
 export const noSpan: TimeSpan = { range: undefined, since: undefined, until: undefined };
 
-/** A range begins at a whole minute, so that the same list is the same request for that long. */
+/** A range starts at a whole minute, so that the request for the same list stays the same for a minute. */
 const stepMs = 60_000;
 
-/** A span as requests have it; times come before a range. `now` in milliseconds. */
+/** Returns a span for a request; two times take precedence over a range. `now` in milliseconds. */
 export function spanRequest({ range, since, until }: TimeSpan, now: number): { since?: Timestamp; until?: Timestamp } {
   if (since !== undefined || until !== undefined) {
     const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];
@@ -47,12 +47,12 @@ export function spanRequest({ range, since, until }: TimeSpan, now: number): { s
   return { since: timestampFromMs(Math.floor((now - ranges[range]) / stepMs) * stepMs) };
 }
 
-/** Whether a span leaves anything out. */
+/** True if a span leaves anything out. */
 export function isSpan({ range, since, until }: TimeSpan): boolean {
   return range !== undefined || since !== undefined || until !== undefined;
 }
 
-/** A span from one time to another as it is read: `03-04 14:05 to 03-04 14:13`. Undefined for a range. */
+/** Returns a span between two times in words: `03-04 14:05 to 03-04 14:13`. Undefined for a range. */
 export function spanWords({ since, until }: TimeSpan, zone: Zone): string | undefined {
   if (since === undefined && until === undefined) return undefined;
   const words = (time: string) => {

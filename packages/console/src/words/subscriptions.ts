@@ -4,10 +4,10 @@ import { attemptErrorWords } from "./deliveries.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The states of a subscription's health, as `SubscriptionHealth.state` has them. */
+/** The health states of a subscription, as in `SubscriptionHealth.state`. */
 export const healthStates = ["well", "slow", "failing", "backing_off", "inactive"] as const;
 
-/** One of the states of a subscription's health. */
+/** One of the health states of a subscription. */
 type HealthState = (typeof healthStates)[number];
 
 const words: Record<HealthState, Word> = {
@@ -28,12 +28,12 @@ const words: Record<HealthState, Word> = {
   inactive: { word: "inactive", tone: "plain", icon: "pause", says: "Nothing is delivered to it." },
 };
 
-/** How the health of a subscription is shown. */
+/** Returns how the health of a subscription is shown. */
 export function healthWord(state: string): Word {
   return (words as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** Why subscriptions are inactive, as `Subscription.inactiveReason` has it. */
+/** The reasons why subscriptions are inactive, as in `Subscription.inactiveReason`. */
 const inactiveReasons: Record<string, string> = {
   deactivated: "It was paused. Nothing is delivered to it until it is re-enabled.",
   failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
@@ -41,7 +41,7 @@ const inactiveReasons: Record<string, string> = {
   gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",
 };
 
-/** What is known of a subscription's health. */
+/** The facts of a subscription's health. */
 type Health = {
   state: string;
   failingSince?: Timestamp | undefined;
@@ -51,7 +51,7 @@ type Health = {
   p50Ms?: number;
 };
 
-/** Why a subscription does not deliver, and what happens next, in words; `now` in milliseconds. */
+/** Returns why a subscription does not deliver, and what happens next, in words; `now` in milliseconds. */
 export function healthSentence(
   { state, failingSince, backoffUntil, lastSuccessAt, lastError = "", p50Ms = 0 }: Health,
   inactiveReason: string,
@@ -75,7 +75,7 @@ export function healthSentence(
   return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
 }
 
-/** What a subscription receives, in words. */
+/** Returns which events a subscription receives, in words. */
 export function receivesWords({
   toolkitSlug,
   triggerSlug,
@@ -102,7 +102,7 @@ const replayWords: Record<Known, Word> = {
   },
 };
 
-/** How the state of a replay is shown. */
+/** Returns how the state of a replay is shown. */
 export function replayWord(state: ReplayState): Word {
   return (replayWords as Record<number, Word>)[state] ?? unknownWord(String(state));
 }
@@ -118,7 +118,7 @@ const replayReasons: Record<string, (endpoint: string) => string> = {
   expired: () => "it was paused for 30 days",
 };
 
-/** Returns why a replay queues nothing or was cancelled, naming the endpoint it waits for; empty if nothing hinders it. */
+/** Returns why a replay queues no deliveries or was cancelled, naming the endpoint it waits for; empty if neither is the case. */
 export function replayReasonWords(reason: string, endpoint: string): string {
   return replayReasons[reason]?.(endpoint || "the endpoint") ?? reason;
 }

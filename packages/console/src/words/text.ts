@@ -1,30 +1,30 @@
-/** A scope as a person reads it: where the deployment has not said what its scopes begin with, that part is left out. */
+/** Returns a scope for display. If the deployment has not declared a prefix for its scopes, the placeholder of the prefix is removed. */
 export function scopeWords(scope: string): string {
   return scope.replace(/^\{scope_base\}\/?/, "");
 }
 
-/** A message of the service as a sentence of its own. */
+/** Returns a message of the service as a sentence. */
 export function sentence(text: string): string {
   const first = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
 /**
- * What shows nothing, or changes the order in which its neighbours are read. Joiners and variation selectors, which scripts and emoji need,
- * are none of them.
+ * Characters that are invisible, or change the reading order of the text around them. Joiners and variation selectors are not included,
+ * because scripts and emoji need them.
  */
 export const deceiving: RegExp =
   /(?!\u200c|\u200d|\p{Variation_Selector})[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]|[^\P{Cc}\t\n\r]/gu;
 
 /**
- * A text of others as a person may trust it: characters that nobody sees, and those that turn the ones around them, stand there by their
- * names. `Pay 0001` between two of them reads `Pay 1000`, and somebody would approve that.
+ * Returns an untrusted text in a form that cannot deceive: invisible characters, and those that reverse text, are replaced by their names.
+ * Between two of these `Pay 0001` reads as `Pay 1000`, and a person would approve that.
  */
 export function visible(text: string): string {
   return text.replace(deceiving, (character) => characterName(character.codePointAt(0) ?? 0));
 }
 
-/** How a character that shows nothing is named. */
+/** Returns the name of an invisible character. */
 export function characterName(code: number): string {
   return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }

@@ -5,7 +5,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long a time is, in at most two units: `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`, `4 d`. Milliseconds, rounded down. */
+/** Returns a duration in at most two units: `340 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`, `4 d`. `ms` is rounded down. */
 export function durationWords(ms: number): string {
   if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10 * second) return `${(Math.floor(ms / 100) / 10).toString()} s`;
@@ -22,12 +22,15 @@ function twoUnits(ms: number, large: number, largeName: string, small: number, s
     : `${Math.floor(ms / large)} ${largeName} ${rest} ${smallName}`;
 }
 
-/** A time as seen from now, in one unit: `now`, `3 s ago`, `in 5 min`; hours to come in two, `in 3 h 59 min`. A day and more away: undefined, and the time is shown itself. */
+/**
+ * Returns a time relative to now, in one unit: `now`, `3 s ago`, `in 5 min`. Hours in the future have two units: `in 3 h 59 min`. Undefined
+ * if it is a day or more away: then the time itself is shown.
+ */
 export function relativeWords(at: number, now: number): string | undefined {
   const away = Math.abs(at - now);
   if (away >= day) return undefined;
   if (away < second) return "now";
-  // Rounded down to hours, a deadline would read as up to an hour sooner than it is.
+  // Rounded down to hours, a deadline would seem up to an hour sooner than it is.
   if (at > now && away >= hour) return `in ${durationWords(away)}`;
   const unit =
     away < minute
@@ -38,17 +41,17 @@ export function relativeWords(at: number, now: number): string | undefined {
   return at > now ? `in ${unit}` : `${unit} ago`;
 }
 
-/** In which zone times are written. */
+/** The zone in which times are shown. */
 export type Zone = "local" | "utc";
 
-/** A time as it stands on a clock: `2026-03-04 15:06:07`. */
+/** Returns a time as `2026-03-04 15:06:07`. */
 export function clockWords(at: number, zone: Zone): string {
   const date = dateOf(at);
   const shifted = zone === "utc" ? date : dateOf(at - date.getTimezoneOffset() * minute);
   return shifted.toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** The zone of `clockWords`, such as `UTC` or `Europe/Vienna`. */
+/** Returns the name of the zone of `clockWords`, such as `UTC` or `Europe/Vienna`. */
 export function zoneName(zone: Zone): string {
   return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -8,10 +8,10 @@ const words = {
   open: { word: "no bound", tone: "plain", icon: "dot", says: "It is not bounded." },
 } as const satisfies Record<string, Word>;
 
-/** From this part of a quota on it is said to be near its end. */
+/** Part of a quota from which it counts as nearly used up. */
 const nearPart = 0.8;
 
-/** How much room a quota has. */
+/** Returns how the use of a quota is shown. */
 export function usageWord({ used, most }: Pick<QuotaUsage, "used" | "most">): Word {
   if (most === -1) return words.open;
   if (used >= most) return words.full;

@@ -1,12 +1,12 @@
 import type { IconName } from "../ui/icon.tsx";
 
-/** How a state looks: what it means for whoever watches, never by its colour alone. */
+/** The look of a state: its meaning for the user, never shown by colour alone. */
 export type Tone = "ok" | "warn" | "bad" | "info" | "plain";
 
-/** How a word of the API is shown: the word itself, a sign, and a sentence for whoever meets it first. */
+/** How a word of the API is shown: the word itself, an icon, and a sentence that explains it. */
 export type Word = { word: string; tone: Tone; icon: IconName; says: string };
 
-/** A word that this version does not know, from a newer service: shown as it is. */
+/** Returns an unknown word of a newer service unchanged. */
 export function unknownWord(word: string): Word {
   return {
     word: word === "" ? "unknown" : word,

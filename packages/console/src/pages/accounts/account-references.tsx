@@ -12,7 +12,7 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
-/** The app's own keys of an account: events that name one of them are its. They are changed a line each. */
+/** The app's own keys of an account: an event that names one of them belongs to the account. The form edits them one per line. */
 export function AccountReferences({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const [text, setText] = useState<string>();
   const queries = useQueryClient();

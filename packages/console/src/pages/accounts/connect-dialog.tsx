@@ -16,7 +16,7 @@ import type { AccountsSearch } from "./filters.ts";
 
 const lookMs = 1_500;
 
-/** Follows an account until it is active: where a person has to consent first, leads there in a tab of its own. */
+/** Follows an account until it is active. If a person must consent first, opens the consent page in a new tab. */
 function Connecting({
   account: { id },
   authorizeUrl,
@@ -33,7 +33,7 @@ function Connecting({
     { id },
     {
       staleTime: 0,
-      // The tab with the consent is in front: this one looks all the same.
+      // The consent tab is in front; this tab keeps polling.
       refetchIntervalInBackground: true,
       refetchInterval: ({ state }) => ((state.data?.account?.state ?? "pending") === "pending" ? lookMs : false),
     },
@@ -76,7 +76,7 @@ function Consent({ authorizeUrl }: { authorizeUrl: string }) {
   );
 }
 
-/** Connects an account, of a toolkit that is chosen first; or one anew, of which the old account says how. */
+/** Connects an account: the user first chooses a toolkit. To reconnect, the old account sets the toolkit and the fields. */
 export function ConnectDialog({
   projectId,
   search,

@@ -24,10 +24,10 @@ import { schemeWords } from "../../words/accounts.ts";
 import { scopeWords } from "../../words/text.ts";
 import { VariableFields } from "./variable-fields.tsx";
 
-/** What is filled in to connect an account. */
+/** Input of the form that connects an account. */
 type ConnectInput = {
   readonly entityId: string;
-  /** Empty for the first that the toolkit declares. */
+  /** Empty means the first scheme that the toolkit declares. */
   readonly scheme: string;
   readonly accountVariables: Readonly<Record<string, string>>;
   readonly apiKey: string;
@@ -37,7 +37,7 @@ type ConnectInput = {
 
 type Initial = Pick<ConnectInput, "entityId" | "scheme" | "accountVariables">;
 
-/** Asks for what connecting an account takes, as the toolkit's definition says. */
+/** The fields needed to connect an account, from the toolkit's definition. */
 export function ConnectForm({
   projectId,
   toolkitSlug,
@@ -128,7 +128,7 @@ function SpecForm({
   );
 }
 
-/** A link by which a person connects an account without a key, to be sent to them. It is shown once. */
+/** A link to send to a person without a key, who connects an account with it. It is shown once. */
 function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkResponse }) {
   return (
     <>
@@ -141,7 +141,7 @@ function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkRespons
   );
 }
 
-/** The credential of a scheme. It goes to the vault and is never shown again. */
+/** The credential of a scheme. svc stores it in the vault and never shows it again. */
 function CredentialFields({
   scheme,
   spec,
@@ -194,7 +194,7 @@ function CredentialFields({
   );
 }
 
-/** What is asked of the service: of the credentials, that of the scheme alone. */
+/** Returns the request, with only the credentials of the chosen scheme. */
 function connectRequest(
   input: ConnectInput,
   spec: ToolkitConnectSpec,
@@ -212,7 +212,7 @@ function connectRequest(
   };
 }
 
-/** The scheme that counts: the one that was chosen, where the toolkit has it, else its first. */
+/** Returns the scheme in use: the chosen one if the toolkit has it, else the toolkit's first. */
 function schemeOf({ scheme }: Pick<ConnectInput, "scheme">, { authSchemes }: ToolkitConnectSpec): string {
   return authSchemes.some(({ type }) => type === scheme) ? scheme : (authSchemes[0]?.type ?? "");
 }

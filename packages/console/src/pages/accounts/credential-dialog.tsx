@@ -17,7 +17,7 @@ import { VariableFields } from "./variable-fields.tsx";
 
 const scheme = "client_credentials";
 
-/** Sets the credential with which the project itself calls a toolkit, in place of an earlier one. */
+/** Sets the credential with which the project itself calls a toolkit. It replaces an earlier one. */
 export function CredentialDialog({
   projectId,
   search,

@@ -28,7 +28,7 @@ export function CredentialState({ account }: { account: ConnectedAccount }) {
   );
 }
 
-/** Tries an account's credential with one read of its app, and shows what the app answered. */
+/** Tests an account's credential with one read of its app, and shows the app's answer. */
 export function CredentialTest({ account }: { account: ConnectedAccount }) {
   const queries = useQueryClient();
   const test = useWrite(ConnectionsService.method.testConnection, {

@@ -24,10 +24,10 @@ import { CredentialTest } from "./credential-state.tsx";
 import { scopesOf } from "./scopes.ts";
 
 const route = getRouteApi("/p/$projectId/accounts/$accountId");
-/** The states in which an account is used, or will be. */
+/** The states in which an account is used or is about to be. */
 const living: readonly string[] = ["pending", "active", "expired"];
 
-/** One account: how it stands, what it was granted, what it is known by, and the way to connect it anew. */
+/** One account: its state, its scopes, its references, and a button to reconnect it. */
 export default function AccountPage() {
   const { projectId, accountId } = route.useParams();
   const found = useQuery(ConnectionsService.method.getConnection, { id: accountId });
@@ -88,7 +88,7 @@ function AccountBody({ projectId, account }: { projectId: string; account: Conne
   );
 }
 
-/** What is known of an account besides its scopes and references. */
+/** The facts of an account, without its scopes and references. */
 function AccountFacts({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const { id, toolkitSlug, entityId, scheme, accountVariables, expiresAt, createdAt, updatedAt, sandbox } = account;
   const facts: readonly (readonly [string, ReactNode])[] = [
@@ -120,7 +120,7 @@ function AccountFacts({ projectId, account }: { projectId: string; account: Conn
   );
 }
 
-/** The scopes of an account: what the tools of its toolkit need against what the app granted. */
+/** The scopes of an account: those that the toolkit's tools need, next to those that the app granted. */
 function AccountScopes({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   const { toolkitSlug, grantedScopes } = account;
   const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });
@@ -155,7 +155,7 @@ function AccountScopes({ projectId, account }: { projectId: string; account: Con
   );
 }
 
-/** Deletes an account, after it was said what that means. The credential of the project itself is erased with its own call. */
+/** Deletes an account after a confirmation. The project's own credential has a separate call that erases it. */
 function DeleteButton({ account }: { account: ConnectedAccount }) {
   const [isAsked, setAsked] = useState(false);
   const queries = useQueryClient();

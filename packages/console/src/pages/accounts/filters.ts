@@ -7,13 +7,13 @@ import { accountStates } from "../../words/accounts.ts";
 const search = listSearch(
   { toolkit: textParam, entity: textParam, state: oneOfParam(accountStates) },
   {
-    /** What is open over the list: connecting an account, or the credential of the project itself. */
+    /** The dialog over the list: connect an account, or set the project's own credential. */
     dialog: oneOfParam(["connect", "credential"]),
-    /** Slug of the toolkit that is connected. */
+    /** Slug of the toolkit to connect. */
     connect: textParam,
-    /** Entity that is connected. */
+    /** Entity to connect. */
     for: textParam,
-    /** Id of the account that is connected anew. */
+    /** Id of the account to reconnect. */
     like: textParam,
   },
   ({ toolkit = "", entity = "", state = "" }): MessageInitShape<typeof ListConnectionsRequestSchema> => ({
@@ -24,7 +24,7 @@ const search = listSearch(
 /** Search parameters of the list of accounts, as they were read. */
 export type AccountsSearch = ReturnType<typeof search.read>;
 
-/** The search parameters of the list of accounts. A toolkit to connect opens the dialog. */
+/** The search parameters of the list of accounts. A toolkit in `connect` opens the dialog. */
 export const accountsSearch: typeof search = {
   ...search,
   read: (raw) => {
@@ -34,5 +34,5 @@ export const accountsSearch: typeof search = {
   },
 };
 
-/** What is open over the list, closed. */
+/** The parameters that close the dialog. */
 export const noDialog: AccountsSearch = { dialog: undefined, connect: undefined, for: undefined, like: undefined };

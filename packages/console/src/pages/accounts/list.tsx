@@ -81,7 +81,7 @@ const accounts = listPage({
   noMatch: "No account matches",
 });
 
-/** The accounts of the project, newest first, and the way to connect one. */
+/** The accounts of the project, newest first, and the button that connects one. */
 export default function AccountsPage() {
   return <ListPage of={accounts} />;
 }
@@ -97,7 +97,7 @@ function AccountActions({ change }: ListPart<ConnectedAccount, AccountsSearch>) 
       Connect an account
     </Button>
   );
-  // Beside each other what goes on is last; below each other, on a phone, it is first.
+  // In a row the main action is last; in a column, on a phone, it is first.
   return useIsPhone() ? [connect, credential] : [credential, connect];
 }
 
@@ -118,7 +118,7 @@ function useToolkitOptions({ projectId }: ListPart<ConnectedAccount, AccountsSea
   return [anyOption, ...useToolkits(projectId).map(({ slug, name }) => ({ value: slug, words: slug, note: name }))];
 }
 
-/** Whose account it is: the project itself has no entity. */
+/** Returns the account's owner: the project itself has no entity. */
 function whose({ entityId, scheme }: ConnectedAccount): string {
   return scheme === "client_credentials" ? "the project" : entityId;
 }
@@ -135,7 +135,9 @@ function NoAccounts() {
   );
 }
 
-/** Leads to connecting an account anew. Where none is needed, or the credential is the project's own, there is nothing. */
+/**
+ * Links to the dialog that reconnects an account. Draws nothing if the account needs no reconnection or is the project's own credential.
+ */
 function ReconnectLink({ projectId, account }: { projectId: string; account: ConnectedAccount }) {
   if (account.state !== "expired" || account.scheme === "client_credentials") return null;
   return (

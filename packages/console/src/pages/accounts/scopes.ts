@@ -1,9 +1,9 @@
-/** A scope that tools of a toolkit need, how many do, and whether an account has it. */
+/** A scope that a toolkit's tools need, the number of those tools, and whether an account has it. */
 export type NeededScope = { readonly scope: string; readonly tools: number; readonly isGranted: boolean };
 
 /**
- * The scopes that tools need, those that are missing first; then those that are granted and no tool needs. As the service
- * judges it: a granted scope covers those that refine it with a dot, and an app that named no scopes kept none back.
+ * Returns the scopes that tools need, missing ones first, then granted scopes that no tool needs. It judges like the service: a granted
+ * scope covers those that refine it with a dot, and an app that named no scopes granted all.
  */
 export function scopesOf(
   granted: readonly string[],

@@ -1,7 +1,7 @@
 import type { AccountVariableSpec } from "@svc/gen/catalog";
 import { TextField } from "../../ui/fields/field.tsx";
 
-/** What the connecting person fills in besides a credential, such as the name of their workspace. */
+/** Fields that the connecting person fills in besides a credential, such as the name of their workspace. */
 export function VariableFields({
   variables,
   values,

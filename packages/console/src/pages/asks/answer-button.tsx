@@ -5,7 +5,7 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { type AnswerKind, type AskPlace, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";
 
-/** One answer: its button, and what it does. Approving destructive calls takes a second press, which names their number. */
+/** One answer: its button, and its effect. Approving destructive calls takes a second press, which names their number. */
 export function AnswerButton({
   continuation,
   place,
@@ -66,7 +66,10 @@ export function AnswerButton({
   );
 }
 
-/** What ends something is marked; where it is asked whether something may be done at all, that is what cannot be taken back. */
+/**
+ * Returns the look of an answer's button: an answer that ends the job is marked as dangerous. If the question asks for permission,
+ * `proceed` is, because the permitted action cannot be undone.
+ */
 function kindOf(continuation: AnswerKind, place: AskPlace): ButtonKind {
   if (place === "confirm") return continuation === "proceed" ? "danger" : "plain";
   return continuation === "proceed" ? "primary" : continuation === "abort" ? "danger" : "plain";

@@ -17,7 +17,10 @@ import { type AnswerVerdict, mayAnswer } from "./may-answer.ts";
 import { type OverrideField, overrideFaults, overrideFields, overridesJson } from "./overrides.ts";
 import { lastAnsweredAs, rememberAnswerAs, useContacts } from "./use-ask.ts";
 
-/** Answers a pending ask: in whose name, with which continuation, and a remark. Before any press it says whether this seat may. */
+/**
+ * The form that answers a pending ask: on behalf of which contact, with which answer, and with a note. It says first whether this seat may
+ * answer.
+ */
 export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undefined; projectId: string }) {
   const { jobId, requestId, deliveredPrincipals } = ask;
   const seat = seatFor(useSession(), projectId);
@@ -35,7 +38,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     ...ask,
     rows: job?.park?.judgment?.requestId === requestId ? job.park.judgment.counts : undefined,
   });
-  // Whatever became of it, what is shown is read again: who lost the race is told who won it.
+  // The ask is re-read after success and failure alike: if another person answered first, the page shows who.
   const answer = useWrite(JobsService.method.answerAsk, {
     onSettled: refresh,
     onSuccess: () => announce("The answer was taken."),
@@ -51,7 +54,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
     answer.send({ jobId, requestId, principalId, continuation, overridesJson: overrides, note });
   };
   const inOrder = continuations.filter((continuation) => ask.continuations.includes(continuation));
-  // What becomes of a confirmation that nobody answers stands first.
+  // The answer that applies if a confirmation expires is first.
   const offered = place === "confirm" ? inOrder.toReversed() : inOrder;
   return (
     <Stack>
@@ -103,7 +106,7 @@ function nameOf(id: string, contacts: readonly { principalId: string; name: stri
   return contacts.find(({ principalId }) => principalId === id)?.name ?? "";
 }
 
-/** Whether this seat may decide, and why. */
+/** Says whether this seat may answer, and why. */
 function VerdictLine({ verdict: { ok, says } }: { verdict: AnswerVerdict }) {
   return (
     <p className={classNames(styles["verdict"], !ok && styles["refused"])}>
@@ -113,7 +116,7 @@ function VerdictLine({ verdict: { ok, says } }: { verdict: AnswerVerdict }) {
   );
 }
 
-/** The form for what a `retry-with` answer changes. */
+/** The form for the fields that a `retry-with` answer changes. */
 function OverridesForm({
   fields,
   typed,
@@ -122,7 +125,7 @@ function OverridesForm({
 }: {
   fields: readonly OverrideField[];
   typed: Readonly<Record<string, string>>;
-  /** Shown at their fields; empty until an answer was tried. */
+  /** Faults by field; empty until the first attempt to answer. */
   faults: Readonly<Record<string, string>>;
   onChange: (typed: Record<string, string>) => void;
 }) {

@@ -17,7 +17,7 @@ import styles from "./ask-body.module.css";
 
 const icons = { past: "check", holds: "arrowRight", coming: "clock" } as const;
 
-/** Who holds the question, who had it and who is next, with the countdown; and what the clock will do. */
+/** The contacts of the question: past, current and next, with the countdown and the next event of the timer. */
 function Ladder({ ask }: { ask: Ask }) {
   const now = useNow();
   return (
@@ -38,7 +38,7 @@ function Ladder({ ask }: { ask: Ask }) {
   );
 }
 
-/** What is to be done with an ask: the form while it waits, what was decided once it does not; and the ladder, beside it where it is `wide`. */
+/** The content of an ask: the form while it is pending, then its decision; and the escalation ladder, next to it if `wide`. */
 export function AskBody({
   ask,
   job,

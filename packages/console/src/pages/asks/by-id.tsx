@@ -6,7 +6,7 @@ import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$askId");
 
-/** Leads from the id of an ask alone, as it is pasted, to its page. */
+/** Redirects from the id of an ask alone, as users paste it, to its page. */
 export default function AskByIdPage() {
   const { projectId, askId } = route.useParams();
   const asked = useAsk("", askId);

@@ -31,7 +31,7 @@ import { useAsk } from "./use-ask.ts";
 
 const route = getRouteApi("/p/$projectId/asks/$jobId/$askId");
 
-/** One ask: its question, who holds it, what each answer does; of an approval the literal plan before any button. */
+/** One ask: its question, its current contact, and the effect of each answer. An approval shows the literal plan before any button. */
 export default function AskPage() {
   const { projectId, jobId, askId } = route.useParams();
   const asked = useAsk(jobId, askId);
@@ -126,13 +126,16 @@ export default function AskPage() {
   );
 }
 
-/** Makes a link by which a contact without a key answers this one question. Whoever holds it answers; this seat's key vouches. */
+/**
+ * Makes a link by which a contact without a key answers this one question. Any holder of the link can answer, on the authority of this
+ * seat's key.
+ */
 function AnswerLink({
   ask: { jobId, requestId, deliveredPrincipals },
   why,
 }: {
   ask: Ask;
-  /** Why this seat may make none; undefined where it may. */
+  /** The reason why this seat may not make a link; undefined if it may. */
   why: string | undefined;
 }) {
   const [principalId, setPrincipalId] = useState(deliveredPrincipals[0] ?? "");

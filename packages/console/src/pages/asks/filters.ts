@@ -5,9 +5,9 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 
 const search = listSearch(
   {
-    /** `settled` shows what was decided; else what waits. */
+    /** `settled` shows the settled questions; unset shows the pending ones. */
     show: oneOfParam(["settled"]),
-    /** Contact whose questions are shown; of every contact where it is not there. */
+    /** Contact whose questions are shown; unset means every contact. */
     of: textParam,
     /** Id of the schedule whose questions are shown. */
     schedule: textParam,
@@ -21,7 +21,7 @@ const search = listSearch(
   }),
 );
 
-/** The search parameters of the inbox. Those that are settled are a list of their own, and no match of a filter. */
+/** The search parameters of the inbox. `show` is not a filter: settled questions are a separate list. */
 export const asksSearch: typeof search = {
   ...search,
   isFiltered: ({ of, schedule }) => of !== undefined || schedule !== undefined,

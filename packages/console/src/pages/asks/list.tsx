@@ -68,7 +68,7 @@ const asks = listPage({
   noMatch: "No ask matches",
 });
 
-/** The inbox: the questions that wait for people, or those that were settled. */
+/** The inbox: the questions that wait for people, or the settled ones. */
 export default function AsksPage() {
   return <ListPage of={asks} />;
 }
@@ -81,7 +81,7 @@ function useHolders() {
   ];
 }
 
-/** Who holds a pending ask; how another was settled. */
+/** The current contact of a pending ask, or how an ask was settled. */
 function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
   return <span>{decision === undefined ? principalId : decisionWords(decision, approvalId !== "")}</span>;
 }
@@ -94,7 +94,7 @@ function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefin
   );
 }
 
-/** Whether an ask of the answer belongs to the list. */
+/** True if an ask of the answer belongs to the list. */
 function isListed({ show }: { show?: "settled" | undefined }, { state }: Pick<Ask, "state">): boolean {
   return show !== "settled" || state !== AskState.PENDING;
 }

@@ -3,17 +3,18 @@ import type { Ask, Job } from "@svc/gen/jobs";
 import type { Seat } from "../../session/session.ts";
 import { isConfirmation } from "../../words/continuations.ts";
 
-/** Whether a seat may decide, and why. `ok` false has no enabled button. */
+/** The answer to whether a seat may answer, with the reason. If `ok` is false, no button is enabled. */
 export type AnswerVerdict = { ok: boolean; says: string };
 
-/** The key whose plan waits: that which submitted the job or, of a later attempt, that which began it. */
+/** Returns the key whose plan waits: the key that submitted the job or, for a later attempt, the key that started that attempt. */
 export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedByKeyId" | "attempts">): string {
   return attempts.at(-1)?.retryKeyId ?? submittedByKeyId;
 }
 
 /**
- * Whether a seat may settle an ask in the name of a contact, told before any press. Of an approval the key must be an approver's and the one
- * whose plan waits, and the contact an approver; of another question any key of the project will do.
+ * Returns whether a seat may answer an ask on behalf of a contact, before any press. For an approval the key must be an approver's and must
+ * have submitted the plan, and the contact must be an approver. For a confirmation it must be another key than the caller's. Any key of the
+ * project may answer other questions.
  */
 export function mayAnswer(
   ask: Pick<Ask, "approvalId" | "pointId" | "stepId">,

@@ -1,4 +1,4 @@
-/** A field of the form for what a `retry-with` answer changes. */
+/** A field of the form for the changes of a `retry-with` answer. */
 export type OverrideField = {
   name: string;
   kind: "text" | "number" | "boolean" | "choice" | "json";
@@ -9,7 +9,7 @@ export type OverrideField = {
 
 type Json = Record<string, unknown>;
 
-/** The fields of a point's answer schema, as JSON text. Empty for a point that takes no changes. */
+/** The fields of a judgment point's answer schema, as JSON text. Empty if the point takes no changes. */
 export function overrideFields(schemaJson: string): readonly OverrideField[] {
   const schema = parse(schemaJson);
   const properties = isObject(schema) && isObject(schema["properties"]) ? schema["properties"] : {};
@@ -31,7 +31,7 @@ export function overrideFields(schemaJson: string): readonly OverrideField[] {
   });
 }
 
-/** What is wrong with what was typed, by field; empty where nothing is. Whether it fits the schema is the service's to say. */
+/** Returns the faults of the input, by field; empty if there are none. The service checks it against the schema. */
 export function overrideFaults(
   fields: readonly OverrideField[],
   typed: Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ export function overrideFaults(
   );
 }
 
-/** What was typed, as the JSON text that the answer carries; fields that were left empty are not in it. Empty where all were. */
+/** Returns the input as the JSON text that the answer carries, without empty fields. Returns an empty text if all fields are empty. */
 export function overridesJson(fields: readonly OverrideField[], typed: Readonly<Record<string, string>>): string {
   const parts = fields.flatMap(({ name, kind }) => {
     const text = typed[name] ?? "";
@@ -65,7 +65,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON: the caller says so where it matters.
+    // Not JSON: the caller reports it if needed.
     return undefined;
   }
 }

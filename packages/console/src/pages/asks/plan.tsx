@@ -7,7 +7,7 @@ import { visible } from "../../words/text.ts";
 import { type ListedStep, readProgram } from "../jobs/program.ts";
 import styles from "./plan.module.css";
 
-/** The plan of a job, literally: every step in its order, what it calls, with which arguments, whose account, and what would undo it. */
+/** The plan of a job, literally: every step in order, with its call, its arguments, its account, and its undo call. */
 export function Plan({ programJson }: { programJson: string }) {
   return <PlanList steps={readProgram(programJson)} />;
 }
@@ -57,7 +57,7 @@ function PlanStep({ step: { id, kind, says, tool, entity, args, when, undo } }: 
   );
 }
 
-/** What a call of a tool does to the app: reads, writes or destroys. */
+/** The effect of a tool on the app: reads, writes or destroys. */
 function ToolClass({ slug }: { slug: string }) {
   const tool = useQuery(
     CatalogService.method.getTool,

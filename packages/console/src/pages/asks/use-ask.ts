@@ -5,7 +5,7 @@ import { keptNames } from "../../session/kept-names.ts";
 
 const lookMs = 2_000;
 
-/** One ask as it is now; looked at again while it waits. Without a job's id it is found by its own. */
+/** One ask, kept current while it is pending. Without a job's id it is found by its own id. */
 export function useAsk(jobId: string, requestId: string) {
   return useQuery(
     JobsService.method.getAsk,
@@ -17,7 +17,7 @@ export function useAsk(jobId: string, requestId: string) {
   );
 }
 
-/** The contacts of the project, as far as one page has them. */
+/** The contacts of the project, up to one page. */
 export function useContacts() {
   return useQuery(ContactsService.method.listContacts, { pageSize: 500 }, { staleTime: 60_000 });
 }
@@ -28,24 +28,24 @@ function read(): Record<string, string> {
   try {
     return JSON.parse(localStorage.getItem(storedAs) ?? "{}") as Record<string, string>;
   } catch {
-    // Storage is off: the choice lasts as long as the page.
+    // Storage is off: the choice lasts until the page closes.
     return {};
   }
 }
 
 let kept = read();
 
-/** The contact in whose name this browser last answered in a project; undefined before the first answer. */
+/** The contact for whom this browser last answered in a project; undefined before the first answer. */
 export function lastAnsweredAs(projectId: string): string | undefined {
   return kept[projectId];
 }
 
-/** Remembers in whose name this browser answers in a project. */
+/** Stores the contact for whom this browser answers in a project. */
 export function rememberAnswerAs(projectId: string, principalId: string): void {
   kept = { ...kept, [projectId]: principalId };
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // As above.
+    // Storage is off, as above.
   }
 }

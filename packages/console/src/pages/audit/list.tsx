@@ -54,7 +54,7 @@ const audit = listPage({
   noMatch: "No deed matches",
 });
 
-/** Who did what, newest first. */
+/** Actions and their actors, newest first. */
 export default function AuditPage() {
   return <ListPage of={audit} />;
 }
@@ -64,12 +64,12 @@ function useProjects() {
   return [anyOption, ...rows.map(({ id, name }) => ({ value: id, words: name, note: id }))];
 }
 
-/** An id without its middle, as its end tells it from its neighbours; the whole of it is in the title. Other names stand as they are. */
+/** Shortens an id to its start and its end, which differs between ids; the title has the whole id. Other names stay as they are. */
 function named(name: string) {
   return anId.test(name) ? <code title={name}>{shortId(name)}</code> : name;
 }
 
-/** Who did something; leads to all that they did. */
+/** Links the actor of an action to all of its actions. */
 function Who({ actor }: { actor: string }) {
   return (
     <Link to="/admin/audit" search={(old) => ({ ...old, who: actor })}>

@@ -9,7 +9,7 @@ import { CallBody } from "./call-body.tsx";
 const route = getRouteApi("/p/$projectId/calls/$callId");
 const lookMs = 2_000;
 
-/** One call of the ledger. One that is under way is looked at until it ends. */
+/** One tool call. While it is under way, the page polls it. */
 export default function CallPage() {
   const { projectId, callId } = route.useParams();
   const call = useQuery(

@@ -5,7 +5,7 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { callOutcomes } from "../../words/calls.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The search parameters of the ledger. */
+/** The search parameters of the list of tool calls. */
 export const callsSearch = listSearch(
   {
     tool: textParam,
@@ -16,9 +16,9 @@ export const callsSearch = listSearch(
     ...spanParams,
   },
   {
-    /** `off` holds the list still; else what comes in is shown. */
+    /** `off` stops new rows from appearing; otherwise the list is live. */
     live: oneOfParam(["off"]),
-    /** Id of the call beside the list. */
+    /** Id of the call shown next to the list. */
     open: textParam,
   },
   (

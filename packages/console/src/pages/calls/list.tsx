@@ -60,12 +60,12 @@ const calls = listPage({
   noMatch: "No call matches",
 });
 
-/** The ledger of the project's calls, newest first, and one of them beside it. */
+/** The tool calls of the project, newest first, with the panel of the open one. */
 export default function CallsPage() {
   return <ListPage of={calls} />;
 }
 
-/** A filter that a link set, such as that of a job's page: it can be taken away. */
+/** A filter set by a link, such as that of a job's page, with a button that removes it. */
 function Only({ what, id, onClear }: { what: string; id: string | undefined; onClear: () => void }) {
   if (id === undefined) return null;
   return (
@@ -75,7 +75,7 @@ function Only({ what, id, onClear }: { what: string; id: string | undefined; onC
   );
 }
 
-/** How long a call took; nothing of one that is under way. */
+/** Returns a call's duration; empty while it is under way. */
 function tookWords({ outcome, durationMs }: ToolCall): string {
   return outcome === "running" ? "" : durationWords(durationMs);
 }
@@ -95,7 +95,7 @@ function NoCalls({ projectId }: { projectId: string }) {
   );
 }
 
-/** One call beside the ledger. On a phone there is no room for it: there a row leads to its page. */
+/** Panel of one call next to the list. A phone has no room for it: there a row links to its page. */
 function CallPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
   const call = useQuery(ToolsService.method.getToolCall, { id });
   const found = call.data?.call;

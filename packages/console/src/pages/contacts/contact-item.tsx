@@ -19,7 +19,7 @@ import { sampleArguments } from "./sample-question.ts";
 
 const approver: Word = { word: "approver", tone: "info", icon: "lock", says: "Approvals may be decided in this name." };
 
-/** One contact: how it is reached, and what may be done with it. */
+/** One contact: its contact channels, and the buttons that change it. */
 export function ContactItem({
   contact,
   why,
@@ -76,7 +76,7 @@ export function ContactItem({
   );
 }
 
-/** Tries how a contact is reached: shows the request first, and sends it only then. */
+/** Tests a contact channel: shows the request first, and sends it only on a second press. */
 function ReachTest({ reach }: { reach: Reach }) {
   const [idempotencyKey] = useState(randomKey);
   const call = { toolSlug: reach.toolSlug, entityId: reach.entityId, argumentsJson: sampleArguments(reach.argsJson) };

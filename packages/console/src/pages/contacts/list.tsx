@@ -16,7 +16,7 @@ import { ContactItem } from "./contact-item.tsx";
 
 const route = getRouteApi("/p/$projectId/contacts");
 
-/** Who is asked, and where else questions are posted to. */
+/** The contacts that questions go to, and the endpoints that also receive them. */
 export default function ContactsPage() {
   const { projectId } = route.useParams();
   const { tab } = route.useSearch();
@@ -38,7 +38,7 @@ export default function ContactsPage() {
   );
 }
 
-/** The contacts of the project. `why` is set for who may not change them. */
+/** The contacts of the project. `why` is set if this seat may not change them. */
 function Contacts({ why }: { why: string | undefined }) {
   const list = useRows(ContactsService.method.listContacts, { pageSize: 100 }, ({ contacts }) => contacts);
   const [edited, setEdited] = useState<Contact | "new">();
@@ -86,7 +86,7 @@ function Contacts({ why }: { why: string | undefined }) {
   );
 }
 
-/** Makes a contact, or changes one. */
+/** Creates or changes a contact. */
 function ContactDialog({
   contact,
   onClose,

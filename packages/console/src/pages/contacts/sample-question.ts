@@ -1,4 +1,4 @@
-/** What stands for an ask's in the texts of a reach that is tried. */
+/** Sample values that replace an ask's values in the texts of a tested contact channel. */
 const sample: Record<string, string> = {
   question: "This is a test: nobody has to answer.",
   jobId: "job_00000000000000000000000000",
@@ -6,7 +6,7 @@ const sample: Record<string, string> = {
   link: "https://svc.example/console/",
 };
 
-/** The arguments of a reach with a question of a test in place of an ask's. `{{` stays a brace, as it does in a real one. */
+/** Returns the arguments of a contact channel with a test question in place of an ask. `{{` stays a brace, as in a real ask. */
 export function sampleArguments(argsJson: string): string {
   return argsJson.replaceAll(/\{\{|\{(question|jobId|requestId|link)\}/g, (found, name: string | undefined) =>
     name === undefined ? "{" : (sample[name] ?? found),

@@ -11,7 +11,7 @@ import { Attempts } from "./attempts.tsx";
 import { TryNow } from "./delivery-item.tsx";
 import { useSubscriptions } from "./endpoints.ts";
 
-/** What is known of a delivery, its attempts, and the way to send its event again once it is given up. */
+/** The facts of a delivery, its attempts, and the button that sends its event again after svc gave up. */
 export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
   const { endpointOf } = useSubscriptions();
   const { id, eventId, subscriptionId, state, attempts, createdAt, nextAttemptAt, replayed, waitingReason } = delivery;

@@ -47,7 +47,7 @@ export function DeliveryItem({
   );
 }
 
-/** When the next attempt is, or that it waits for others to the same endpoint. The first is about to be made. */
+/** The time of the next attempt, or that it waits for other deliveries to the same endpoint. The first attempt follows immediately. */
 function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld: boolean }) {
   if (isHeld) return <span>waits, since its endpoint fails</span>;
   return isFirst ? null : (
@@ -57,7 +57,7 @@ function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld
   );
 }
 
-/** A button that sends a waiting delivery, or all that wait for an endpoint, at once. */
+/** A button that immediately sends a waiting delivery, or all that wait for an endpoint. */
 export function TryNow({ request }: { request: { deliveryId: string } | { subscriptionId: string } }) {
   const queries = useQueryClient();
   const send = useWrite(TriggersService.method.tryNow, {

@@ -1,12 +1,15 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 
-/** The subscriptions of the project, undefined until they are read, and how the address of one is found by its id. */
+/**
+ * The subscriptions of the project, undefined until they are read, and a function that finds an endpoint's address by the subscription's
+ * id.
+ */
 export function useSubscriptions(): {
   subscriptions: readonly Subscription[] | undefined;
-  /** Without its scheme; the id for a subscription that was deleted or is not read yet. */
+  /** The address without its scheme. If the subscription was deleted or is not read yet, its id. */
   endpointOf: (subscriptionId: string) => string;
-  /** What the read failed with, null where it did not; `reload` tries it again. */
+  /** Error of the read, null if it succeeded; `reload` retries it. */
   error: unknown;
   reload: () => void;
 } {

@@ -6,16 +6,16 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { deliveryStates } from "../../words/deliveries.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The values of the filter: a state, or `failed` for deliveries that were tried and have not arrived. */
+/** The values of the filter: a state, or `failed` for deliveries that had an attempt and are not delivered. */
 export const deliveryFilters = ["failed", ...deliveryStates] as const;
 
 /** The search parameters of the list of deliveries. */
 export const deliveriesSearch = listParams(
   { state: oneOfParam(deliveryFilters), ...spanParams },
   {
-    /** Id of the subscription whose deliveries are shown; of every one where it is not there, and a state is. */
+    /** Id of the subscription whose deliveries are shown. If unset and a state is set, those of every subscription. */
     subscription: textParam,
-    /** Id of the delivery beside the list. */
+    /** Id of the delivery shown next to the list. */
     open: textParam,
   },
 );
@@ -23,20 +23,20 @@ export const deliveriesSearch = listParams(
 /** Search parameters of the list of deliveries, as they were read. */
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch.read>;
 
-/** True if the deliveries of every subscription can be listed: with a state or those that failed, and whatever time is meant. */
+/** True if the deliveries of every subscription can be listed: with a state or `failed`, for any time range. */
 export function isOfAll({ state }: DeliveriesSearch): boolean {
   return state !== undefined;
 }
 
-/** Returns the id of the subscription whose deliveries are shown, of `first` unless one is named; empty for every one. */
+/** Returns the id of the subscription whose deliveries are shown: `first` if the address names none. Empty means every subscription. */
 export function subscriptionOf(search: DeliveriesSearch, first = ""): string {
   return search.subscription ?? (isOfAll(search) ? "" : first);
 }
 
-/** Since before anything that is kept: with a state the service wants to be told since when. */
+/** Earlier than anything that is kept: with a state, the service requires a start time. */
 const ever = timestampFromMs(0);
 
-/** Returns the request for these parameters, `now` in milliseconds. `first` is the subscription that is shown where none is named. */
+/** Returns the request for these parameters; `now` in milliseconds. `first` is the subscription that is shown if the address names none. */
 export function deliveriesRequest(
   search: DeliveriesSearch,
   first: string | undefined,

@@ -50,7 +50,7 @@ const deliveries = listView({
   noMatch: "No delivery matches",
 });
 
-/** The deliveries to one subscription, or those of a state to every one, newest first, and one of them beside the list. */
+/** The deliveries to one subscription, or those in a state to every subscription, newest first, with the panel of the open one. */
 export default function DeliveriesPage() {
   const search = useListSearch(deliveriesSearch);
   const { subscriptions, error, reload } = useSubscriptions();
@@ -61,7 +61,7 @@ export default function DeliveriesPage() {
     (answer) => answer.deliveries,
     { enabled: isOfAll(search) || subscriptionOf(search, first) !== "", refetchMs: lookMs },
   );
-  // Deliveries outlive their subscription, and are found by their state.
+  // Deliveries are kept after their subscription is deleted, and are found by their state.
   if (subscriptions?.length === 0 && !isOfAll(search)) {
     return (
       <Page title="Deliveries" fill>
@@ -69,12 +69,12 @@ export default function DeliveriesPage() {
       </Page>
     );
   }
-  // Whose deliveries they would be is not known where the subscriptions could not be read: nothing loads then.
+  // If the subscriptions could not be read, the list does not know which one to show and loads nothing.
   const isUnknown = subscriptions === undefined && error !== null && !isOfAll(search);
   return <ShownList of={deliveries} list={isUnknown ? { ...rows, error, reload, state: "failed" } : rows} />;
 }
 
-/** The columns; whose deliveries they are, in a list of several subscriptions. */
+/** The columns of the list. A list of several subscriptions has a column for the subscription. */
 function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): ListColumns<Delivery> {
   const { subscriptions, endpointOf } = useSubscriptions();
   const to: ListColumns<Delivery> = [
@@ -100,7 +100,7 @@ function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): L
   ];
 }
 
-/** Why a delivery is where it is, in words. */
+/** The reason for a delivery's state, in words. */
 function Why({ delivery }: { delivery: Delivery }) {
   return <span>{deliveryWhy(delivery, useNow())}</span>;
 }

@@ -7,10 +7,10 @@ import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { ReplayButton } from "./replay-button.tsx";
 
-/** So often is looked how deliveries stand, while one of them is under way. */
+/** Interval between reads of the deliveries while one of them is under way, in milliseconds. */
 const lookMs = 2_000;
 
-/** Where an event was delivered to and how that went, and the way to send it again. */
+/** The deliveries of an event with their states, and the button that sends it again. */
 export function EventDeliveries({ eventId, projectId }: { eventId: string; projectId: string }) {
   const list = useQuery(
     TriggersService.method.listDeliveries,

@@ -5,7 +5,7 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { Time } from "../../ui/values/time.tsx";
 
-/** What is known of an event besides its payload. */
+/** The facts of an event, without its payload. */
 export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, receivedAt } }: { event: Event }) {
   return (
     <Facts

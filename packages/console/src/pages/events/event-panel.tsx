@@ -10,7 +10,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
 import { EventFacts, EventPayload } from "./event-facts.tsx";
 
-/** One event beside the list. On a phone there is no room for it: there a row leads to its page. */
+/** Panel of one event next to the list. A phone has no room for it: there a row links to its page. */
 export function EventPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
   const event = useQuery(TriggersService.method.getEvent, { id });
   const found = event.data?.event;

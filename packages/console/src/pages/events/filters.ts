@@ -6,7 +6,7 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { spanRequest } from "../../words/spans.ts";
 import { everythingSince, type ReplaysSearch } from "../replays/filters.ts";
 
-/** The service looks for no longer text. */
+/** Maximum length of a text that the service searches for. */
 const textMax = 200;
 
 /** The search parameters of the list of events. */
@@ -14,16 +14,16 @@ export const eventsSearch = listSearch(
   {
     toolkit: textParam,
     trigger: textParam,
-    /** Whose account the payload names. */
+    /** Entity whose account the payload names. */
     entity: textParam,
-    /** Text that the payload has, letter for letter. */
+    /** Text that the payload contains, with the same upper and lower case. */
     text: (value: string) => textParam(value.slice(0, textMax)),
     ...spanParams,
   },
   {
-    /** `off` holds the list still; else what comes in is shown. */
+    /** `off` stops new rows from appearing; otherwise the list is live. */
     live: oneOfParam(["off"]),
-    /** Id of the event beside the list. */
+    /** Id of the event shown next to the list. */
     open: textParam,
   },
   (
@@ -43,12 +43,15 @@ export const eventsSearch = listSearch(
 /** Search parameters of the list of events, as they were read. */
 export type EventsSearch = ReturnType<typeof eventsSearch.read>;
 
-/** What a replay is not narrowed by, so that it would deliver more than the list shows. Empty where it delivers just that. */
+/**
+ * Returns the set filters that a replay does not have, so that it would deliver more than the list shows. Empty if it delivers the same
+ * events.
+ */
 export function beyondReplays({ entity, text }: EventsSearch): string {
   return [entity !== undefined && "entity", text !== undefined && "text"].filter(Boolean).join(" and ");
 }
 
-/** The search parameters of the page of replays that start one of what the list shows; `now` in milliseconds. */
+/** Returns the search parameters of the page that starts a replay of the events listed; `now` in milliseconds. */
 export function replayOfThese({ toolkit, trigger, ...span }: EventsSearch, now: number): ReplaysSearch {
   const { since, until } = spanRequest(span, now);
   return {

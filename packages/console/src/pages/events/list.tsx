@@ -35,7 +35,7 @@ const events = listPage({
     live: { switch: "Live", off: "off" },
   },
   filterAction: ReplayThese,
-  // Beside an open event those that fit there: its panel has the others.
+  // While an event is open, only the columns that fit: its panel shows the rest.
   columns: ({ search: { open } }) => {
     const isBeside = open !== undefined;
     return [
@@ -80,7 +80,7 @@ const events = listPage({
   noMatch: "No event matches",
 });
 
-/** The events of the project, newest first, and one of them beside the list. */
+/** The events of the project, newest first, with the panel of the open one. */
 export default function EventsPage() {
   return <ListPage of={events} />;
 }
@@ -90,7 +90,7 @@ function useToolkitOptions() {
   return anyOf(ingest.data?.endpoints.map(({ toolkitSlug }) => toolkitSlug) ?? []);
 }
 
-/** Leads to a replay of what the filters in force leave, counted before anything is sent. */
+/** Links to a replay of the events that the current filters leave. The events are counted before any is sent. */
 function ReplayThese({ projectId, search }: { projectId: string; search: EventsSearch }) {
   const now = useNow(60_000);
   if (!eventsSearch.isFiltered(search)) return null;
@@ -118,7 +118,7 @@ function ReplayThese({ projectId, search }: { projectId: string; search: EventsS
   );
 }
 
-/** How many deliveries of an event are in which state, those that need somebody first. */
+/** Number of an event's deliveries by state, those that need action first. */
 function DeliveryStates({ of }: { of: EventDeliveries | undefined }) {
   if (of === undefined) return null;
   const words = deliveryCountWords(of);

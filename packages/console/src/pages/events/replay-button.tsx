@@ -7,8 +7,8 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 /**
- * Sends an event again to every active subscription that matches it now, or to one; what is queued appears among its deliveries, and
- * `onQueued` is told the first of it.
+ * Sends an event again to every active subscription that matches it now, or to one. The new deliveries appear in its list; `onQueued`
+ * receives the first of them.
  */
 export function ReplayButton({
   eventId,

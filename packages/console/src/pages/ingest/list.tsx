@@ -12,8 +12,9 @@ import { State } from "../../ui/values/state.tsx";
 import type { Word } from "../../words/word.ts";
 
 /**
- * A command for a shell that posts the sample of an inbound path, signed as its app would with the secret in the shell's variable: it makes
- * an event once. It needs curl, and for signatures openssl. Empty where there is no sample, or the scheme is one of a newer service.
+ * Returns a shell command that posts the sample of an inbound path. Like the app, it signs with the secret, which it takes from a shell
+ * variable. The sample becomes an event only once. It needs curl, and openssl for signatures. Empty if there is no sample, or if a newer
+ * service has an unknown scheme.
  */
 function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   const { path, scheme, secretEnv, sample } = endpoint;
@@ -28,7 +29,7 @@ function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
     hasBody ? '--data-binary "$body"' : "-X POST",
   ];
   const lines = [
-    // The variable may hold several while one is rotated: the first signs.
+    // During a rotation the variable may hold several secrets: the first one signs.
     `secret=\${${secretEnv}:?is not set in this shell}; secret="\${secret%% *}"`,
     `body=${quoted(sample.bodyJson)}`,
     ...signing.lines,
@@ -38,7 +39,7 @@ function curlOf(endpoint: IngestEndpoint, serviceUrl: string): string {
   return lines.join("\n");
 }
 
-/** How a post is signed: what is computed first, and what curl is given of it. */
+/** The signature of a post: lines that compute it, and the options for curl. */
 type Signing = { lines: readonly string[]; options: readonly string[] };
 
 const hex = `openssl dgst -sha256 -hmac "$secret" -hex | sed 's/^.* //'`;
@@ -57,7 +58,7 @@ const signings: Record<string, (endpoint: IngestEndpoint) => Signing> = {
   token_query: ({ parameter }) => ({ lines: [], options: [`--url-query ${quoted(`${parameter}=`)}"$secret"`] }),
 };
 
-/** A text as one word of a shell, whatever it holds. */
+/** Quotes any text as one word of a shell command. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -70,7 +71,7 @@ const unset: Word = {
   says: "Every post is refused until its secret is set.",
 };
 
-/** Where apps post to, and what is missing for it. */
+/** The inbound paths that apps post to, and the missing setup steps of each. */
 export default function IngestPage() {
   const list = useQuery(TriggersService.method.listIngestEndpoints, {});
   return (

@@ -1,17 +1,17 @@
-/** When something ran, in milliseconds; `to` undefined while it does. */
+/** When something ran, in milliseconds; `to` is undefined while it still runs. */
 export type BarSpan = { id: string; from: number; to: number | undefined };
 
-/** Where a bar stands on its track, in percent of it. */
+/** Position of a bar on its track, in percent of the track. */
 export type Bar = { left: number; width: number };
 
-/** What is idle for longer than this part of all that is busy is folded to it. */
+/** An idle gap longer than this part of the total busy time is shortened to it. */
 const foldTo = 0.06;
-/** A bar that is shorter could not be seen. */
+/** Minimum width of a bar in percent, so that it stays visible. */
 const widthMin = 1;
 
 /**
- * Places bars on one track from the first to the last. A time in which nothing ran, such as the wait for a person, is folded, so that it does not
- * squeeze what ran. `now` ends what still runs.
+ * Places bars on one track from the first to the last. Long gaps without work, such as the wait for a person, are shortened, so that the
+ * rest keeps its room. `now` ends bars that still run.
  */
 export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<string, Bar> {
   const ended = spans.map(({ id, from, to }) => ({ id, from, to: Math.max(from, to ?? now) }));
@@ -28,7 +28,7 @@ export function placeBars(spans: readonly BarSpan[], now: number): ReadonlyMap<s
   );
 }
 
-/** The times in which anything ran, one behind the other. */
+/** The times in which anything ran, in order, without overlaps. */
 function mergedOf(spans: readonly { from: number; to: number }[]): { from: number; to: number }[] {
   const merged: { from: number; to: number }[] = [];
   for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
@@ -39,7 +39,7 @@ function mergedOf(spans: readonly { from: number; to: number }[]): { from: numbe
   return merged;
 }
 
-/** Gives a time's place on the folded track, in milliseconds from its beginning. */
+/** Returns a function from a time to its position on the shortened track, in milliseconds from the track's start. */
 function foldedTime(busy: readonly { from: number; to: number }[], gapMax: number): (at: number) => number {
   return (at) => {
     let place = 0;

@@ -22,7 +22,7 @@ const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
 
 type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
 
-/** What may be done with a job as it stands. */
+/** The buttons for a job, by its current state. */
 function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   const [open, setOpen] = useState<Open>();
   const navigate = useNavigate();
@@ -85,7 +85,7 @@ function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   );
 }
 
-/** Says what cancelling does, and does it. */
+/** Shows what cancelling would do, and cancels the job. */
 function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const refresh = useRefreshJob(job.id);
   return (
@@ -112,7 +112,7 @@ function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-/** Makes a tool of the program of a job that succeeded. */
+/** Makes a tool from the program of a job that succeeded. */
 function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <WriteDialog
@@ -144,7 +144,7 @@ function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** One job: what it waits for, its steps, its log as it is written, and its account. */
+/** One job: what it waits for, its steps, its live log, and its receipt. */
 export default function JobPage() {
   const { projectId, jobId } = route.useParams();
   const found = useJob(jobId);

@@ -2,10 +2,10 @@ import type { Estimate, Job, JobLimits, Receipt } from "@svc/gen/jobs";
 import { durationWords } from "../../words/time.ts";
 import { declaredLimit } from "./program.ts";
 
-/** One line of the figures of a job: what was estimated, what the simulation and the run came to, and the limit. */
+/** One line of a job's figures: the estimated, simulated and actual values, and the limit. */
 export type Figure = { name: string; estimated: string; simulated: string; actual: string; limit: string };
 
-/** What the service allows unless a program says otherwise, by the names of the program's limits. */
+/** Default limits of the service, by the names of the program's limits. */
 const unlessGiven: Record<string, string> = {
   toolCalls: "10,000",
   writes: "1,000",
@@ -15,8 +15,8 @@ const unlessGiven: Record<string, string> = {
 };
 
 /**
- * The figures of a job: estimate beside actual, against the limits. Before its receipt the actual ones are what its steps tell so far, as
- * far as they do.
+ * Returns the figures of a job: estimated and actual values, and limits. Before the job has a receipt, the actual values are those that its
+ * steps report so far.
  */
 export function figuresOf(job: Job, simulation: Job | undefined): Figure[] {
   const { estimate } = job;
@@ -84,7 +84,7 @@ function limitWords(max: JobLimits, name: string): string {
 
 function timeOf(receipt: Receipt | undefined): string {
   const used = receipt?.limits?.used;
-  // It is told in whole seconds.
+  // The service reports whole seconds.
   if (used?.deadlineSeconds === 0) return "0 s";
   return used === undefined ? "" : durationWords(used.deadlineSeconds * 1_000);
 }

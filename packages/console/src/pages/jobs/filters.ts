@@ -6,7 +6,7 @@ import { jobStatuses, jobStatusOf, jobStatusWord } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The lists of jobs that are looked at most, each several statuses. */
+/** The most used filters of the list of jobs, each for several statuses. */
 export const presets = ["waiting", "running", "failed"] as const;
 
 /** One of the presets. */
@@ -25,7 +25,7 @@ export const jobsSearch = listSearch(
     status: oneOfParam(jobStatuses.map((status) => jobStatusWord(status).word)),
     mode: oneOfParam(["live", "simulate", "rehearse"]),
     ...spanParams,
-    /** Text that the title has. */
+    /** Text that the title contains. */
     title: textParam,
     /** Slug of the skill whose jobs are listed. */
     skill: textParam,
@@ -45,7 +45,7 @@ export const jobsSearch = listSearch(
   },
 );
 
-/** Whether a job of the answer belongs to the list: a parked one may wait for a time, and for no person. */
+/** True if a job of the answer belongs to the list: a parked job may wait for a time instead of a person. */
 export function isListed({ preset }: { preset?: Preset | undefined }, job: Pick<Job, "park">): boolean {
   return preset !== "waiting" || job.park === undefined || parkWords(job.park.reason).forPerson;
 }

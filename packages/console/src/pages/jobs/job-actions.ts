@@ -3,7 +3,7 @@ import { JobStatus } from "@svc/gen/jobs";
 import { hasEnded } from "../../words/jobs.ts";
 import { programPart, undoneOn } from "./program.ts";
 
-/** What cancelling a job would do, in sentences, to be read before it is done. */
+/** Returns the effects of cancelling a job, as sentences to read before confirming. */
 export function cancelWords({ status, programJson, saga }: Pick<Job, "status" | "programJson" | "saga">): string[] {
   const first = "Calls in flight are waited for, and no other is begun. A question that is pending is withdrawn.";
   if (status === JobStatus.COMPENSATING)
@@ -19,7 +19,7 @@ export function cancelWords({ status, programJson, saga }: Pick<Job, "status" | 
   ];
 }
 
-/** What may be done with a job as it stands; the service has the last word. */
+/** Returns the actions allowed on a job in its current state; the service decides in the end. */
 export function actsOf({ status, pausedAt, mode, programJson, parentJobId }: Job) {
   const ended = hasEnded(status);
   const isLive = mode === "live";

@@ -34,7 +34,7 @@ const Log = lazy(() => import("./log.tsx"));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** What the page of a job shows of it. */
+/** The content of a job's page. */
 export function JobBody({ job, simulation, projectId }: { job: Job; simulation: Job | undefined; projectId: string }) {
   const { step, order, tab } = route.useSearch();
   const navigate = route.useNavigate();
@@ -121,7 +121,7 @@ function ProgramPanel({ job, overridesJson }: { job: Job; overridesJson: string 
   );
 }
 
-/** How the calls of a job may be undone, or were: from the last one down. */
+/** The undo calls of a job, planned or done, starting with the last call. */
 function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
   const list = useRows(JobsService.method.listUndoEntries, { jobId, pageSize: 100 }, ({ entries }) => entries);
   return (
@@ -145,7 +145,7 @@ function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
   );
 }
 
-/** The attempts before this one, each with its receipt, which is final. */
+/** The earlier attempts of a job, each with its receipt, which is final. */
 function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
   return (
     <Section title="Attempts before">
@@ -172,7 +172,7 @@ function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
   );
 }
 
-/** The log of a job, live. `attempt` begins it anew: one that had ended goes on with the next attempt. */
+/** The live log of a job. A new `attempt` opens it again: a log that has ended continues with the next attempt. */
 function useJobLog(jobId: string, attempt: number): JobLogState {
   const transport = useTransport();
   const refresh = useRefreshJob(jobId);
@@ -191,7 +191,7 @@ function useJobLog(jobId: string, attempt: number): JobLogState {
   return useSyncExternalStore(log.subscribe, log.read);
 }
 
-/** The jobs that a job runs as skills. */
+/** The jobs that run as skills of a job. */
 function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
   const list = useRows(
     JobsService.method.listJobs,

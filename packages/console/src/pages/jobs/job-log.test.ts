@@ -9,7 +9,7 @@ const tab = Object.assign(new EventTarget(), { hidden: false });
 Object.assign(globalThis, { document: tab });
 afterEach(() => Object.assign(tab, { hidden: false }));
 
-/** A service whose streams break after two entries each, as one that is started anew again and again. */
+/** A service whose streams break after two entries each, as if it restarted again and again. */
 function breakingService(asked: number[]) {
   return createRouterTransport(({ service }) =>
     service(JobsService, {

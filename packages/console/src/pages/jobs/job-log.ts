@@ -2,15 +2,14 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { type JobEvent, JobsService } from "@svc/gen/jobs";
 import { inStreamPlace, pauseStream } from "../../calls/live-state.ts";
 
-/** Where no place is free for a stream, one is opened for a moment: until nothing has come for so long. */
+/** If no slot for a stream is free, one is opened briefly: until no message has arrived for this time, in milliseconds. */
 const silentMs = 500;
 
-/** How a stream was read: to its end or, in `brief`, for as long as it had something to tell. */
+/** How a stream was read: to its end or, if `brief`, until it had no more messages for a moment. */
 type StreamRead = { hasEnded: boolean; brief: boolean };
 
 /**
- * Reads a stream in one of the browser's places for streams, for as long as it lasts; where all are taken, briefly. Throws what it ends
- * with.
+ * Reads a stream in one of the browser's slots for streams, until it ends; if all slots are taken, only briefly. Throws the stream's error.
  */
 async function readInPlace<Message>(
   open: (signal: AbortSignal) => AsyncIterable<Message>,
@@ -48,30 +47,30 @@ async function readBriefly<Message>(
   }
 }
 
-/** The log as it is known: without a gap from its first entry on. */
+/** The log loaded so far, without gaps from its first entry on. */
 export type JobLogState = {
   readonly entries: readonly JobEvent[];
-  /** `opening` before the first entry, `ended` once the job has and its last entry is here. */
+  /** `opening` before the first entry, `ended` once the job has ended and its last entry is loaded. */
   readonly state: "opening" | "live" | "reconnecting" | "ended";
-  /** What it failed with, where it did again and again; it is tried on all the same. */
+  /** The error, if reading failed repeatedly; it is retried all the same. */
   readonly error: unknown;
 };
 
-/** The log of one job, read for as long as somebody looks. */
+/** The log of one job, read while it has subscribers. */
 export type JobLog = { subscribe: (listener: () => void) => () => void; read: () => JobLogState };
 
 const waitsMs = [300, 1_000, 2_000, 5_000];
-/** A stream that fails is tried so often before it is said that the log cannot be read. */
+/** Number of failures of a stream after which the page reports that the log cannot be read. */
 const failuresMax = 2;
-/** Entries that come together are shown together. */
+/** Entries that arrive within this time are drawn together, in milliseconds. */
 const gatherMs = 60;
-/** Where no place is free for a stream, the log is looked at this often. */
+/** Interval between brief reads if no slot for a stream is free, in milliseconds. */
 const lookAgainMs = 2_000;
 
 /**
- * Follows the log of a job. A stream that breaks, as when the service starts anew, is opened again behind the last entry that came, so that
- * nothing is missed and nothing is there twice. While the tab is hidden there is none, and none is left open where the browser's few places for
- * streams are taken. `onEntries` is told of what came; `isOver` says whether the job has ended, when a stream has.
+ * Follows the log of a job. If a stream breaks, for example because the service restarts, it is reopened after the last entry received, so
+ * that none is lost or repeated. No stream is open while the tab is hidden, nor kept open if the browser's few slots for streams are taken.
+ * `onEntries` receives the new entries; `isOver` returns whether the job has ended, after a stream ended.
  */
 export function createJobLog(
   transport: Transport,
@@ -116,7 +115,7 @@ export function createJobLog(
         }
         isBrief = read.brief;
       } catch (cause) {
-        // Why it broke does not matter at first: it is tried again, and the band above the page says whether the service can be reached.
+        // A first failure is not shown: the stream is retried, and the band at the top says if the service is unreachable.
         const error = failures < failuresMax ? undefined : cause;
         if (!signal.aborted) change(lastSeq() === 0 ? "opening" : "reconnecting", error);
       }
@@ -125,7 +124,7 @@ export function createJobLog(
     }
   };
   const follow = async (signal: AbortSignal) => {
-    // The project's stream stands aside: a tab has one at most.
+    // The project's stream closes meanwhile: a tab has at most one stream.
     const resume = pauseStream();
     await readOn(signal).finally(resume);
   };

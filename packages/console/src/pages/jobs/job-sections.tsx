@@ -12,7 +12,7 @@ import { Time } from "../../ui/values/time.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { JobLink, ScheduleLink } from "./job-link.tsx";
 
-/** What is known of a job besides how far it is. */
+/** The facts of a job, without its progress. */
 export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
   const { id, mode, createdAt, finishedAt, submittedByKeyId, skillSlug, parentJobId, attempt, programHash } = job;
   return (
@@ -52,7 +52,7 @@ export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
 
 const stepsLookMs = 2_000;
 
-/** What the writes of a simulated job would have sent: how many of each step, and the first ten of each call. */
+/** The requests that a simulated job's writes would have sent: their number per step, and the first ten of each call. */
 export function Simulation({ jobId }: { jobId: string }) {
   const list = useQuery(JobsService.method.listSteps, { jobId }, { refetchInterval: stepsLookMs });
   const steps = list.data?.steps.filter(({ simulatedWrites }) => simulatedWrites > 0) ?? [];

@@ -1,13 +1,13 @@
 import type { Job, JobStep, RowCounts, StepReceipt } from "@svc/gen/jobs";
 
-/** The title of a job; one without is named as what it is. */
+/** Returns the title of a job; a job without one gets its kind as title. */
 export function jobTitle({ title, skillSlug }: Pick<Job, "title" | "skillSlug">): string {
   return title || skillSlug || "Job without a title";
 }
 
 type Step = Pick<JobStep, "rowsDone" | "rowsRemaining" | "rowsPerSecond" | "state" | "rowsMade" | "simulatedWrites">;
 
-/** How far a step is with its rows, in one line: `3/3`, `12/40, 1 failed, 3/s`, `80 made`. Empty for a step without rows. */
+/** Returns the progress of a step's rows, in one line: `3/3`, `12/40, 1 failed, 3/s`, `80 made`. Empty for a step without rows. */
 export function rowWords(step: Step, receipt: Pick<StepReceipt, "rows"> | undefined): string {
   const parts: string[] = [];
   const taken = receipt?.rows?.in ?? step.rowsDone;
@@ -26,7 +26,7 @@ export function rowWords(step: Step, receipt: Pick<StepReceipt, "rows"> | undefi
   return parts.join(", ");
 }
 
-/** Rows that did not end well, each kind that there is: `2 failed`, `1 unknown`. */
+/** Returns the numbers of rows that did not end well, by kind: `2 failed`, `1 unknown`. */
 export function leftWords({ failed, skipped, unknown }: Pick<RowCounts, "failed" | "skipped" | "unknown">): string[] {
   const kinds = [
     [failed, "failed"],

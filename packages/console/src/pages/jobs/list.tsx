@@ -29,7 +29,7 @@ const jobs = listPage({
     </Link>
   ),
   filters: {
-    // Presets first, since they are what is looked for most.
+    // Presets come first because they are used most.
     preset: ({ search, change }) =>
       presets.map((preset) => (
         <ToggleButton
@@ -93,12 +93,12 @@ function NoJobs() {
   );
 }
 
-/** A preset as it stands on its button. */
+/** Returns the label of a preset's button. */
 function presetWords(preset: Preset): string {
   return words[preset];
 }
 
-/** What a job waits for, or what last went wrong with it. Empty for neither. */
+/** Returns what a job waits for, or its last error. Empty if neither applies. */
 function jobWhy({
   park,
   lastError,

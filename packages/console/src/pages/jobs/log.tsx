@@ -13,7 +13,7 @@ import type { Word } from "../../words/word.ts";
 import type { JobLogState } from "./job-log.ts";
 import styles from "./log.module.css";
 
-/** Of these particulars an entry's line tells, in this order; the rest is behind it. */
+/** Fields that the line of an entry shows, in this order; opening the line shows the rest. */
 const told = [
   "status",
   "reason",
@@ -31,7 +31,7 @@ const told = [
   "error",
 ];
 
-/** An entry of a log in one line: its step, and what its particulars say. */
+/** Returns an entry of a log as one line: its step, and its most important fields. */
 function entryWords({ stepId, payloadJson }: Pick<JobEvent, "stepId" | "payloadJson">): string {
   return [stepId, ...particulars(payloadJson)].filter((part) => part !== "").join(" · ");
 }
@@ -46,7 +46,7 @@ function particulars(text: string): string[] {
       return typeof value === "number" ? [`${name} ${value}`] : [];
     });
   } catch {
-    // Cut by the service: the whole text is behind the line.
+    // The service shortened it: opening the line shows the whole text.
     return [];
   }
 }
@@ -67,7 +67,7 @@ const states: Record<JobLogState["state"], Word> = {
   ended: { word: "ended", tone: "plain", icon: "check", says: "The job has ended, and this is its whole log." },
 };
 
-/** The log of a job: of all steps or of one, in either order, each entry to be opened. A chunk of its own. */
+/** The log of a job: of all steps or of one, oldest or newest first. Each entry opens. Loaded as its own chunk. */
 export default function Log({
   log,
   step,

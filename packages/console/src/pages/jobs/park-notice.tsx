@@ -13,7 +13,7 @@ import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
 import { JobLink } from "./job-link.tsx";
 
-/** What a job waits for, with its question to be answered in place; and what last went wrong with it. */
+/** The reason why a job waits, with the form that answers its question; and its last error. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {
   const { park, pausedAt, lastError, status } = job;
   return (
@@ -29,7 +29,7 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
   );
 }
 
-/** What last went wrong; where only another program can do better, the way there, since a retry would meet the same. */
+/** The last error. If only another program can succeed, it links to the editor, because a retry would fail the same way. */
 function Failure({ job: { id, lastError, status }, projectId }: { job: Job; projectId: string }) {
   const isOfLimits = lastError.startsWith("LIMIT_REACHED") && hasEnded(status);
   if (!isOfLimits) return <Notice tone="bad" title={lastError} />;

@@ -1,24 +1,24 @@
-/** A step of a program as it is read: what it is, and the blocks of steps that it holds. */
+/** A step of a program as read from its text: its kind, and the blocks of steps inside it. */
 export type ListedStep = {
   id: string;
   kind: string;
-  /** What it works with: a tool, a set, an expression. */
+  /** The step's subject: a tool, a set, an expression. */
   says: string;
-  /** Slug of the tool that it calls; empty for none. */
+  /** Slug of the tool that it calls; empty if there is none. */
   tool: string;
   entity: string;
-  /** Arguments as they stand in the program, as JSON text; empty for none. */
+  /** Arguments as written in the program, as JSON text; empty if there are none. */
   args: string;
-  /** Expression on which the step or the call depends; empty for always. */
+  /** Condition of the step or the call, as an expression; empty means always. */
   when: string;
-  /** Slug of what undoes it; empty for nothing. */
+  /** Slug of the tool that undoes it; empty if there is none. */
   undo: string;
   /** The calls that a `map` makes for each row. */
   calls: readonly ListedStep[];
   blocks: readonly ProgramBlock[];
 };
 
-/** Steps that stand within a step: a branch, a round, what handles an error. */
+/** Steps inside a step: a branch, a round, an error handler. */
 export type ProgramBlock = {
   name: string;
   kind: "then" | "else" | "branch" | "round" | "onError";
@@ -27,7 +27,7 @@ export type ProgramBlock = {
 
 type Json = Record<string, unknown>;
 
-/** Fields that tell what a step is; the first that a step has is its kind. */
+/** Fields that determine the kind of a step; the first one that a step has is its kind. */
 const kinds = [
   ...[
     "call",
@@ -49,18 +49,18 @@ const kinds = [
   ...["join", "group", "compute", "flatten", "take"],
 ];
 
-/** The steps of a program, in their order. Empty for a text that is none: what is shown of it is its text. */
+/** Returns the steps of a program, in order. Empty if the text is not a program: the page then shows the text. */
 export function readProgram(text: string): readonly ListedStep[] {
   const program = parse(text);
   return isObject(program) ? readSteps(program["steps"]) : [];
 }
 
-/** Every step of a program, those in blocks behind the one that holds them; the calls of maps are not among them. */
+/** Every step of a program; the steps of a block follow the step that holds it. The calls of maps are not included. */
 export function allSteps(steps: readonly ListedStep[]): readonly ListedStep[] {
   return steps.flatMap((step) => [step, ...step.blocks.flatMap((block) => allSteps(block.steps))]);
 }
 
-/** The ends on which the program undoes what was done (`saga.on`). */
+/** The outcomes after which the program undoes its calls (`saga.on`). */
 export function undoneOn(text: string): readonly string[] {
   const program = parse(text);
   const saga = isObject(program) ? program["saga"] : undefined;
@@ -68,14 +68,14 @@ export function undoneOn(text: string): readonly string[] {
   return Array.isArray(on) ? on.filter((end) => typeof end === "string") : [];
 }
 
-/** A member of the program that is an object (`params`, `input`, `inputSchema`), as JSON text; empty where there is none. */
+/** A member of the program that is an object (`params`, `input`, `inputSchema`), as JSON text; empty if it is missing. */
 export function programPart(text: string, name: string): string {
   const program = parse(text);
   const part = isObject(program) ? program[name] : undefined;
   return part === undefined ? "" : JSON.stringify(part, undefined, 2);
 }
 
-/** A limit that the program declares; undefined where it leaves it to the service. */
+/** A limit that the program declares; undefined if the service's default applies. */
 export function declaredLimit(text: string, name: string): number | string | undefined {
   const program = parse(text);
   const limits = isObject(program) ? program["limits"] : undefined;
@@ -139,7 +139,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A program that is being written, or that a newer service cut: there is nothing to read.
+    // The text is being edited, or a newer service shortened it: it cannot be read.
     return undefined;
   }
 }

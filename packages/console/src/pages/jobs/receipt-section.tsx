@@ -10,7 +10,7 @@ import { decisionWords } from "../../words/asks.ts";
 import { outcomeWord } from "../../words/jobs.ts";
 import { leftWords } from "./job-words.ts";
 
-/** The account of a job that has ended: what came of it first, then what it did, with the hash by which a copy of it is checked. */
+/** The receipt of an ended job: its result first, then its actions, with the hash that verifies a copy of it. */
 export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt: Receipt; projectId: string }) {
   const calls = (words: string) => (
     <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: job.id }}>
@@ -31,7 +31,7 @@ export function ReceiptSection({ job, receipt, projectId }: { job: Job; receipt:
   );
 }
 
-/** What a receipt says, without the result; `calls` makes of how many calls there were what leads to them. */
+/** The contents of a receipt, without the result; `calls` turns the number of calls into a link to them. */
 export function ReceiptFacts({
   receipt,
   calls: lead = (words) => words,

@@ -11,7 +11,7 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { Table } from "../../ui/rows/table.tsx";
 import { programPart } from "./program.ts";
 
-/** Submits the program of a job again, as a new one, and tells what of its tools is another today. */
+/** Submits the program of a job again, as a new job. Shows which of its tools have changed since. */
 export default function RerunDialog({ job, projectId, onClose }: { job: Job; projectId: string; onClose: () => void }) {
   const [inputJson, setInputJson] = useState("");
   const [paramsJson, setParamsJson] = useState("");

@@ -14,16 +14,16 @@ import styles from "./steps.module.css";
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
-/** How a step stands: its progress, its receipt once it began, its bar once it ran. */
+/** The state of a step: its progress, its receipt once it started, its bar once it ran. */
 type StepNow = {
   step: JobStep;
   receipt: StepReceipt | undefined;
   bar: Bar | undefined;
-  /** When the job ended, in milliseconds. */
+  /** End of the job, in milliseconds. */
   endedAt: number | undefined;
 };
 
-/** One step: its state, what it does, its rows, and when it ran. A press shows its log alone. */
+/** One step: its state, its action, its rows, and when it ran. A press filters the log to it. */
 function StepLine({
   step,
   now,
@@ -88,7 +88,7 @@ function StepLine({
   );
 }
 
-/** Leads to the calls of the job with this outcome, each with the message of the app. Nothing for a code that no call has. */
+/** Links to the calls of the job with this outcome, which have the app's messages. Draws nothing for a code that calls do not have. */
 function FailedCalls({ code }: { code: string }) {
   const { projectId, jobId } = route.useParams();
   const outcome = callOutcomes.find((known) => known === code);
@@ -100,7 +100,7 @@ function FailedCalls({ code }: { code: string }) {
   );
 }
 
-/** How long a step ran, or runs. */
+/** The run time of a step so far, or in total. */
 function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   const at = useNow();
   if (step.startedAt === undefined) return null;
@@ -108,10 +108,10 @@ function Ran({ now: { step, endedAt } }: { now: StepNow }) {
   return <>{durationWords(Math.max(0, to - timestampMs(step.startedAt)))}</>;
 }
 
-/** Steps in which nothing runs: their time is folded. */
+/** Kinds of step in which nothing runs: their time is shortened. */
 const idle = ["wait", "judge", "fail"];
 
-/** The steps of a job as its program has them: one below the other, what stands within a step behind a rail. */
+/** The steps of a job in the program's order. Steps inside a step are indented behind a line. */
 export function Steps({
   program,
   steps,
@@ -123,7 +123,7 @@ export function Steps({
   program: readonly ListedStep[];
   steps: readonly JobStep[];
   receipts: readonly StepReceipt[];
-  /** When the job ended, in milliseconds: what still ran then ended with it. */
+  /** End of the job, in milliseconds; it ends the bars of steps that still ran then. */
   endedAt: number | undefined;
   /** Id of the step whose log is shown. */
   selected: string | undefined;
@@ -185,7 +185,7 @@ function StepList({
   );
 }
 
-/** The name of a block, with what became of it: which branch was taken, how many rounds there were. */
+/** Returns the name of a block with its result: the branch taken, or the number of rounds. */
 function blockWords(name: string, kind: string, step: JobStep | undefined): string {
   if ((kind === "then" || kind === "else") && step !== undefined && step.branch !== "") {
     return step.branch === name ? `${name}, taken` : `${name}, not taken`;

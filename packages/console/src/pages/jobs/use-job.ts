@@ -4,10 +4,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { hasEnded } from "../../words/jobs.ts";
 
-/** A job that has not ended is looked at this often even if its log says nothing, as while it waits for its lease. */
+/** Interval of reads of an unfinished job in milliseconds, for changes without a log entry, such as the wait for its lease. */
 const lookMs = 5_000;
 
-/** A job as it is now, with its simulation. */
+/** A job, kept current, with its simulation. */
 export function useJob(id: string) {
   return useQuery(
     JobsService.method.getJob,
@@ -18,7 +18,7 @@ export function useJob(id: string) {
   );
 }
 
-/** Reads what is shown of a job again: after an act, and whenever its log tells of something. */
+/** Returns a function that re-reads a job, used after an action and after each log entry. */
 export function useRefreshJob(id: string): () => void {
   const queries = useQueryClient();
   const transport = useTransport();

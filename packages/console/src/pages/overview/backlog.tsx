@@ -8,7 +8,7 @@ import { ListLink } from "./list-link.tsx";
 import { ageWords } from "./needs.ts";
 import styles from "./overview.module.css";
 
-/** What waits now: deliveries by age and by subscription, and the jobs that have not ended. */
+/** The current backlog: deliveries by age and by subscription, and the unfinished jobs. */
 export function Backlog({ projectId, backlog }: { projectId: string; backlog: GetBacklogResponse }) {
   return (
     <div className={styles["charts"]}>

@@ -19,10 +19,10 @@ const shown: readonly Series[] = [
 
 const durations: readonly Series[] = [Series.DELIVERY_LATENCY, Series.CALL_LATENCY];
 
-/** So many lines a chart has at most: the largest, and one for the others together. */
+/** Maximum number of lines of a chart: the largest ones, and one for the sum of the others. */
 const linesMax = 5;
 
-/** The charts of an answer. A chart in which nothing happened has no lines. */
+/** Returns the charts of an answer. A chart without any counts has no lines. */
 export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
   const frame = {
     startMs: answer.since === undefined ? 0 : timestampMs(answer.since),
@@ -55,7 +55,7 @@ function counts(lines: readonly SeriesLine[]): ChartLine[] {
   return others.length === 0 ? sorted : [...sorted, together(others)];
 }
 
-/** Id of the line that several stand in. */
+/** Id of the line that sums up several others. */
 const othersId = "others";
 
 function together(lines: readonly ChartLine[]): ChartLine {
@@ -83,7 +83,7 @@ function percentiles(line: LatencyLine | undefined): ChartLine[] {
   }));
 }
 
-/** The list that a chart was counted from: its route, and the parameter that has a line's outcome. */
+/** The list that a chart counts: its route, and the search parameter that holds a line's outcome. */
 const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Record<string, string> }>> = {
   [Series.EVENTS]: { to: "/p/$projectId/events", outcome: "toolkit" },
   [Series.DELIVERIES]: { to: "/p/$projectId/deliveries", outcome: "state" },
@@ -93,14 +93,14 @@ const lists: Partial<Record<Series, { to: string; outcome?: string; search?: Rec
   [Series.JOBS]: { to: "/p/$projectId/jobs", outcome: "status" },
 };
 
-/** Where a point of a chart, or one line of it, leads: the list, filtered to what was counted. */
+/** Returns the list that a point of a chart, or one of its lines, links to, filtered to what was counted. */
 export function listOf(
   series: Series,
   { line, sinceMs, untilMs }: { line?: string; sinceMs: number; untilMs: number },
 ): { to: string; search: Record<string, string> } | undefined {
   const list = lists[series];
   if (list === undefined) return undefined;
-  // An attempt that is made again belongs to a delivery that waits or ended; the list has no state for it.
+  // A retried attempt belongs to a delivery that waits or has ended; the list has no state for it.
   const named = line !== undefined && line !== "" && line !== othersId && line !== "retried" && !/^p\d\d$/.test(line);
   return {
     to: list.to,

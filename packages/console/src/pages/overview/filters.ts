@@ -3,12 +3,12 @@ import { oneOfParam, type SearchOf, searchReader, timeParam } from "../../shell/
 import { rangeNames, ranges } from "../../words/spans.ts";
 
 const params = {
-  /** How far back charts go; 24 hours where it is not there. */
+  /** Time range of the charts; 24 hours by default. */
   range: oneOfParam(rangeNames),
-  /** A part of it that was zoomed to, both or none. */
+  /** The part of the range that the user zoomed to; both ends are set, or neither. */
   since: timeParam,
   until: timeParam,
-  /** Shows the numbers of charts as tables. */
+  /** Shows the charts' numbers as tables. */
   table: oneOfParam(["on"]),
 };
 
@@ -18,10 +18,10 @@ export type OverviewSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the overview. */
 export const readOverviewSearch: (raw: Record<string, unknown>) => OverviewSearch = searchReader(params);
 
-/** Ranges end at a whole minute, so that the same charts are the same request for that long. */
+/** Ranges end at a whole minute, so that the request for the same charts stays the same for a minute. */
 const minuteMs = 60_000;
 
-/** From when to when the charts of an address go, in milliseconds; `now` too. */
+/** Returns the start and end of the charts of an address, in milliseconds; so is `now`. */
 export function shownRange(
   { range = "24h", since, until }: OverviewSearch,
   now: number,
@@ -32,7 +32,7 @@ export function shownRange(
   return { sinceMs: end - ranges[range], untilMs: end };
 }
 
-/** A range that somebody drew, as it stands in the address: whole minutes, at least five, and not beyond now. */
+/** Returns a range that the user drew as search parameters: whole minutes, at least five, and not in the future. */
 export function zoomed(sinceMs: number, untilMs: number, now: number): { since: string; until: string } {
   const until = Math.ceil(Math.min(untilMs, now) / minuteMs) * minuteMs;
   const since = Math.min(Math.floor(sinceMs / minuteMs) * minuteMs, until - 5 * minuteMs);

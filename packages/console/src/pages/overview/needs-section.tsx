@@ -14,7 +14,10 @@ import styles from "./overview.module.css";
 const minuteMs = 60_000;
 const countedPosts = 100;
 
-/** Posts in quarantine as the administrator's seat sees them: up to 100 are counted. Undefined without that seat; `isLoading` before the first answer. */
+/**
+ * The quarantined posts that the administrator's seat sees: up to 100 are counted. Undefined without that seat; `isLoading` before the
+ * first answer.
+ */
 export function useQuarantined(): { quarantined: { count: number; more: boolean } | undefined; isLoading: boolean } {
   const isAdmin = useSession()?.seats.some(({ role }) => role === "admin") ?? false;
   const posts = useQuery(
@@ -26,7 +29,7 @@ export function useQuarantined(): { quarantined: { count: number; more: boolean 
   return { quarantined, isLoading: posts.isLoading };
 }
 
-/** What needs a person, each leading to where it is done. */
+/** The list of open actions for people, with links to the pages for them. */
 export function Needs({
   projectId,
   backlog,

@@ -4,19 +4,19 @@ import type { IconName } from "../../ui/icon.tsx";
 import { durationWords } from "../../words/time.ts";
 import type { Tone } from "../../words/word.ts";
 
-/** Something that goes on only when a person does something. */
+/** Something that only continues after a person acts. */
 export type Need = {
   id: string;
   tone: Tone;
   icon: IconName;
   title: string;
-  /** What to do about it. */
+  /** The action to take. */
   says: string;
   to: string;
   search: Record<string, string>;
 };
 
-/** Counts go up to here, which stands for any more. */
+/** Maximum count; it is shown as "or more". */
 const countedMax = 10_000;
 
 const minuteMs = 60_000;
@@ -25,7 +25,10 @@ function some(count: number, one: string, more: string): string {
   return count === 1 ? `1 ${one}` : `${count >= countedMax ? "10,000 and more" : count.toLocaleString("en")} ${more}`;
 }
 
-/** What needs a person, the most urgent first. `quarantined` is what the administrator's seat sees, undefined without one. */
+/**
+ * Returns the open actions for people, most urgent first. `quarantined` is the number that the administrator's seat sees, undefined without
+ * that seat.
+ */
 export function needsOf(
   backlog: GetBacklogResponse,
   quarantined: { count: number; more: boolean } | undefined,
@@ -106,7 +109,7 @@ export function needsOf(
   return all.filter(({ count }) => count > 0);
 }
 
-/** What backlog's ages are called: `under 1 min`, the last `1 h and more`. */
+/** Returns the label of a backlog age: `under 1 min`, the last `1 h and more`. */
 export function ageWords(ages: readonly { belowSeconds: number }[], place: number): string {
   const below = ages[place]?.belowSeconds ?? 0;
   if (below > 0) return `under ${durationWords(below * 1_000)}`;

@@ -27,7 +27,7 @@ import styles from "./overview.module.css";
 
 const zoomedOut = { since: undefined, until: undefined };
 
-/** How far back the charts go, the part that was zoomed to, and whether they are tables. */
+/** The filters of the overview: the charts' range, the zoom, and the switch to tables. */
 function OverviewFilters({
   search: { range = "24h", since, until, table },
   onChange,
@@ -58,11 +58,11 @@ function OverviewFilters({
 }
 
 const route = getRouteApi("/p/$projectId/overview");
-/** Nodes add what they count every ten seconds: with both, a number is fifteen seconds old at most. */
+/** Interval of reads, in milliseconds. Nodes save their counts every ten seconds, so a number is at most fifteen seconds old. */
 const lookMs = 4_000;
 const minuteMs = 60_000;
 
-/** How the project fares: what needs a person first, then what happened over time and what waits. */
+/** The state of the project: first what needs a person, then the charts and the backlog. */
 export default function OverviewPage() {
   const { projectId } = route.useParams();
   const search = route.useSearch();
@@ -76,7 +76,7 @@ export default function OverviewPage() {
   const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
   const { quarantined, isLoading: areNeedsLoading } = useQuarantined();
   const { subscriptions, error: noSubscriptions } = useSubscriptions();
-  // All first answers are drawn at once: a part that came later would push the others down.
+  // All first answers are drawn together: a part that came later would push the others down.
   const isLoading =
     areNeedsLoading ||
     [backlog, series, anyEvent].some((query) => query.isLoading) ||
@@ -114,7 +114,7 @@ export default function OverviewPage() {
   );
 }
 
-/** How a project that has none gets its first event, to paste. */
+/** Commands to paste that make the first event of a project without events. */
 function FirstEvent() {
   return (
     <Section title="Your first event" boxed>
@@ -134,7 +134,7 @@ function FirstEvent() {
   );
 }
 
-/** What happened over time, a chart each; every point leads to the list it was counted from. */
+/** The charts of the overview, one per series; every point links to the list that was counted. */
 function Charts({
   projectId,
   answer,
@@ -179,7 +179,7 @@ function Charts({
   );
 }
 
-/** What is asked of the service for the charts of an address. */
+/** Returns the request for the charts of an address. */
 function seriesRequest(search: OverviewSearch, now: number) {
   const { sinceMs, untilMs } = shownRange(search, now);
   return { since: timestampFromMs(sinceMs), until: timestampFromMs(untilMs) };

@@ -1,7 +1,7 @@
 import type { Estimate, ProgramFault } from "@svc/gen/jobs";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 
-/** Places the faults that the service found in a program at what they are about in its text, in the order of the text. */
+/** Places the faults of a program at the parts of its text that they are about, in the order of the text. */
 export function placeProgramFaults(
   text: string,
   faults: readonly Pick<ProgramFault, "reason" | "field" | "message" | "help">[],
@@ -15,7 +15,7 @@ export function placeProgramFaults(
   );
 }
 
-/** What a program can do at most, as names and values; what it does not do at all is left out. */
+/** Returns the maximum effects of a program as names and values, without those that are zero. */
 export function estimateFacts(estimate: Estimate): (readonly [name: string, value: string | undefined])[] {
   const { callsMin, callsMax, writesMax, destructiveMax, rowsMax, asksMax, toolkits, entities, notCompensable } =
     estimate;

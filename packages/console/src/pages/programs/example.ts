@@ -1,4 +1,4 @@
-/** The program that a new one begins with: it reads, and asks nobody. */
+/** The first text of a new program: it only reads and asks no question. */
 export const exampleProgram: string = `{
   "version": 1,
   "title": "Count the open deals",

@@ -23,12 +23,12 @@ import { SubmitButtons } from "./submit-buttons.tsx";
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
-/** So long after the last key the program is checked. */
+/** Time after the last key press before the program is checked, in milliseconds. */
 const restMs = 350;
 
-/** The editor of a program, what the service says of what stands in it, and the ways to run it. */
+/** The editor of a program, with the service's check of it and the buttons that run it. */
 function ProgramEditor({ initial, projectId }: { initial: string; projectId: string }) {
-  // Only what it begins with is given: a job that is read again while somebody writes changes nothing.
+  // The initial text is used once: a job that is read again does not overwrite what the user writes.
   const [begun] = useState(initial);
   const [text, setText] = useState(initial);
   const editor = useRef<JsonWriteHandle>(null);
@@ -68,7 +68,7 @@ function ProgramEditor({ initial, projectId }: { initial: string; projectId: str
   );
 }
 
-/** What the service says of a program: every fault with its line, or what it can do at most and whether it needs approval. */
+/** The service's check of a program: every fault with its line, or the maximum effects and whether it needs approval. */
 function CheckResult({
   answer,
   faults,
@@ -77,7 +77,7 @@ function CheckResult({
 }: {
   answer: CheckProgramResponse;
   faults: readonly PlacedFault[];
-  /** Whether it is about what stands in the editor now. */
+  /** True if it is about the text that is in the editor now. */
   isCurrent: boolean;
   onGoTo: (offset: number) => void;
 }) {
@@ -119,7 +119,7 @@ function CheckResult({
 
 const route = getRouteApi("/p/$projectId/programs/new");
 
-/** A new program, begun with that of a job or with an example: written, checked as it is written, simulated and submitted. */
+/** A new program, starting from a job's program or an example: edited, checked while typing, simulated and submitted. */
 export default function NewProgramPage() {
   const { projectId } = route.useParams();
   const { from } = route.useSearch();
@@ -141,7 +141,7 @@ export default function NewProgramPage() {
   );
 }
 
-/** The program of a job to begin with; it is read once, so that nothing moves while it is changed. */
+/** The program of a job to start from. It is read once, so that the text does not change while the user edits it. */
 function FromJob({ jobId, projectId }: { jobId: string; projectId: string }) {
   const found = useJob(jobId);
   const job = found.data?.job;

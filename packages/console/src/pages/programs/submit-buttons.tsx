@@ -10,7 +10,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 type Submission = { text: string; mode: "live" | "simulate"; simulateFirst: boolean };
 
-/** Runs a program, simulated or for real, and leads to its job. What is pressed twice, or sent again after a break, is one job. */
+/** Runs a program, simulated or for real, and opens its job. Pressing twice, or sending again after a lost connection, makes one job. */
 export function SubmitButtons({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const [simulateFirst, setSimulateFirst] = useState(false);
@@ -60,7 +60,7 @@ export function SubmitButtons({ text, projectId, why }: { text: string; projectI
   );
 }
 
-/** The idempotency key of a submission: made once for each, so that it stays the same however often it is sent. */
+/** Returns the idempotency key of a submission. It is made once per submission and stays the same when that is sent again. */
 function keyFor(keys: Map<string, string>, submission: Submission): string {
   const name = JSON.stringify(submission);
   const known = keys.get(name) ?? randomKey();

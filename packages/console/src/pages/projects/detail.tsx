@@ -27,12 +27,12 @@ import { PolicyForm } from "./policy-form.tsx";
 
 const route = getRouteApi("/admin/projects/$id");
 
-/** One project as the administrator has it: keys, policy, use of its quotas, and the way to hold one of its jobs. */
+/** One project as the administrator sees it: keys, policy, quota use, and the buttons that park one of its jobs. */
 export default function ProjectPage() {
   const { id } = route.useParams();
   const { tab = "keys" } = route.useSearch();
   const navigate = route.useNavigate();
-  // There is no call for one project: the list is read until it is there.
+  // The API has no call for one project: the list is read until it contains the project.
   const list = useRows(AdminService.method.listProjects, { pageSize: 200 }, ({ projects }) => projects);
   const project = list.rows.find((one) => one.id === id);
   return (
@@ -73,7 +73,7 @@ export default function ProjectPage() {
   );
 }
 
-/** Parks a job that does harm, and takes a parked one back to where it stood. The administrator sees no jobs: its id is told by the project. */
+/** Parks a harmful job, and resumes a parked one. The administrator cannot list jobs: the project's users name the id. */
 function ParkJob({ projectId }: { projectId: string }) {
   const [jobId, setJobId] = useState("");
   const park = useWrite(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });
@@ -112,7 +112,7 @@ function ParkJob({ projectId }: { projectId: string }) {
   );
 }
 
-/** What a project uses of its quotas now. It counts in the store, so it is read when asked for. */
+/** The project's current use of its quotas. Counting is expensive for the database, so it is read only on request. */
 function Usage({ projectId }: { projectId: string }) {
   const usage = useQuery(AdminService.method.getProjectUsage, { projectId });
   const answer = usage.data;

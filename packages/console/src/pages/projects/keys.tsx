@@ -52,7 +52,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
   const [agentTools, setAgentTools] = useState<string[]>([]);
   const [confirm, setConfirm] = useState({ person: "never", contact: "" });
   const refresh = useRefresh(AdminService);
-  // Not kept in the cache of calls: it goes with the dialog.
+  // The answer is not kept in the cache of calls: closing the dialog removes it.
   const create = useWrite(AdminService.method.createApiKey, { isSecret: true, onSuccess: () => void refresh() });
   if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
   const send = () => {
@@ -108,7 +108,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
   );
 }
 
-/** The keys of a project, revoked and expired ones too. A key's text is shown once, when it is made. */
+/** The keys of a project, including revoked and expired ones. The text of a key is shown once, when it is created. */
 export function Keys({ projectId }: { projectId: string }) {
   const [isCreating, setCreating] = useState(false);
   const list = useRows(AdminService.method.listApiKeys, { projectId, pageSize: 200 }, ({ apiKeys }) => apiKeys);

@@ -64,7 +64,7 @@ function CreateProject() {
   );
 }
 
-/** Creates a project and leads to its keys: without one nobody can use it. */
+/** Creates a project and opens the page of its keys, because a project without keys cannot be used. */
 function CreateProjectDialog({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const refresh = useRefresh(AdminService);
@@ -92,7 +92,7 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Where the store was restored from a backup and is held: what waits, and how it goes on. Nothing where it is not held. */
+/** Shown if the database was restored from a backup and is on hold: what waits, and how to continue. Draws nothing otherwise. */
 function HeldStore() {
   const found = useQuery(AdminService.method.getRestore, {});
   const [isAsked, setAsked] = useState(false);

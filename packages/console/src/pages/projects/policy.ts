@@ -1,23 +1,23 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolicyRequestSchema } from "@svc/gen/admin";
 
-/** When plans of a project are approved by a person whatever a program declares. */
+/** The choices for which plans need a person's approval, whatever the program declares. */
 export const planApprovals: readonly { value: string; words: string; says: string }[] = [
   { value: "never", words: "When the program says so", says: "The program's own word counts." },
   { value: "destructive", words: "When they destroy", says: "Every plan with a destructive call." },
   { value: "always", words: "Always", says: "Every plan." },
 ];
 
-/** The least approval that plans need, in words; empty is the default. */
+/** Returns the minimum approval of plans, in words; empty means the default. */
 export function planApprovalWords(value: string): string {
   const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));
   return known === undefined ? value : known.words.toLowerCase();
 }
 
-/** A quota's name in ProjectQuotas. */
+/** Name of a quota in ProjectQuotas. */
 export type PolicyQuota = Exclude<keyof ProjectQuotas, "$typeName" | "$unknown">;
 
-/** The quotas, in their order, with what each counts. */
+/** The quotas, in display order, with what each counts. */
 export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
   calls: "Calls a second, at each node",
   concurrentCalls: "Calls under way at once, at each node",
@@ -30,22 +30,22 @@ export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
   storedBytes: "Stored bytes",
 };
 
-/** The names of quotas, in their order. */
+/** The names of quotas, in display order. */
 export const quotaNames: readonly PolicyQuota[] = Object.keys(quotaWords) as PolicyQuota[];
 
-/** What is typed of a policy: lists with an entry a line, quotas as text, empty for the default. */
+/** The policy as the user types it: lists with one entry per line, quotas as text, empty for the default. */
 export type TypedPolicy = {
   planApproval: string;
   confirmPerson: string;
   confirmContact: string;
-  /** True if MCP clients may ask their own user; the form keeps it as it is. */
+  /** True if MCP clients may ask their own user; the form does not change it. */
   elicitation: boolean;
   redirectUrls: string;
   hosts: string;
   quotas: Readonly<Record<PolicyQuota, string>>;
 };
 
-/** What the form begins with. */
+/** Returns the initial values of the form. */
 export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
   const text = (name: PolicyQuota) => {
     const value = policy?.quotas?.[name] ?? 0;
@@ -62,7 +62,7 @@ export function typedPolicy(policy: ProjectPolicy | undefined): TypedPolicy {
   };
 }
 
-/** The request that sets what was typed, all of it. Throws an Error for a quota that is no whole number. */
+/** Returns the request that sets the whole typed policy. Throws an Error if a quota is not a whole number. */
 export function policyRequest(
   projectId: string,
   { planApproval, confirmPerson, confirmContact, elicitation, redirectUrls, hosts, quotas }: TypedPolicy,
@@ -72,7 +72,7 @@ export function policyRequest(
   );
   return {
     ...{ projectId, planApproval, redirectUrls: linesOf(redirectUrls) },
-    // Nobody is asked of what nobody confirms.
+    // Without calls to confirm there is no contact to ask.
     confirm:
       confirmPerson === "never"
         ? { person: confirmPerson, contact: "" }

@@ -1,8 +1,8 @@
-/** So much of a body is shown as bytes, which take a line for sixteen of them. */
+/** Maximum part of a body that is shown as bytes, sixteen per line. */
 export const hexBytesMax = 16_384;
 const lineBytes = 16;
 
-/** The text of a body; undefined where it is no UTF-8. */
+/** Returns the text of a body; undefined if it is not UTF-8. */
 export function textOf(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
@@ -11,7 +11,7 @@ export function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** Whether a text is JSON, so that it can be folded and searched. */
+/** True if a text is JSON, and so can be folded and searched. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -21,7 +21,7 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** The bytes of a body: offset, sixteen bytes, and what of them can be read. Cut at 16 KiB. */
+/** Returns the bytes of a body: per line the offset, sixteen bytes, and the readable characters. Cut at 16 KiB. */
 export function hexOf(body: Uint8Array): string {
   const shown = body.subarray(0, hexBytesMax);
   const lines = Array.from({ length: Math.ceil(shown.length / lineBytes) }, (_, index) => {

@@ -7,7 +7,7 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 export const quarantineSearch = listSearch(
   { toolkit: textParam, reason: textParam },
   {
-    /** `shown` where released posts are listed, too. */
+    /** `shown` includes released posts in the list. */
     released: oneOfParam(["shown"]),
   },
   ({ toolkit = "", reason = "", released }): MessageInitShape<typeof ListQuarantinedPostsRequestSchema> => ({

@@ -62,7 +62,7 @@ const quarantine = listPage({
   noMatch: "No post matches",
 });
 
-/** Verified posts that could not become events, newest first, and the way to try them again. */
+/** Verified posts that could not become events, newest first, and the button that releases them. */
 export default function QuarantinePage() {
   return <ListPage of={quarantine} />;
 }
@@ -78,7 +78,7 @@ function ReleaseAll({ search: { toolkit, reason } }: ListPart<QuarantinedPost, S
   );
 }
 
-/** The toolkits that the loaded posts were posted to. */
+/** The toolkits of the loaded posts. */
 function toolkitOptions({ rows, search: { toolkit } }: ListPart<QuarantinedPost, Search>) {
   const slugs = new Set([...(toolkit === undefined ? [] : [toolkit]), ...rows.map(({ toolkitSlug }) => toolkitSlug)]);
   return anyOf([...slugs].toSorted());

@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { outcomeWords, quarantineReasonWord } from "../../words/quarantine.ts";
 import { emptyTally, type ReleasedPosts, type ReleaseTally, releasePages } from "./release.ts";
 
-/** Tries posts again: a dry run says what would become of them, and a second press does it, page after page. */
+/** Releases posts: a dry run shows the results, and a second press releases them, page by page. */
 function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: () => void }) {
   const { step, tally, error, start, stop } = useRelease(filter);
   const isRunning = step === "trying" || step === "releasing";
@@ -52,13 +52,13 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
   );
 }
 
-/** What the press that releases is called: a number once it is known, and never one of posts that would all stay. */
+/** Returns the label of the button that releases: with the number of posts once it is known, without those that would stay. */
 function releaseWords(tally: ReleaseTally): string {
   if (tally.tried === 0) return "Release";
   return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;
 }
 
-/** Whether all of them fail again: then nothing is released, whatever is pressed. */
+/** True if every post would fail again: then nothing can be released. */
 function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
   return tried > 0 && outcomes["quarantined"] === tried;
 }
@@ -100,10 +100,10 @@ function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles
   );
 }
 
-/** Where a release stands: asked for, dry runs, the run itself, and its ends. */
+/** The steps of a release: requested, dry run, run, and its ends. */
 type ReleaseStep = "asked" | "trying" | "tried" | "releasing" | "released" | "stopped";
 
-/** A release under way: how it stands, and what became of the posts so far. A dry run that is stopped or fails counts for nothing. */
+/** A release under way: its step, and the results so far. Results of a dry run that stops or fails are dropped. */
 function useRelease(filter: ReleasedPosts): {
   step: ReleaseStep;
   tally: ReleaseTally;
@@ -147,7 +147,7 @@ function endOf(isDryRun: boolean, isStopped: boolean): ReleaseStep {
   return isStopped ? "stopped" : "released";
 }
 
-/** Opens the release of posts: what would become of them first. `why` disables it and says why. */
+/** Opens the dialog that releases posts, which first shows a dry run. `why` disables the button and gives the reason. */
 export function ReleaseButton({
   words,
   filter,

@@ -6,7 +6,7 @@ import { type ReleaseTally, releasePages } from "./release.ts";
 const result = (outcome: string, reason = "") => create(QuarantineReleaseSchema, { outcome, reason });
 const pages = [[result("released"), result("quarantined", "no_trigger")], [result("released")], [result("ignored")]];
 
-/** Runs a release over the pages; `stopAfter` pages it is stopped. */
+/** Runs a release over the pages and stops it after `stopAfter` pages. */
 async function run(stopAfter: number) {
   const sent: MessageInitShape<typeof ReleaseQuarantinedPostsRequestSchema>[] = [];
   const tallies: ReleaseTally[] = [];

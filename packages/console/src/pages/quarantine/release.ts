@@ -6,13 +6,13 @@ import type {
   ReleaseQuarantinedPostsResponse,
 } from "@svc/gen/admin";
 
-/** Which posts a release takes: these, or all to a toolkit (empty: to any) that were received before a time. */
+/** The posts to release: those with these ids, or all to a toolkit (empty: any) that were received before a time. */
 export type ReleasedPosts = { ids: readonly string[] } | { toolkitSlug: string; untilMs: number };
 
-/** What became of the posts so far, or would: how many by outcome, and which reasons those have that stay. */
+/** Results of the posts so far, real or of a dry run: their number by outcome, and the reasons of those that stay. */
 export type ReleaseTally = { tried: number; outcomes: Readonly<Record<string, number>>; stays: readonly string[] };
 
-/** Before any was tried. */
+/** The state before the first post. */
 export const emptyTally: ReleaseTally = { tried: 0, outcomes: {}, stays: [] };
 
 const pageSize = 100;
@@ -26,8 +26,8 @@ function addResults(tally: ReleaseTally, results: readonly QuarantineRelease[]):
 }
 
 /**
- * Goes through the posts page after page, the oldest first, and tells `onPage` what became of all so far. Ends early once `isStopped`; what a
- * page did is done. Rejects with what a call rejects with.
+ * Releases the posts page by page, oldest first, and calls `onPage` with the results so far. Stops early once `isStopped` returns true;
+ * released pages stay released. Rejects if a call fails.
  */
 export async function releasePages(
   filter: ReleasedPosts,

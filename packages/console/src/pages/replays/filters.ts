@@ -3,15 +3,15 @@ import { readTime } from "@svc/core/time";
 import { oneOfParam, type SearchOf, searchReader, textParam, timeParam } from "../../shell/search-params.ts";
 
 const params = {
-  /** `yes` opens the dialog that starts one, with what follows. */
+  /** `yes` opens the dialog that starts a replay of the range below. */
   start: oneOfParam(["yes"]),
   subscription: textParam,
   toolkit: textParam,
   trigger: textParam,
   since: timeParam,
-  /** Up to the moment of the start where it is not there. */
+  /** End of the range; the moment of the start by default. */
   until: timeParam,
-  /** Whether what was delivered already is left out. */
+  /** True if events that were already delivered are left out. */
   only: oneOfParam(["undelivered"]),
 };
 
@@ -21,13 +21,13 @@ export type ReplaysSearch = SearchOf<typeof params>;
 /** Reads the search parameters of the list of replays. */
 export const readReplaysSearch: (raw: Record<string, unknown>) => ReplaysSearch = searchReader(params);
 
-/** Since before anything that is kept. */
+/** Earlier than anything that is kept. */
 export const everythingSince = "1970-01-01T00:00:00.000Z";
 
-/** So far back a replay goes, unless the address says otherwise. */
+/** Default length of a replay's range, in milliseconds. */
 const dayMs = 86_400_000;
 
-/** Which events are delivered again, and to whom. */
+/** The events to deliver again, and their receivers. */
 export type ReplayRange = {
   since: Timestamp;
   until?: Timestamp;
@@ -37,7 +37,7 @@ export type ReplayRange = {
   onlyUndelivered: boolean;
 };
 
-/** What is replayed for these parameters; `now` in milliseconds. */
+/** Returns the request for a replay with these parameters; `now` in milliseconds. */
 export function replayRequest(
   { subscription = "", toolkit = "", trigger = "", since, until, only }: ReplaysSearch,
   now: number,

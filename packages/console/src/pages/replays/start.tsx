@@ -21,7 +21,7 @@ import { rangeNames, ranges, rangeWords } from "../../words/spans.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { everythingSince, type ReplayRange, type ReplaysSearch, replayRequest } from "./filters.ts";
 
-/** Starts a replay: of what, to whom, and how many deliveries that makes, before the button that does it. */
+/** Starts a replay: shows its range, its receivers, and the number of deliveries before the button that starts it. */
 export function StartDialog({
   search,
   onChange,
@@ -136,7 +136,7 @@ function ReplayFilters({
   );
 }
 
-/** What else the address narrows the replay to, each to be taken away. */
+/** The other limits of the replay from the address, each with a button that removes it. */
 function Only({ search, onChange }: { search: ReplaysSearch; onChange: (change: ReplaysSearch) => void }) {
   const { toolkit, trigger } = search;
   if (toolkit === undefined && trigger === undefined) return null;

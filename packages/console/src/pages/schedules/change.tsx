@@ -16,10 +16,10 @@ import { ScheduleEditor } from "./schedule-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/$scheduleId/change");
 
-/** Makes the next version of a schedule of the one that stands. */
+/** Makes the next version of a schedule, starting from its current one. */
 export default function ChangeSchedulePage() {
   const { projectId, scheduleId } = route.useParams();
-  // Read once, so that nothing moves while it is changed; that somebody else has changed it meanwhile is told when it is sent.
+  // Read once, so that nothing moves while the user edits. If another user has changed the schedule meanwhile, sending reports it.
   const found = useQuery(
     StandingService.method.getStandingProgram,
     { id: scheduleId },
@@ -56,7 +56,7 @@ function ChangeSchedule({
 }: {
   program: StandingProgram;
   projectId: string;
-  /** Reads what stands now, which is begun with where it is another version. */
+  /** Reads the current version, and starts again from it if it is another one. */
   onReload: () => void;
 }) {
   const { id, version, definitionJson: stands } = program;
@@ -105,7 +105,7 @@ function ChangeSchedule({
   );
 }
 
-/** Whether somebody else has changed it since it was read. */
+/** True if the schedule was changed since it was read. */
 function isStale(error: unknown): boolean {
   return error !== null && failureOf(error).faults.some(({ reason }) => reason === "STANDING_VERSION_STALE");
 }

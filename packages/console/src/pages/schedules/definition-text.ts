@@ -3,7 +3,10 @@ import { prettyJson } from "../../words/pretty-json.ts";
 import type { Draft } from "./draft.ts";
 import { given, itemsOf, type Json, objectOf, readValue } from "./draft-json.ts";
 
-/** The definition that is written, its program as the text that it is. What is no number or no JSON is sent as it was typed, and refused at its field. */
+/**
+ * Returns the definition as JSON text, with the program's text unchanged. A value that is not a number or not JSON is sent as typed, and
+ * refused at its field.
+ */
 export function definitionText(draft: Draft, programText: string, kept: Json = {}): string {
   const { program: _, ...rest } = kept;
   const { policy, overlapMax, rateMax, ratePer, runs, toolCalls, writes } = draft;
@@ -46,7 +49,7 @@ function sourceOf(draft: Draft, kept: Json): Json {
   return { schedule: { ...rest, [by]: by === "every" ? draft.every : itemsOf(draft[by]) } };
 }
 
-/** The program that runs a skill, with the input that it takes, as JSON text. */
+/** Returns the program that runs a skill with this input, as JSON text. */
 export function programOfSkill(toolSlug: string, inputText: string): string {
   return prettyJson(
     JSON.stringify({

@@ -2,10 +2,10 @@ import type { WireFault } from "../../calls/fault.ts";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { type Draft, pointers } from "./draft.ts";
 
-/** A field that can say what is wrong with it. */
+/** A field that can show faults. */
 export type DraftField = keyof typeof pointers;
 
-/** What is wrong with a definition, where it is said: at a field, in the program, or beside both. */
+/** Faults of a definition by the place that shows them: a field, the program, or above both. */
 export type PlacedDraftFaults = {
   at: Partial<Record<DraftField, string>>;
   program: readonly PlacedFault[];
@@ -24,7 +24,7 @@ const always: readonly DraftField[] = [
   ...(["runs", "toolCalls", "writes", "pauseAfter"] as const),
 ];
 
-/** Says each fault that the service found in a definition at the field that it is about, as far as there is one; those of the program at their line. */
+/** Places each fault of a definition at the field that it is about, if there is one; faults of the program at their line. */
 export function placeDefinitionFaults(
   by: Draft["by"],
   programText: string,
@@ -47,7 +47,7 @@ export function placeDefinitionFaults(
   return { at, program: placeFaults(programText, ofProgram), rest };
 }
 
-/** The field that writes what a pointer names, or a part of that; else the first one that writes a part of it. */
+/** Returns the field that sets the value of a pointer, or contains it; else the first field that sets a part of it. */
 function fieldOf(fields: readonly DraftField[], pointer: string): DraftField | undefined {
   if (pointer === "") return undefined;
   return (

@@ -1,11 +1,11 @@
 import type { Draft } from "./draft.ts";
 import type { DraftField } from "./draft-faults.ts";
 
-/** What fields of a draft are drawn with. */
+/** Properties that the fields of a draft share. */
 export type DraftForm = {
   draft: Draft;
   change: (to: Partial<Draft>) => void;
-  /** Label, value, fault, and how it is changed: what every labelled input takes. */
+  /** Returns the properties of a labelled input: label, value, fault, and change handler. */
   fieldOf: (
     name: DraftField,
     label: string,

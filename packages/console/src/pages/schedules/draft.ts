@@ -2,15 +2,15 @@ import { locatePointer } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { type Json, jsonOf, linesOf, objectOf, parseExact, textOf } from "./draft-json.ts";
 
-/** What starts a schedule by itself, as it is chosen. */
+/** The event that starts a schedule automatically, as the user chooses it. */
 export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";
 
-/** What is written of a definition, as texts. What is empty is left to the service. */
+/** The values of the form for a definition, as texts. The service's defaults apply to empty ones. */
 export type Draft = {
   title: string;
   timeZone: string;
   by: StartedBy;
-  /** Expressions, one a line; `at` has instants so. */
+  /** Expressions, one per line; `at` has instants in the same way. */
   cron: string;
   at: string;
   every: string;
@@ -20,7 +20,7 @@ export type Draft = {
   call: string;
   pollEntity: string;
   pollEvery: string;
-  /** JSON text, as `first` and `input` are. */
+  /** JSON text, like `first` and `input`. */
   args: string;
   first: string;
   per: string;
@@ -36,7 +36,7 @@ export type Draft = {
   pauseAfter: string;
 };
 
-/** Where in a definition the service finds fault with what a field says. */
+/** JSON Pointers in a definition of the values that fields set. */
 export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, string>> = {
   title: "/title",
   timeZone: "/timeZone",
@@ -63,16 +63,16 @@ export const pointers: Readonly<Record<Exclude<keyof Draft, "by" | "toolkit">, s
   pauseAfter: "/pauseAfter",
 };
 
-/** What a new schedule begins with: nine o'clock on working days in this zone. */
+/** Returns the first values of a new schedule: nine o'clock on working days in this time zone. */
 export function newDraft(timeZone: string): Draft {
   return { ...draftOf({}), timeZone, cron: "0 9 * * 1-5" };
 }
 
-/** A definition that stands, as it is written again: its fields, the text of its program, and all that it has (`kept`). */
+/** Reads an existing definition for editing: its fields, the text of its program, and the whole object (`kept`). */
 export function readDefinition(definitionJson: string): { draft: Draft; programText: string; kept: Json } {
   const definition = objectOf(parseExact(definitionJson));
   const { from, to } = locatePointer(definitionJson, "/program");
-  // Taken out of the text as it is: read and written, 1.0 would be 1, which is of another type.
+  // Cut from the text unchanged: parsing and writing it would turn 1.0 into 1, which has another type.
   const programText = prettyJson(definitionJson.slice(from, to).replace(/^"program"\s*:/, ""));
   return { draft: draftOf(definition), programText, kept: definition };
 }
@@ -111,13 +111,13 @@ function draftOf(definition: Json): Draft {
   };
 }
 
-/** Whether a definition has values in what its program takes that the service did not show, `***` in their place. */
+/** True if the service hides values of the program's input in the definition, with `***` in their place. */
 export function hasHiddenInput(definitionJson: string): boolean {
   try {
     const { input, program } = objectOf(parseExact(definitionJson));
     return JSON.stringify([input, objectOf(program)["input"]]).includes('"***"');
   } catch {
-    // It is being written: that it is no JSON is told elsewhere.
+    // The text is being edited; the fault that it is not JSON is reported elsewhere.
     return false;
   }
 }

@@ -58,7 +58,7 @@ const schedules = listPage({
   noMatch: "No schedule matches",
 });
 
-/** The standing programs of the project: what starts jobs by itself. */
+/** The schedules of the project, which start jobs automatically. */
 export default function SchedulesPage() {
   return <ListPage of={schedules} />;
 }

@@ -24,7 +24,7 @@ import { ScheduleEditor } from "./schedule-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/new");
 
-/** Makes a schedule, of a program that is written here or of a skill. */
+/** Makes a schedule, from a program that the user writes here or from a skill. */
 export default function NewSchedulePage() {
   const { projectId } = route.useParams();
   const { skill } = route.useSearch();
@@ -59,7 +59,7 @@ export default function NewSchedulePage() {
   );
 }
 
-/** One that runs a skill, in the version that is the newest when it is made. */
+/** A schedule that runs a skill, in the newest version at the time of creation. */
 function OfSkill({ slug, projectId }: { slug: string; projectId: string }) {
   const found = useQuery(JobsService.method.getSkill, { slug });
   const skill = found.data?.skill;

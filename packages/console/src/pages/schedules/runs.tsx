@@ -31,7 +31,7 @@ const reasons = [
   ...["input_invalid", "filter_error", "start_failed", "key_revoked", "approval", "cancelled"],
 ];
 
-/** The runs of a schedule, newest first, by why they were not started. */
+/** The runs of a schedule, newest first, with a filter for the reason why a run was not started. */
 export function Runs({ id, projectId }: { id: string; projectId: string }) {
   const { reason } = route.useSearch();
   const navigate = route.useNavigate();

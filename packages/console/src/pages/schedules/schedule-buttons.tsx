@@ -9,7 +9,7 @@ import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 
-/** Runs a schedule now, pauses and resumes it, leads to changing it, and deletes it after a question. */
+/** The buttons of a schedule: run now, pause, resume, change, and delete after a confirmation. */
 export function ScheduleButtons({
   program,
   projectId,
@@ -72,7 +72,7 @@ export function ScheduleButtons({
   );
 }
 
-/** Asks before a schedule is deleted, since there is no way back. */
+/** Asks before a schedule is deleted, because that cannot be undone. */
 function DeleteSchedule({
   program: { id, slug },
   projectId,

@@ -25,7 +25,7 @@ import { ScheduleVerdict } from "./schedule-verdict.tsx";
 import { SourceFields } from "./source-fields.tsx";
 import type { ScheduleCheck } from "./use-schedule-check.ts";
 
-/** So long after the last key it is checked. */
+/** Time after the last key press before the definition is checked, in milliseconds. */
 const restMs = 350;
 
 const previewedRuns = 5;
@@ -34,20 +34,20 @@ type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly Wire
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
-/** What is sent, why it may not be yet, and whether people are asked about it then. */
+/** The definition to send, the reason why it cannot be sent yet, and whether it then asks people. */
 export type WrittenSchedule = { definitionJson: string; why: string | undefined; needsApproval: boolean };
 
-/** What a schedule is written with: what starts it, its program, its limits, and what the service says of all that. */
+/** The form of a schedule: what starts it, its program, its limits, and the service's check of all that. */
 export function ScheduleEditor({
   begun,
   naming,
   children,
 }: {
-  /** What it begins with; what is given later changes nothing. */
+  /** Initial values; later changes of this property have no effect. */
   begun: { draft: Draft; programText: string; kept: Json };
   /** Fields above all others. */
   naming?: ReactNode;
-  /** The ways to send what is written. */
+  /** The buttons that send the definition. */
   children: (written: WrittenSchedule) => ReactNode;
 }) {
   const [{ kept, programText }] = useState(begun);
@@ -100,7 +100,7 @@ export function ScheduleEditor({
   );
 }
 
-/** Which occurrences make a run, what each gets, and what holds runs back: all of it with what holds where nothing is said. */
+/** The occurrences that make a run, the input of each run, and the limits on runs. Empty fields show their defaults. */
 function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
   const isMade = draft.policy !== "";
   return (
@@ -154,8 +154,8 @@ function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
 }
 
 /**
- * Has the service check a definition as it is written, by its preview. A program that is no JSON cannot stand in a definition: it is checked by
- * itself, as on the page of a new program.
+ * Lets the service check a definition while it is edited, by its preview. A program that is not JSON cannot be part of a definition: it is
+ * checked separately, as on the page of a new program.
  */
 function useScheduleCheck(draft: Draft, programText: string, kept: Json): ScheduleCheck {
   const transport = useTransport();

@@ -9,7 +9,7 @@ import { estimateFacts } from "../programs/check-words.ts";
 import type { Draft } from "./draft.ts";
 import type { ScheduleCheck } from "./use-schedule-check.ts";
 
-/** What the service says of what is written: its faults, or when it runs next and what a run can do at most. */
+/** The service's check of a definition: its faults, or the next runs and the maximum effects of a run. */
 export function ScheduleVerdict({
   check: { faults, preview, isCurrent },
   draft,

@@ -12,7 +12,7 @@ import type { DraftForm } from "./draft-form.ts";
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
-/** What starts a schedule: times, each with the zone that they are of, events, or new rows of a list. */
+/** The fields for the start of a schedule: times, each with its time zone, events, or new rows of a list. */
 export function SourceFields({ form }: { form: DraftForm }) {
   const { draft, change, fieldOf } = form;
   return (
@@ -51,7 +51,7 @@ export function SourceFields({ form }: { form: DraftForm }) {
   );
 }
 
-/** The trigger whose events start it: those that a post to an inbound path makes are among them. */
+/** The trigger whose events start the schedule, including events of posts to an inbound path. */
 function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }) {
   const ingest = useQuery(TriggersService.method.listIngestEndpoints, {}, { staleTime: Number.POSITIVE_INFINITY });
   const tools = useQuery(

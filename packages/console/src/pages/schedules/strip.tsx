@@ -7,7 +7,7 @@ import styles from "./strip.module.css";
 const lookMs = 10_000;
 const shown = 20;
 
-/** The last 20 runs of a schedule, the newest at the right. */
+/** The last 20 runs of a schedule, the newest on the right. */
 export function Strip({ id }: { id: string }) {
   const list = useQuery(
     StandingService.method.listStandingRuns,
@@ -25,7 +25,7 @@ export function Strip({ id }: { id: string }) {
   );
 }
 
-/** What a strip shows, in words: how many of its runs are in which state. */
+/** Returns the text of a strip: how many of its runs are in which state. */
 function stripWords(runs: readonly StandingRun[]): string {
   const counts = new Map<string, number>();
   for (const run of runs) counts.set(runWord(run).word, (counts.get(runWord(run).word) ?? 0) + 1);

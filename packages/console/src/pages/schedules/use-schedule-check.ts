@@ -1,16 +1,16 @@
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
 import type { PlacedDraftFaults } from "./draft-faults.ts";
 
-/** What the service says of what is written. */
+/** The service's check of a definition. */
 export type ScheduleCheck = {
-  /** The definition that is written now, as it would be sent. */
+  /** The definition that was checked, as it would be sent. */
   definitionJson: string;
   /** Undefined before the first answer, and while there are faults. */
   preview: PreviewStandingProgramResponse | undefined;
   faults: PlacedDraftFaults;
-  /** Whether it is about what is written now. */
+  /** True if it is about the current text. */
   isCurrent: boolean;
-  /** What the check itself failed with; null for nothing. */
+  /** Error of the check call itself; null if there is none. */
   error: unknown;
   retry: () => void;
 };

@@ -2,7 +2,7 @@ import type { StandingVersion } from "@svc/gen/standing";
 
 type Hashes = Pick<StandingVersion, "programHash" | "definitionHash" | "note">;
 
-/** What is another in a version than in the one before it, as far as their hashes tell. */
+/** Returns the changes of a version against the one before it, as far as their hashes show. */
 export function changedWords({ programHash, definitionHash, note }: Hashes, before: Hashes | undefined): string {
   if (note !== "") return "tools have changed";
   if (before === undefined) return "the first";

@@ -34,7 +34,7 @@ const lives = [
   { value: "24", words: "in 24 hours" },
 ];
 
-/** Makes a short-lived key for an agent and shows its text, which nothing shows again. */
+/** Creates a short-lived key for an agent and shows its text once. */
 function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [isTried, setTried] = useState(false);
@@ -42,7 +42,7 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   const [scope, setScope] = useState(noScope);
   const [confirm, setConfirm] = useState({ person: "never", contact: "" });
   const refresh = useRefresh(GrantsService);
-  // Not kept in the cache of calls: it goes with the dialog.
+  // The answer is not kept in the cache of calls: closing the dialog removes it.
   const create = useWrite(GrantsService.method.createAgentKey, { isSecret: true, onSuccess: () => void refresh() });
   if (create.answer !== undefined) return <KeyMade text={create.answer.key} onClose={onClose} />;
   const send = () => {
@@ -85,7 +85,7 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The keys for agents that this session's key made. Only an approver makes such keys. */
+/** The agent keys that this seat's key made. Only an approver can make them. */
 export function AgentKeys({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [isMaking, setMaking] = useState(false);

@@ -13,7 +13,7 @@ import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { limitOf, limitWords, typedOf } from "./limit.ts";
 
-/** What the project holds its own calls to, so that an app is not overrun. */
+/** The limits of the project's own calls, which protect apps from too many calls. */
 export function CallLimits({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [put, setPut] = useState<{ limit: CallLimit | undefined }>();
@@ -91,7 +91,7 @@ function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | u
   );
 }
 
-/** Puts a call limit, as a whole. */
+/** Sets a call limit, as a whole. */
 function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; onClose: () => void }) {
   const refresh = useRefresh(ToolsService);
   const field = (text: string, hint: string) => ({ text, hint, autoComplete: "off" });

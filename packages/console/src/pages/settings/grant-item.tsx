@@ -26,7 +26,7 @@ import {
 } from "../../words/keys.ts";
 import { keptOf, narrowing, whyNotNarrowed } from "./narrow.ts";
 
-/** A grant: who has it, for what, when it was last used, and the ways to take it back, in part or whole. */
+/** A grant: its agent, its permissions, its last use, and the buttons that revoke it, in part or whole. */
 export function GrantItem({ grant, projectId }: { grant: Grant; projectId: string }) {
   const { clientOrigin, keyId, createdAt, usedAt, endedAt } = grant;
   const beside = agentToolsText(grant);
@@ -94,7 +94,7 @@ function GrantButtons({ grant, projectId }: { grant: Grant; projectId: string })
   );
 }
 
-/** Why this seat may not take a grant back: only who gave it may, and an approver. */
+/** The reason why this seat may not revoke a grant: only its giver and an approver may. */
 function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | undefined {
   const session = useSession();
   const why = useApproverWhy(projectId);
@@ -102,7 +102,7 @@ function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | und
   return "It takes the key that it was given with, or one with the role approver.";
 }
 
-/** Takes away a part of what an agent may do. It is never given more: for that the agent asks a person again. */
+/** Removes a part of an agent's permissions. It cannot add any: for that the agent asks a person again. */
 function NarrowDialog({ grant, onClose }: { grant: Grant; onClose: () => void }) {
   const [kept, setKept] = useState(() => keptOf(grant));
   const refresh = useRefresh(GrantsService);

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallLimit, CallLimitSchema } from "@svc/gen/tools";
 import { durationWords } from "../../words/time.ts";
 
-/** What is typed of a call limit. Empty numbers stand for no bound. */
+/** A call limit as the user types it. An empty number means no limit. */
 export type TypedLimit = {
   name: string;
   toolkitSlug: string;
@@ -13,7 +13,7 @@ export type TypedLimit = {
   paused: boolean;
 };
 
-/** What a form begins with: the limit as it is, or a new one. */
+/** Returns the initial values of the form: those of the limit, or of a new one. */
 export function typedOf(limit: CallLimit | undefined): TypedLimit {
   const numberText = (value: number) => (value === 0 ? "" : String(value));
   return {
@@ -27,7 +27,7 @@ export function typedOf(limit: CallLimit | undefined): TypedLimit {
   };
 }
 
-/** The limit that is put for what was typed. What is no number is sent as one that is refused, with the service's words. */
+/** Returns the limit for the typed values. A text that is not a number is sent as an invalid one, so that the service reports it. */
 export function limitOf(typed: TypedLimit): MessageInitShape<typeof CallLimitSchema> {
   const { rateMax, ratePer, concurrency, ...rest } = typed;
   const hasRate = rateMax.trim() !== "" || ratePer.trim() !== "";
@@ -44,7 +44,7 @@ function wholeOf(text: string): number {
   return Number.isSafeInteger(number) && Math.abs(number) < 2 ** 31 ? number : -1;
 }
 
-/** What a limit holds calls to, in words: `4 at once, 100 in 1 min`. */
+/** Returns a limit in words: `4 at once, 100 in 1 min`. */
 export function limitWords({ concurrency, rate, paused }: CallLimit): string {
   const parts = [
     ...(paused ? ["paused: no call goes"] : []),

@@ -1,23 +1,23 @@
 import type { Grant } from "@svc/gen/grants";
 
-/** What is kept of a grant as it is narrowed: `typed` are toolkits where the grant has no list of its own, commas between. */
+/** The permissions that a grant keeps. `typed` are the toolkits if the grant has no list of its own, separated by commas. */
 export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
   agentTools: readonly string[];
   confirm: Confirmed;
 };
 
-/** Which calls a person confirms, and the contact who is asked. */
+/** The calls that a person confirms, and the contact who is asked. */
 type Confirmed = { person: string; contact: string };
 
 type Narrowed = Pick<Grant, "accessClasses" | "toolkitSlugs" | "agentTools"> & { confirm?: Confirmed | undefined };
 
-/** What the form begins with: all that the grant has. */
+/** Returns the initial values of the form: everything that the grant has. */
 export function keptOf({ accessClasses, toolkitSlugs, agentTools, confirm }: Narrowed): KeptGrant {
   const confirmed = { person: confirm?.person || "never", contact: confirm?.contact ?? "" };
   return { accessClasses, toolkitSlugs, typed: "", agentTools, confirm: confirmed };
 }
 
-/** What is kept, as the request has it: a list that is kept whole is left out, which leaves it as it is. */
+/** Returns the fields of the request. A list that is kept whole is left out, which leaves it unchanged. */
 export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed, agentTools, confirm }: KeptGrant) {
   const part = (kept: readonly string[], all: readonly string[]) => (kept.length === all.length ? [] : [...kept]);
   const named = typed
@@ -29,13 +29,13 @@ export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed,
   return {
     accessClasses: part(accessClasses, grant.accessClasses),
     toolkitSlugs: grant.toolkitSlugs.length === 0 ? named : part(toolkitSlugs, grant.toolkitSlugs),
-    // Nothing of it has a word of its own: an empty list leaves it as it is.
+    // An empty list would leave the tools unchanged, so that "none" means no tools.
     agentTools: agentTools.length === 0 && grant.agentTools.length > 0 ? ["none"] : part(agentTools, grant.agentTools),
     ...(!isSame && { confirm: { person: confirm.person, contact: confirm.contact.trim() } }),
   };
 }
 
-/** Why what is kept cannot be sent; undefined where it can. */
+/** Returns the reason why the request cannot be sent; undefined if it can. */
 export function whyNotNarrowed(grant: Narrowed, kept: KeptGrant): string | undefined {
   const isNothing =
     kept.accessClasses.length === 0 || (grant.toolkitSlugs.length > 0 && kept.toolkitSlugs.length === 0);

@@ -38,7 +38,7 @@ const themes: readonly { value: Preferences["theme"]; words: string }[] = [
   { value: "dark", words: "Dark" },
 ];
 
-/** What this browser is set to: it is kept here, and nowhere else. */
+/** The settings of this browser, which are stored only here. */
 function BrowserSettings() {
   const { theme, zone, shortcuts } = usePreferences();
   const zones: readonly { value: Preferences["zone"]; words: string }[] = [
@@ -73,7 +73,7 @@ function BrowserSettings() {
 
 const route = getRouteApi("/p/$projectId/settings");
 
-/** Who is signed in and with what, what this browser is set to, and what the project is held to. */
+/** The signed-in key, the settings of this browser, and the limits of the project. */
 export default function SettingsPage() {
   const { projectId } = route.useParams();
   const { tab = "you" } = route.useSearch();
@@ -110,7 +110,7 @@ export default function SettingsPage() {
   );
 }
 
-/** The key that this project's pages call with, as the service knows it. */
+/** The key that this project's pages use, as the service knows it. */
 function WhoAmI() {
   const identity = useQuery(IdentityService.method.getIdentity, {});
   const me = identity.data;
@@ -133,7 +133,7 @@ function WhoAmI() {
   );
 }
 
-/** What people let agents do: those that hold first, those that have ended where they are asked for. */
+/** The permissions that people gave to agents: the active ones first, the expired ones on request. */
 function Grants({ projectId }: { projectId: string }) {
   const list = useRows(GrantsService.method.listGrants, { pageSize: 200 }, ({ grants }) => grants);
   const [held, ended] = [list.rows.filter(({ active }) => active), list.rows.filter(({ active }) => !active)];
@@ -172,7 +172,7 @@ function NoGrants() {
   );
 }
 
-/** Every browser that is signed in with the key of this project's seat, this one among them, and the way to end one. */
+/** Every browser that is signed in with the key of this project's seat, including this one, with a button that signs it out. */
 function Sessions() {
   const list = useQuery(ConsoleService.method.listSessions, {});
   return (

@@ -13,7 +13,7 @@ import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Time } from "../../ui/values/time.tsx";
 
-/** The project's secrets by name: values are never read back. */
+/** The project's secrets, by name: values are never shown. */
 export function Secrets({ projectId }: { projectId: string }) {
   const why = useApproverWhy(projectId);
   const [put, setPut] = useState<string>();
@@ -95,7 +95,7 @@ function NoSecrets() {
   );
 }
 
-/** Puts a secret: a new one where `name` is empty, else a new value of that one. */
+/** Sets a secret: a new one if `name` is empty, else a new value of that one. */
 function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const refresh = useRefresh(SecretsService);
   return (

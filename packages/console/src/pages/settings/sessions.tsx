@@ -7,7 +7,7 @@ import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 
-/** The keys that this browser is signed in with, one for each project, and the ways to add one and to give one up. */
+/** The keys that this browser is signed in with, one per project, with buttons that add and remove one. */
 export function Seats({ projectId }: { projectId: string }) {
   const seats = useSession()?.seats ?? [];
   return (

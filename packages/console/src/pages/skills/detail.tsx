@@ -28,7 +28,7 @@ import { skeletonInput } from "./skeleton-input.ts";
 
 const route = getRouteApi("/p/$projectId/skills/$slug");
 
-/** One skill: how it is called, its program, its versions. */
+/** One skill: how to call it, its program, its versions. */
 export default function SkillPage() {
   const { projectId, slug } = route.useParams();
   const { version } = route.useSearch();
@@ -104,7 +104,7 @@ export default function SkillPage() {
   );
 }
 
-/** Deletes a version of a skill, or all of it, once that was said again. */
+/** Deletes a version of a skill, or all of it, after a confirmation. */
 function DeleteSkill({ slug, version, projectId }: { slug: string; version: number; projectId: string }) {
   const [open, setOpen] = useState(false);
   const navigate = useNavigate();
@@ -147,7 +147,7 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
   );
 }
 
-/** Calls a skill with some input, and leads to the job that does it. */
+/** Calls a skill with an input, and opens the job that runs it. */
 function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewest: boolean; projectId: string }) {
   const [input, setInput] = useState(() => skeletonInput(skill.inputSchemaJson));
   const [idempotencyKey, setIdempotencyKey] = useState(randomKey);

@@ -1,4 +1,4 @@
-/** Input to begin with, by a skill's input schema: every required property with an empty value of its type. JSON text, laid out. */
+/** Returns a first input from a skill's input schema: every required property with an empty value of its type. Formatted JSON text. */
 export function skeletonInput(schemaJson: string): string {
   try {
     const { properties = {}, required = [] } = JSON.parse(schemaJson) as {
@@ -9,7 +9,7 @@ export function skeletonInput(schemaJson: string): string {
     const values = names.map((name) => [name, properties[name]?.default ?? emptyOf(properties[name]?.type)]);
     return JSON.stringify(Object.fromEntries(values), undefined, 2);
   } catch {
-    // A schema that cannot be read promises nothing of the input.
+    // The schema cannot be read, so the input has no known properties.
     return "{}";
   }
 }

@@ -11,7 +11,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 
-/** What can be done with a subscription: pause and re-enable at once, change its address and delete it after a question. */
+/** The buttons of a subscription: pause and re-enable directly, change its address and delete it after a confirmation. */
 export function SubscriptionActions({ projectId, subscription }: { projectId: string; subscription: Subscription }) {
   const { id, active, health, createdAt } = subscription;
   const [shown, setShown] = useState<"url" | "delete">();
@@ -25,7 +25,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   });
   const reenable = async () => {
     const since = health?.lastSuccessAt ?? health?.failingSince ?? createdAt;
-    // A refusal stands beside the buttons, by the mutation's own state: nothing was missed as long as it is not active again.
+    // A refusal is shown next to the buttons, by the mutation's own state. Unless it is active again, there is nothing to replay.
     const isActive = await update.sendAsync({ id, active: true }).then(
       () => true,
       () => false,
@@ -59,7 +59,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   );
 }
 
-/** Changes where a subscription's events are posted to. */
+/** Changes the address that a subscription's events are posted to. */
 function ChangeUrlDialog({
   subscription: { id, endpointUrl },
   onClose,
@@ -94,7 +94,7 @@ function ChangeUrlDialog({
   );
 }
 
-/** Asks before a subscription is deleted, since there is no way back. */
+/** Asks before a subscription is deleted, because that cannot be undone. */
 function DeleteDialog({
   projectId,
   subscription: { id, endpointUrl, health },

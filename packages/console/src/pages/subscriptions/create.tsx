@@ -18,7 +18,7 @@ import { verifySnippet } from "./verify-snippet.ts";
 
 const route = getRouteApi("/p/$projectId/subscriptions/new");
 
-/** Makes a subscription; its secret is shown here, and nowhere again. */
+/** Creates a subscription; its secret is shown here once. */
 export default function NewSubscriptionPage() {
   const { projectId } = route.useParams();
   const queries = useQueryClient();

@@ -22,7 +22,7 @@ import { TestDelivery } from "./test-delivery.tsx";
 const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 const lookMs = 3_000;
 
-/** One subscription: how its endpoint is in words, the step that mends it, and what can be done with it. */
+/** One subscription: the health of its endpoint in words, the next step if it fails, and its buttons. */
 export default function SubscriptionPage() {
   const { projectId, subscriptionId } = route.useParams();
   const { missedSince } = route.useSearch();
@@ -105,7 +105,7 @@ function pendingWords(count: number): string {
   return count === 1 ? "One delivery is" : `${count.toLocaleString("en")} deliveries are`;
 }
 
-/** What was not delivered while it was inactive comes back by a replay alone. */
+/** Events that were not delivered while the subscription was inactive are delivered only by a replay. */
 function Missed({ projectId, subscriptionId, since }: { projectId: string; subscriptionId: string; since: string }) {
   return (
     <Notice
@@ -148,7 +148,7 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
   );
 }
 
-/** Of one that an agent made: with which key, what it knows it by, and until when it wants it. */
+/** Returns the facts of a subscription that an agent made: its key, its id at the agent, and its end unless it is refreshed. */
 function agentFacts(agent: Subscription["agent"]): readonly (readonly [string, ReactNode])[] {
   if (agent === undefined) return [];
   return [

@@ -55,7 +55,7 @@ const subscriptions = listPage({
   ),
 });
 
-/** Who receives the events of the project, and how their endpoints are. */
+/** The subscriptions of the project, and the health of their endpoints. */
 export default function SubscriptionsPage() {
   return <ListPage of={subscriptions} />;
 }

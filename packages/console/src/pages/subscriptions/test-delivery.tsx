@@ -8,7 +8,7 @@ import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 
 const lookMs = 1_000;
 
-/** Sends a test event to a subscription, and shows it arrive. */
+/** Sends a test event to a subscription, and shows its delivery. */
 export function TestDelivery({
   projectId,
   subscription: { id, active, endpointUrl },

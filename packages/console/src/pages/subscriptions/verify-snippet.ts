@@ -1,4 +1,4 @@
-/** How a delivery is verified with the library of Standard Webhooks. */
+/** Code that verifies a delivery with the library of Standard Webhooks. */
 export const verifySnippet = `import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
 
 // body: the bytes of the request as they came, before anything parsed them

@@ -2,15 +2,15 @@ import type { WireFault } from "../../calls/fault.ts";
 import { type PlacedFault, placeFaults } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
 
-/** A file that was chosen or dropped. `path` is where it stood in what was chosen, such as `shop/tools/read_order.yaml`. */
+/** A file that was chosen or dropped. `path` is its path in the selection, such as `shop/tools/read_order.yaml`. */
 type ChosenFile = { path: string; text: string };
 
-/** A definition as JSON text, or why there is none in what was chosen. */
+/** A definition as JSON text, or the reason why the files have none. */
 export type UploadedDefinition = { text: string } | { problem: string };
 
 /**
- * Reads a toolkit's definition out of files: one of JSON, which is taken as it is, or a toolkit's folder, `toolkit.yaml` with
- * `tools/<tool>.yaml` beside it, as the shipped ones are. What else stands there is left out.
+ * Reads a toolkit's definition from files: a JSON file, which is taken unchanged, or a toolkit's folder with `toolkit.yaml` and
+ * `tools/<tool>.yaml`, like the shipped ones. Other files are ignored.
  */
 export async function readDefinition(files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const toolkit = files.find(({ path }) => /(?:^|\/)toolkit\.ya?ml$/.test(path));
@@ -23,7 +23,7 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Uplo
   return { text: json.text.includes("\n") ? json.text : prettyJson(json.text) };
 }
 
-/** Reading YAML is loaded only when it is needed: it is a third of the page. */
+/** The YAML reader is loaded only if needed: it is a third of the page's code. */
 async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<UploadedDefinition> {
   const { readYaml } = await import("./read-yaml.ts");
   const folder = toolkit.path.replace(/toolkit\.ya?ml$/, "tools/");
@@ -45,7 +45,7 @@ async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Pr
   }
 }
 
-/** Places what the service finds wrong with a toolkit's definition at what it is about in its text, in the order of the text. */
+/** Places each fault of a toolkit's definition at the part of its text that it is about, in the order of the text. */
 export function placeDefinitionFaults(text: string, faults: readonly WireFault[]): PlacedFault[] {
   return placeFaults(
     text,
@@ -56,7 +56,7 @@ export function placeDefinitionFaults(text: string, faults: readonly WireFault[]
   );
 }
 
-/** The steps of a field such as `definitionJson.tools.read_order.intents[2]`. */
+/** Returns the steps of a field such as `definitionJson.tools.read_order.intents[2]`. */
 function stepsOf(field: string): string[] {
   const path = field.replace(/^definitionJson(?:\.definition)?\.?/, "");
   return [...path.matchAll(/[^.[\]]+/g)].map(([step]) => step);

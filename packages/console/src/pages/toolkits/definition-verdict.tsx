@@ -10,12 +10,12 @@ import { Facts } from "../../ui/values/facts.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { useToolkits } from "../tools/catalog.ts";
 
-/** What the service says of a definition: what would be published, or everything that is wrong with it. */
+/** The service's check of a definition: the toolkit that would be published, or all its faults. */
 type DefinitionVerdict = { published?: PublishToolkitResponse; faults: readonly WireFault[] };
 
 /**
- * Has the service check a definition, by a dry run of its publication. What is wrong with it is an answer here: what was said of the text
- * before stays until the next is there. `enabled` is false for who may not publish.
+ * Lets the service check a definition, by a dry run of its publication. Faults are part of the answer; the previous answer stays until the
+ * next arrives. `enabled` is false if the user may not publish.
  */
 export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   const transport = useTransport();
@@ -38,10 +38,10 @@ export function useDefinitionCheck(definitionJson: string, enabled: boolean) {
   });
 }
 
-/** So many faults are named by the service at most. */
+/** Maximum number of faults that the service returns. */
 const faultsMax = 100;
 
-/** What the service says of a definition: every fault with its line, or what would be published and what that replaces. */
+/** The service's check of a definition: every fault with its line, or what would be published and what that replaces. */
 export function DefinitionVerdictView({
   projectId,
   verdict,
@@ -52,7 +52,7 @@ export function DefinitionVerdictView({
   projectId: string;
   verdict: DefinitionVerdict;
   faults: readonly PlacedFault[];
-  /** Whether it is about what stands in the editor now. */
+  /** True if it is about the text that is in the editor now. */
   isCurrent: boolean;
   onGoTo: (offset: number) => void;
 }) {

@@ -19,7 +19,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { placeDefinitionFaults, readDefinition, type UploadedDefinition } from "./definition-files.ts";
 import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
 
-/** The definition that a new toolkit begins with: one app, with one tool that reads. */
+/** The first text of a new toolkit: one app, with one tool that reads. */
 const exampleDefinition: string = `{
   "toolkit": {
     "slug": "shop",
@@ -54,10 +54,10 @@ const exampleDefinition: string = `{
 }
 `;
 
-/** So much text is read; the service takes half of it. */
+/** Maximum size of a file that is read, in bytes; the service accepts half of it. */
 const bytesMax = 1_048_576;
 
-/** Reads a definition out of files of this computer, of which those are read that can be a part of one. */
+/** Reads a definition from local files, without those that cannot be a part of one. */
 async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefinition> {
   const wanted = files.filter(({ path }) => /\.(?:json|ya?ml)$/.test(path));
   const bytes = wanted.reduce((sum, { file }) => sum + file.size, 0);
@@ -72,10 +72,13 @@ async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefiniti
 
 const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
 
-/** So long after the last key the definition is checked. */
+/** Time after the last key press before the definition is checked, in milliseconds. */
 const restMs = 350;
 
-/** The editor of a definition, what the service says of it, and the way to publish it. `why` says why this seat may not. */
+/**
+ * The editor of a definition, with the service's check of it and the button that publishes. `why` is the reason if this seat may not
+ * publish.
+ */
 function DefinitionEditor({ projectId, why }: { projectId: string; why: string | undefined }) {
   const [begun, setBegun] = useState({ text: exampleDefinition, times: 0 });
   const [text, setText] = useState(begun.text);
@@ -142,7 +145,7 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
   );
 }
 
-/** Publishes a definition for the project, and leads to its page. */
+/** Publishes a definition for the project, and opens its page. */
 function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -175,7 +178,7 @@ function PublishButton({ text, projectId, why }: { text: string; projectId: stri
 
 const route = getRouteApi("/p/$projectId/tools/publish");
 
-/** A toolkit for this project alone: its definition pasted, dropped or written, checked as it is written, and published. */
+/** A toolkit for this project only: its definition is pasted, dropped or typed, checked while typing, and published. */
 export default function PublishToolkitPage() {
   const { projectId } = route.useParams();
   const why = useApproverWhy(projectId);

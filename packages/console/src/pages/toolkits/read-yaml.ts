@@ -1,9 +1,9 @@
 import { parse, YAMLParseError } from "yaml";
 
-/** Aliases that one file may expand to, as the service has it. */
+/** Maximum number of aliases that one file may expand to, the same as in the service. */
 const maxAliasCount = 100;
 
-/** The value of a YAML file. Throws an Error that names the file and the line of what is wrong. */
+/** Parses a YAML file. Throws an Error that names the file and the line of the fault. */
 export function readYaml({ path, text }: { path: string; text: string }): unknown {
   try {
     return parse(text, { maxAliasCount, prettyErrors: true });

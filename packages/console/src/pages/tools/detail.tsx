@@ -23,7 +23,7 @@ import { TryIt } from "./try/try-it.tsx";
 
 const route = getRouteApi("/p/$projectId/tools/$toolSlug");
 
-/** One tool: what it does, and the way to try it. */
+/** One tool: its description, and the form that tries it. */
 export default function ToolPage() {
   const { projectId, toolSlug } = route.useParams();
   const described = useQuery(ToolsService.method.describeTool, { slug: toolSlug });
@@ -83,7 +83,7 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
   );
 }
 
-/** What is known of a tool besides what it does. */
+/** The facts of a tool, without its description. */
 function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
   const { slug, toolkitSlug, requiredScopes, ownerProjectId } = tool;
   return (
@@ -119,7 +119,7 @@ function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
   );
 }
 
-/** "Try it", filled with the arguments of a call of the ledger where the address names one, else with what was filled in last. */
+/** "Try it". The form has the arguments of a call if the address names one, else the last input. */
 function TryFrom({
   projectId,
   tool,
@@ -136,7 +136,7 @@ function TryFrom({
   const shape = readSchema(tool.inputSchemaJson, tool.accessClass === "destructive" ? ["confirm"] : []);
   if (from !== "" && earlier.isPending) return <Skeleton rows={12} />;
   const call = earlier.data?.call;
-  // What is masked in the ledger is no argument: it has to be filled in anew.
+  // Masked values of the stored call are not arguments: the user has to fill them in again.
   const ofCall: KeptInput | undefined = call && {
     entity: call.entityId,
     values: withoutSecrets(shape, valuesOf(readJson(call.argumentsJson))),

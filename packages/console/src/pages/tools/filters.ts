@@ -6,7 +6,7 @@ import { accessClasses } from "../../words/calls.ts";
 /** The search parameters of the list of tools. */
 export const toolsSearch = listParams(
   {
-    /** What somebody wants to do, in plain words. */
+    /** The user's task, in plain words. */
     q: textParam,
     toolkit: textParam,
     category: textParam,
@@ -18,7 +18,7 @@ export const toolsSearch = listParams(
 /** Search parameters of the list of tools, as they were read. */
 export type ToolsSearch = ReturnType<typeof toolsSearch.read>;
 
-/** Those of the tools that pass the filters, and can be called or are at least described; triggers are events. */
+/** Returns the tools that pass the filters and can be called or at least have a description. Triggers are events and not included. */
 export function matchingTools(
   tools: readonly Tool[],
   { toolkit, category, class: ofClass }: ToolsSearch,
@@ -35,11 +35,11 @@ export function matchingTools(
 }
 
 const toolParams = {
-  /** How the arguments of "Try it" are written; in the form unless it says so. */
+  /** Format of the arguments of "Try it"; the form by default. */
   args: oneOfParam(["json"]),
-  /** Id of a call of the ledger that the form is filled from. */
+  /** Id of a call whose arguments fill the form. */
   from: textParam,
-  /** In which way the same call is shown. */
+  /** Format in which the same call is shown. */
   as: oneOfParam(["curl", "typescript", "mcp"]),
 };
 

@@ -11,8 +11,8 @@ export { buttonClass } from "./plain-button.tsx";
 type Look = { kind?: ButtonKind; icon?: IconName };
 
 /**
- * A button that says what it does. `why` disables it and says why; it stays focusable, so that who cannot see its tooltip is told,
- * too. `busy` is the word shown while what it began is under way.
+ * A button with a text. `why` disables it and gives the reason; it stays focusable, so that users who cannot see its tooltip get the
+ * reason, too. `busy` is the text shown while its action is under way.
  */
 export function Button({
   kind = "plain",
@@ -45,7 +45,7 @@ export function Button({
   return why === undefined ? button : <Tooltip text={why}>{button}</Tooltip>;
 }
 
-/** A button that is only an icon; `label` is its name and its tooltip. */
+/** A button with only an icon; `label` is its name and its tooltip. */
 export function IconButton({
   icon,
   label,

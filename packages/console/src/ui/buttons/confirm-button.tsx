@@ -4,8 +4,8 @@ import { Dialog } from "../overlay/dialog.tsx";
 import { Button } from "./button.tsx";
 
 /**
- * A button for what cannot be taken back: it says first what will happen, and the second press does it. `act` resolves when it is done, which
- * closes the dialog; what it rejects with stands there. `why` disables it and says why.
+ * A button for an action that cannot be undone: it first explains the effect, and a second press does it. When `act` resolves, the dialog
+ * closes; if it rejects, the dialog shows the error. `why` disables the button and gives the reason.
  */
 export function ConfirmButton({
   words,
@@ -19,7 +19,7 @@ export function ConfirmButton({
   words: string;
   title: string;
   says: ReactNode;
-  /** On the button that does it. */
+  /** Label of the button that does it. */
   confirm: string;
   busy: string;
   act: () => Promise<unknown>;
@@ -28,7 +28,7 @@ export function ConfirmButton({
   const [isAsked, setAsked] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  // That it is under way is drawn a moment later, and a second press may come before.
+  // The pending state is drawn a moment later; a second press may come before that.
   const isUnderWay = useRef(false);
   const run = async () => {
     if (isUnderWay.current) return;

@@ -2,17 +2,17 @@ import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./button.module.css";
 
-/** How much a button stands out: what goes on, what takes away, or what is there beside others. */
+/** How prominent a button is: the main action, a dangerous one, or one among others. */
 export type ButtonKind = "plain" | "primary" | "danger" | "quiet";
 
-/** The class names of a button's look, for a link that leads like one. */
+/** Returns the class names of a button's look, for a link that looks like a button. */
 export function buttonClass(kind: ButtonKind = "plain"): string {
   return classNames(styles["button"], kind !== "plain" && styles[kind]);
 }
 
 /**
- * A button for the pages of links, which must be small: it looks like `Button` and needs nothing but the browser. `why` disables it and says
- * why beside it, where a finger finds no tooltip; it stays focusable. `busy` is the word shown while what it began is under way.
+ * A button for the pages of links, which must be small: it looks like `Button` and has no dependencies. `why` disables it and shows the
+ * reason next to it, because touch screens have no tooltips; it stays focusable. `busy` is the text shown while its action is under way.
  */
 export function PlainButton({
   kind = "plain",

@@ -1,20 +1,20 @@
 import { clockWords, durationWords, type Zone } from "../../words/time.ts";
 import type { Tone } from "../../words/word.ts";
 
-/** One line of a chart. Its dash follows from its place, so that it is told from the others by more than its colour. */
+/** One line of a chart. Its dash follows from its index, so that lines differ by more than their colour. */
 export type ChartLine = {
   id: string;
   label: string;
   tone: Tone;
-  /** A value for each step; null where nothing was measured. */
+  /** A value for each step; null if nothing was measured. */
   values: readonly (number | null)[];
-  /** What all steps together come to. */
+  /** The total of all steps. */
   total: number | null;
 };
 
-/** What happened over time, step by step. Times and durations are milliseconds. */
+/** A series over time, step by step. Times and durations are in milliseconds. */
 export type ChartData = {
-  /** What values are: how many, or how long. */
+  /** Kind of the values: numbers, or durations. */
   of: "counts" | "durations";
   startMs: number;
   stepMs: number;
@@ -24,17 +24,17 @@ export type ChartData = {
 
 const dashes: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3], [12, 5], [4, 2, 2, 2]];
 
-/** The dash of the line at this place of its chart, in pixels; empty for a line without gaps. */
+/** Returns the dash of the line at this index of its chart, in pixels; empty for a solid line. */
 export function dashOf(place: number): readonly number[] {
   return dashes[place % dashes.length] ?? [];
 }
 
-/** When a step begins and ends. */
+/** Returns the start and the end of a step. */
 export function stepAt({ startMs, stepMs }: ChartData, step: number): { sinceMs: number; untilMs: number } {
   return { sinceMs: startMs + step * stepMs, untilMs: startMs + (step + 1) * stepMs };
 }
 
-/** A value as it is read: `1,204`, `340 ms`; `none` where nothing was measured. */
+/** Returns a value as text: `1,204`, `340 ms`; `none` if nothing was measured. */
 export function valueWords(of: ChartData["of"], value: number | null): string {
   if (value === null) return "none";
   return of === "durations" ? durationWords(value) : value.toLocaleString("en");
@@ -42,7 +42,7 @@ export function valueWords(of: ChartData["of"], value: number | null): string {
 
 const dayMs = 86_400_000;
 
-/** A step as it is read: `14:05 to 14:13`, with the day where steps are of more than one. */
+/** Returns a step as text: `14:05 to 14:13`, with the day if the chart has more than one. */
 export function stepWords(data: ChartData, step: number, zone: Zone): string {
   const { sinceMs, untilMs } = stepAt(data, step);
   const from = clockWords(sinceMs, zone).slice(0, 16);
@@ -51,13 +51,13 @@ export function stepWords(data: ChartData, step: number, zone: Zone): string {
   return `${data.steps * data.stepMs < dayMs ? from.slice(11) : from.slice(5)} to ${sameDay ? to.slice(11) : to.slice(5)}`;
 }
 
-/** A step and what happened in it: `14:05 to 14:13: delivered 20, retried 3`. */
+/** Returns a step with its values: `14:05 to 14:13: delivered 20, retried 3`. */
 export function pointWords(data: ChartData, step: number, zone: Zone): string {
   const values = data.lines.map(({ label, values }) => `${label} ${valueWords(data.of, values[step] ?? null)}`);
   return `${stepWords(data, step, zone)}: ${values.join(", ")}`;
 }
 
-/** What a chart shows, in a sentence: the most of a step, or what the longest took. */
+/** Returns a summary of a chart, in one sentence: the highest number of a step, or the longest duration. */
 export function summaryWords(data: ChartData, zone: Zone): string {
   const sums = Array.from({ length: data.steps }, (_, step) => {
     const values = data.lines.map((line) => line.values[step] ?? 0);
@@ -71,7 +71,7 @@ export function summaryWords(data: ChartData, zone: Zone): string {
     : `At most ${valueWords("durations", most)}, ${when}. Estimates.`;
 }
 
-/** The point that a key leads to from another; undefined for a key that leads nowhere. */
+/** Returns the point that a key moves to from another; undefined if the key does not move. */
 export function pointOfKey(key: string, step: number | undefined, steps: number): number | undefined {
   const last = steps - 1;
   const from = step ?? (key === "ArrowLeft" || key === "ArrowDown" ? steps : -1);

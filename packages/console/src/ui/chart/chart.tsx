@@ -17,21 +17,21 @@ import {
 
 const TimeChart = lazy(() => import("./time-chart.tsx"));
 
-/** What a chart shows and where it leads. */
+/** The data of a chart and its links. */
 export type ChartProps = {
   title: string;
   data: ChartData;
   /** Shows the same numbers as a table. */
   asTable: boolean;
-  /** A link to what of a line was counted, in all steps or in those of a range. */
+  /** Returns a link to what a line counted, in all steps or in those of a range. */
   link: (words: ReactNode, of: { line?: string; sinceMs: number; untilMs: number }) => ReactNode;
-  /** Opens what was counted in a step. */
+  /** Opens the list of what was counted in a step. */
   onOpen: (sinceMs: number, untilMs: number) => void;
   /** Narrows the page to a range. */
   onBrush: (sinceMs: number, untilMs: number) => void;
 };
 
-/** What happened over time: a picture to be read by keyboard, with its legend and a sentence, or a table of the same numbers. */
+/** A series over time: an image that can be read by keyboard, with its legend and a sentence, or a table of the same numbers. */
 export function Chart(props: ChartProps) {
   const { title, data, asTable } = props;
   const [step, setStep] = useState<number>();
@@ -54,7 +54,7 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** A share of the range on each side of a point that `+` narrows it to. */
+/** The part of the range that `+` keeps on each side of a point. */
 const zoomShare = 1 / 8;
 
 function Picture({
@@ -133,7 +133,7 @@ function Legend({ data, step, link }: ChartProps & { step: number | undefined })
   );
 }
 
-/** The same numbers, the newest first. Steps in which nothing happened are left out. */
+/** The same numbers as a table, newest first. Steps without counts are left out. */
 function ChartTable({ title, data, link }: ChartProps) {
   const { zone } = usePreferences();
   const steps = Array.from({ length: data.steps }, (_, index) => data.steps - 1 - index).filter((step) =>

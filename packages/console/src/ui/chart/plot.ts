@@ -6,16 +6,16 @@ import { type ChartData, dashOf, stepAt } from "./chart-data.ts";
 
 /** A chart on its canvas. */
 export type Plot = {
-  /** Shows other values of the same lines. */
+  /** Shows new values of the same lines. */
   update: (data: ChartData) => void;
-  /** Marks a step; undefined for none. */
+  /** Marks a step; undefined removes the mark. */
   mark: (step: number | undefined) => void;
-  /** Draws again, in the colours of now. */
+  /** Draws again, in the current colours. */
   redraw: () => void;
   destroy: () => void;
 };
 
-/** What is done with the pointer. */
+/** Handlers of pointer actions. */
 export type PlotActs = {
   onStep: (step: number | undefined) => void;
   onPress: (step: number) => void;
@@ -27,7 +27,7 @@ const font = "12px system-ui, sans-serif";
 const brushedFromPx = 8;
 const dayMs = 86_400_000;
 
-/** Draws a chart into `host` and keeps it as wide as that. */
+/** Draws a chart into `host` and keeps it as wide as `host`. */
 export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts: PlotActs): Plot {
   let data = first;
   const colour = (name: string) => colourOf(host, name);
@@ -87,7 +87,7 @@ export function createPlot(host: HTMLElement, first: ChartData, zone: Zone, acts
   };
 }
 
-/** A press is what does not draw a range. */
+/** Reports presses, but not drags, which select a range. */
 function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void {
   let downAt = 0;
   const down = (event: MouseEvent) => {
@@ -104,7 +104,7 @@ function watchPresses(plot: uPlot, onPress: (step: number) => void): () => void 
   };
 }
 
-/** Values as uPlot takes them. The end of the last step is a point of its own: a step is drawn from its beginning to the next. */
+/** Converts values for uPlot. The end of the last step is an extra point, because a step is drawn from its start to the next. */
 function aligned({ of, startMs, stepMs, steps, lines }: ChartData): uPlot.AlignedData {
   const times = Array.from({ length: steps + 1 }, (_, step) => startMs + step * stepMs);
   return [times, ...lines.map(({ values }) => [...values, of === "counts" ? (values.at(-1) ?? 0) : null])];
@@ -163,7 +163,7 @@ function timeLabel(ms: number, { stepMs, steps }: ChartData, zone: Zone): string
 
 const variables: Record<string, string> = { plain: "--fg-2", info: "--accent" };
 
-/** A colour of the page as the canvas takes it: resolved, for the theme of now. */
+/** Returns a colour of the page for the canvas, resolved for the current theme. */
 function colourOf(host: HTMLElement, name: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${variables[name] ?? `--${name}`})`;

@@ -6,10 +6,10 @@ import styles from "./json-view.module.css";
 
 const Viewer = lazy(() => import("./json-viewer.tsx"));
 
-/** So much stands in the place of the viewer until it is loaded. */
+/** Maximum length of the plain text that is shown until the viewer is loaded. */
 const plainMax = 8_000;
 
-/** JSON to look at: folded, searched and copied, up to megabytes. `label` names it for those who hear it. */
+/** A viewer for JSON of up to megabytes, with folding, search and copying. `label` is its accessible name. */
 export function JsonView({ text, label }: { text: string; label: string }) {
   const pretty = useMemo(() => prettyJson(text), [text]);
   return (

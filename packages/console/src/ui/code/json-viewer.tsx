@@ -7,8 +7,8 @@ import { useLayoutEffect, useRef } from "react";
 import { jsonColours, jsonDeceiving, jsonLook } from "./json-colours.ts";
 
 /**
- * Shows JSON that cannot be changed in `host`. In a shadow root, where the editor adopts its style sheets: the policy of the pages
- * refuses the style element that it would make in the document.
+ * Shows read-only JSON in `host`. It uses a shadow root, in which the editor adopts its style sheets: the pages' content security policy
+ * refuses the style element that it would add to the document.
  */
 function createJsonViewer(host: HTMLElement, text: string, label: string): EditorView {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -35,10 +35,10 @@ function createJsonViewer(host: HTMLElement, text: string, label: string): Edito
   });
 }
 
-/** The viewer itself, a chunk of its own: it is loaded when the first JSON is shown. */
+/** The viewer itself. Loaded as its own chunk when the first JSON is shown. */
 export default function JsonViewer({ text, label }: { text: string; label: string }) {
   const host = useRef<HTMLDivElement>(null);
-  // Before it is drawn: what stood in its place goes in the same moment, and nothing below it jumps.
+  // Runs before drawing: the placeholder goes in the same moment, and nothing below it moves.
   useLayoutEffect(() => {
     if (host.current === null) return undefined;
     const viewer = createJsonViewer(host.current, text, label);

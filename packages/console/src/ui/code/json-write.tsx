@@ -16,14 +16,14 @@ import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 import { jsonColours, jsonDeceiving, jsonLook } from "./json-colours.ts";
 import styles from "./json-write.module.css";
 
-/** Something wrong at a place of the text, shown there. */
+/** A fault at a position of the text, shown there. */
 type Mark = { from: number; to: number; text: string };
 
-/** An editor under way. */
+/** A running editor. */
 type JsonWriter = {
   /** Replaces all marks. */
   mark: (marks: readonly Mark[]) => void;
-  /** Puts the cursor to an offset, into view, and the focus into the editor. */
+  /** Moves the cursor to an offset, scrolls to it, and focuses the editor. */
   goTo: (offset: number) => void;
   destroy: () => void;
 };
@@ -45,8 +45,8 @@ const look = EditorView.theme({
 });
 
 /**
- * An editor for JSON in `host`. In a shadow root, as the viewer. Tab leaves it, so that nobody is caught in it by keyboard; `onChange` gets
- * the text after each change.
+ * Creates an editor for JSON in `host`. It uses a shadow root, like the viewer. Tab leaves it, so that keyboard users are not trapped;
+ * `onChange` gets the text after each change.
  */
 function createJsonWriter(
   host: HTMLElement,
@@ -96,8 +96,8 @@ function createJsonWriter(
 }
 
 /**
- * Puts what is typed over a selection there itself. The browser would keep the look of what it replaces by a style attribute, which the policy of
- * the pages refuses.
+ * Replaces a selection with the typed text. The browser would keep the look of the replaced text by a style attribute, which the pages'
+ * content security policy refuses.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
   const { inputType, data } = event;
@@ -107,7 +107,7 @@ function replaceSelection(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-/** Marks as the editor has them; one that reaches behind the end of the text, which has changed since, ends there. */
+/** Converts marks for the editor. A mark that ends after the end of the text, which has changed since, is cut there. */
 function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
   return marks
     .map(({ from, to, text }) => ({
@@ -119,10 +119,12 @@ function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
     .sort((a, b) => a.from - b.from);
 }
 
-/** What can be done with an editor from beside it. */
+/** Actions on an editor for other components. */
 export type JsonWriteHandle = Pick<JsonWriter, "goTo">;
 
-/** An editor for JSON, a chunk of its own. It begins with `initial` and keeps its text itself; `marks` stand at their places in it. */
+/**
+ * An editor for JSON, loaded as its own chunk. It starts with `initial` and keeps its text itself; `marks` are shown at their positions.
+ */
 export default function JsonWrite({
   initial,
   label,

@@ -9,21 +9,21 @@ import menu from "../overlay/menu.module.css";
 import styles from "./choice.module.css";
 import { inputClass } from "./field.tsx";
 
-/** One of the values of a choice; `value` empty is the one that filters nothing. */
+/** One of the values of a choice; an empty `value` removes the filter. */
 export type ChoiceOption = { value: string; words: string; note?: string };
 
-/** What a filter is set to that filters nothing. */
+/** The option that removes a filter. */
 export const anyOption: ChoiceOption = { value: "", words: "any" };
 
-/** The options of a filter by words that are shown as they are, `any` first. */
+/** Returns the options of a filter for words that are shown unchanged, `any` first. */
 export function anyOf(words: readonly string[]): readonly ChoiceOption[] {
   return [anyOption, ...words.map((word) => ({ value: word, words: word }))];
 }
 
-/** From so many options on, a choice can be searched. */
+/** Minimum number of options for a choice to have a search field. */
 const searchedFrom = 9;
 
-/** A filter or a setting with a closed set of values: a button that shows what is chosen, and a list that can be searched where it is long. */
+/** A filter or a setting with a fixed set of values: a button that shows the chosen one, and a list, with a search field if it is long. */
 export function Choice({
   label,
   value,
@@ -38,7 +38,7 @@ export function Choice({
   const [search, setSearch] = useState("");
   const [isOpen, setOpen] = useState(false);
   const [isSearched, setSearched] = useState(options.length >= searchedFrom);
-  // Its values may come while it is open, and it stays open: it can be searched from the next time on.
+  // Options may arrive while it is open, and it stays open: the search field appears the next time.
   if (!isOpen && isSearched !== options.length >= searchedFrom) setSearched(options.length >= searchedFrom);
   const chosen = options.find((option) => option.value === value)?.words ?? value;
   const found = options.filter(({ words, note = "" }) =>
@@ -99,7 +99,7 @@ function Option({ option: { value, words, note }, searched }: { option: ChoiceOp
 const anyTime = { value: "", words: "any time" };
 const times = "times";
 
-/** The filter of a list by time: how far back, or the two times that an address names. */
+/** The time filter of a list: a range back from now, or the two times from the address. */
 export function SpanChoice({
   label,
   span,

@@ -1,12 +1,12 @@
-/** A file with its place in what was dropped or chosen, such as `shop/tools/read_order.yaml`. */
+/** A file with its path in the dropped or chosen selection, such as `shop/tools/read_order.yaml`. */
 export type NamedFile = { path: string; file: File };
 
-/** So many files are taken; a folder with more is another than was meant. */
+/** Maximum number of files; a folder with more is probably the wrong one. */
 const filesMax = 1_000;
 
-/** The files of what was dropped, those of folders in it too, 1,000 at most. What cannot be read is left out. */
+/** Returns the dropped files, including those in folders, up to 1,000. Unreadable ones are left out. */
 export async function droppedFiles(dropped: DataTransfer): Promise<NamedFile[]> {
-  // Entries are there only while the event lasts: they are taken before anything is waited for.
+  // Entries exist only during the event: they are read before the first await.
   const entries = [...dropped.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const found: NamedFile[] = [];
   for (const entry of entries) await collect(entry, found);
@@ -24,7 +24,7 @@ async function collect(entry: FileSystemEntry, found: NamedFile[]): Promise<void
   }
 }
 
-/** All entries of a folder: its reader hands them out in batches, and an empty one is the end. */
+/** Returns all entries of a folder: its reader returns them in batches, and an empty batch is the end. */
 async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const all: FileSystemEntry[] = [];
   while (all.length < filesMax) {

@@ -3,7 +3,7 @@ import { IconButton } from "../buttons/button.tsx";
 import { Icon } from "../icon.tsx";
 import styles from "./field.module.css";
 
-/** Fields that belong together, and what is wrong with them as a whole. `label` names them for those who hear it. */
+/** A group of fields, with the faults of the whole group. `label` is its accessible name. */
 export function FieldGroup({
   label,
   faults = [],
@@ -22,7 +22,7 @@ export function FieldGroup({
   );
 }
 
-/** What is wrong with fields as a whole, rather than with one of them. */
+/** The faults of a group of fields, rather than of a single field. */
 export function GroupFaults({ faults }: { faults: readonly string[] }) {
   if (faults.length === 0) return null;
   return (
@@ -37,7 +37,7 @@ export function GroupFaults({ faults }: { faults: readonly string[] }) {
   );
 }
 
-/** One of several values of a field, with a button that takes it away; `label` names it there. */
+/** One of several values of a field, with a button that removes it; `label` is its name there. */
 export function FieldItem({ label, onRemove, children }: { label: string; onRemove: () => void; children: ReactNode }) {
   return (
     <div className={styles["item"]}>

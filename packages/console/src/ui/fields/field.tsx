@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./field.module.css";
 
-/** The class of an input, for those that are not made here. */
+/** Class of an input, for inputs that other components make. */
 export const inputClass: string = styles["input"] ?? "";
 
 type Native = Pick<
@@ -11,18 +11,18 @@ type Native = Pick<
   "type" | "required" | "placeholder" | "autoComplete" | "inputMode" | "min" | "max" | "readOnly" | "list"
 >;
 
-/** What every labelled input has: `hint` says what is wanted, `fault` what is wrong with what is there. */
+/** Properties of every labelled input: `hint` describes the value, `fault` is the fault of the current one. */
 export type Labelled = {
   label: string;
   hint?: ReactNode;
   fault?: string | undefined;
-  /** Marks it as one that must be filled in; whether it is, is judged by the service. */
+  /** Marks the field as required; the service checks it. */
   isRequired?: boolean;
 };
 
 type OfInput = { id: string } & AriaAttributes;
 
-/** A label above an input, its hint and fault below; `children` makes the input of what names and describes it. */
+/** A label above an input, with hint and fault below; `children` makes the input from the ids of its label and descriptions. */
 export function LabelledField({
   label,
   hint,
@@ -72,7 +72,7 @@ export function TextField({
   );
 }
 
-/** A labelled text of several lines; `tall` where it is all that is written. */
+/** A labelled text of several lines; `tall` if it is the only field. */
 export function AreaField({
   value,
   onChange,
@@ -104,7 +104,7 @@ export function AreaField({
   );
 }
 
-/** Hint and fault below a field of this id, which names them as `<id>-hint` and `<id>-fault`. */
+/** Hint and fault below a field of this id, with the ids `<id>-hint` and `<id>-fault`. */
 function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?: string | undefined }) {
   return (
     <>
@@ -123,7 +123,7 @@ function FieldNotes({ id, hint, fault }: { id: string; hint?: ReactNode; fault?:
   );
 }
 
-/** A labelled box to tick. */
+/** A labelled checkbox. */
 export function CheckField({
   label,
   checked,

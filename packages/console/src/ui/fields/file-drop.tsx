@@ -5,13 +5,13 @@ import { Line } from "../layout/stack.tsx";
 import { droppedFiles, type NamedFile } from "./dropped-files.ts";
 import styles from "./file-drop.module.css";
 
-/** A part of a page that takes files: dropped on it, a folder too, or chosen by its two buttons, which are the way by keyboard. */
+/** An area that takes files: dropped on it, including folders, or chosen by its two buttons, which keyboard users need. */
 export function FileDrop({
   accept,
   onFiles,
   children,
 }: {
-  /** Endings of a file that may be chosen, such as `.json`. */
+  /** Endings of files that may be chosen, such as `.json`. */
   accept: string;
   onFiles: (files: readonly NamedFile[]) => void;
   children: ReactNode;
@@ -23,7 +23,7 @@ export function FileDrop({
     onFiles(await droppedFiles(event.dataTransfer));
   };
   const over = (event: DragEvent) => {
-    // Text that is dragged within the editor stays the editor's.
+    // Text dragged inside the editor belongs to the editor.
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
     setOver(true);
@@ -73,7 +73,7 @@ function Chooser({
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])];
           onFiles(files.map((file) => ({ path: file.webkitRelativePath || file.name, file })));
-          // The same file again is a change, too: it may have been mended meanwhile.
+          // Choosing the same file again must count as a change: it may have been corrected meanwhile.
           currentTarget.value = "";
         }}
       />

@@ -2,10 +2,10 @@ import { useId } from "react";
 import { CheckField } from "./field.tsx";
 import styles from "./options-field.module.css";
 
-/** One of the answers to a question; `says` tells what it does. */
+/** One of the answers to a question; `says` describes its effect. */
 export type Option = { value: string; words: string; says?: string };
 
-/** A few answers, of which one is chosen: each with what it does, large enough for a finger. Arrow keys change what is chosen. */
+/** A choice of one answer among a few: each with its effect, large enough for touch. Arrow keys change the choice. */
 export function OptionsField({
   label,
   value,
@@ -46,7 +46,7 @@ export function OptionsField({
   );
 }
 
-/** A few things, of which any number is chosen: each with what it is. What is chosen keeps the order of the options. */
+/** A choice of any number of options: each with its description. The chosen ones keep the order of the options. */
 export function TicksField({
   label,
   chosen,

@@ -2,10 +2,10 @@ import { confirmedCalls } from "../../words/keys.ts";
 import { TextField } from "./field.tsx";
 import { type Option, OptionsField } from "./options-field.tsx";
 
-/** The limits of a key, as a person types them. */
+/** The limits of a key, as the user types them. */
 type Scope = { readonly entityId: string; readonly access: string; readonly toolkits: string };
 
-/** The scope of a key that is bound to nothing. */
+/** The scope of a key without limits. */
 export const noScope: Scope = { entityId: "", access: "", toolkits: "" };
 
 const classes = [
@@ -14,7 +14,7 @@ const classes = [
   { value: "read", words: "Reads", says: "Nothing that changes anything." },
 ];
 
-/** Fields for what a key reaches. `entityHint` and `toolkitsHint` say what an empty one means. */
+/** Fields for the access scope of a key. `entityHint` and `toolkitsHint` say what an empty field means. */
 export function ScopeFields({
   scope,
   entityHint,
@@ -54,7 +54,7 @@ export function ScopeFields({
   );
 }
 
-/** A typed scope as calls take it. */
+/** Returns a typed scope for a request. */
 export function bindingOf({ entityId, access, toolkits }: Scope): {
   entityId: string;
   accessClasses: string[];
@@ -63,7 +63,7 @@ export function bindingOf({ entityId, access, toolkits }: Scope): {
   return { entityId, accessClasses: wordsOf(access), toolkitSlugs: wordsOf(toolkits) };
 }
 
-/** Words of a line that commas part. */
+/** Returns the words of a line, separated by commas. */
 function wordsOf(line: string): string[] {
   return line
     .split(",")
@@ -71,7 +71,7 @@ function wordsOf(line: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Which calls a person confirms before they are sent, and who is asked: a contact, where there is anything to confirm. */
+/** The calls that a person confirms before svc sends them, and the contact who is asked, if there is anything to confirm. */
 export function ConfirmFields({
   person,
   contact,

@@ -2,7 +2,7 @@ import { classNames } from "../class-names.ts";
 import styles from "./field.module.css";
 import { type Labelled, LabelledField } from "./field.tsx";
 
-/** A labelled value of a closed set, in a form. Filters are a `Choice`. */
+/** A labelled choice from a fixed set of values, in a form. Filters use `Choice`. */
 export function SelectField({
   value,
   options,

@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import styles from "./field.module.css";
 import { inputClass, TextField } from "./field.tsx";
 
-/** A labelled line of text for which values are suggested; others may be typed. */
+/** A labelled line of text with suggested values; other values may be typed. */
 export function SuggestField({
   label,
   value,
@@ -45,7 +45,10 @@ export function SuggestField({
 
 const settledMs = 250;
 
-/** A filter that is typed: told 250 ms after the last key, and at Enter. `label` names it; `placeholder` says what may be typed, and `suggestions` are offered. */
+/**
+ * A filter for typed text: it applies 250 ms after the last key, and at Enter. `label` is its name; `placeholder` is an example, and
+ * `suggestions` are offered.
+ */
 export function TypedFilter({
   label,
   value,
@@ -58,14 +61,14 @@ export function TypedFilter({
   value: string;
   placeholder?: string;
   suggestions?: readonly string[];
-  /** For what is short, such as the name of an entity. */
+  /** For short texts, such as the name of an entity. */
   short?: boolean;
   onChange: (value: string) => void;
 }) {
   const listId = useId();
   const [typed, setTyped] = useState(value);
   const [from, setFrom] = useState(value);
-  // Changed elsewhere, such as by "Clear filters": what was typed is gone.
+  // The value was changed elsewhere, for example by "Clear filters": drop what was typed.
   if (from !== value) {
     setFrom(value);
     if (typed.trim() !== value) setTyped(value);

@@ -3,7 +3,10 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./disclosure.module.css";
 
-/** A line that opens to more; `flat` in a list that has its own lines. What it holds is made, and so asked for, when it is first opened. */
+/**
+ * A line that opens to show more; `flat` inside a list with its own lines. Its content is created, and its calls are made, when it is first
+ * opened.
+ */
 export function Disclosure({
   summary,
   children,

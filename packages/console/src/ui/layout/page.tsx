@@ -4,12 +4,12 @@ import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./page.module.css";
 
-/** Path whose heading had its turn; undefined before the first page, which the browser announces itself. */
+/** Path whose heading was focused last; undefined before the first page, which the browser announces itself. */
 let headedPath: string | undefined;
 
 /**
- * The frame of every page: its title, in the tab too, what can be done with it, and its filters. The heading takes the focus when
- * somebody comes from another page, so that a reader begins there. `fill` lets a list take what is left of the window.
+ * The frame of every page: its title, also in the tab, its actions, and its filters. The heading takes the focus when the user comes from
+ * another page, so that a screen reader starts there. `fill` lets a list take the rest of the window.
  */
 export function Page({
   title,
@@ -24,23 +24,24 @@ export function Page({
   children,
 }: {
   title: string;
-  /** The title in the tab, where it differs. */
+  /** Title in the tab, if it differs. */
   tab?: string;
-  /** A link to what it is a part of. */
+  /** A link to the page that it is a part of. */
   back?: ReactNode;
-  /** Stands beside the title. */
+  /** Shown next to the title. */
   state?: ReactNode;
   actions?: ReactNode;
   filters?: ReactNode;
-  /** What is to be known before the list, such as that it could not be read anew. */
+  /** Notices before the list, for example that it could not be read again. */
   notes?: ReactNode;
   fill?: boolean;
-  /** Whether its address opens a dialog over it. */
+  /** True if its address opens a dialog over it. */
   isCovered?: boolean;
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // That of what is shown. The address is ahead of it while a page that was never shown is on its way: the page before would take the focus for it.
+  // The path of the shown page. The address changes before a page that is still loading is shown, and the previous page would take the
+  // focus.
   const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   useEffect(() => {
     document.title = `${visible(tab)} · svc`;
@@ -48,7 +49,7 @@ export function Page({
   useEffect(() => {
     const isOther = headedPath !== undefined && headedPath !== pathname;
     headedPath = pathname;
-    // A dialog has the focus itself, and would take one outside of it for a press that closes it.
+    // A dialog has the focus itself; moving it outside would count as a press outside, which closes the dialog.
     if (isOther && !isCovered) heading.current?.focus({ preventScroll: true });
   }, [pathname, isCovered]);
   return (
@@ -68,7 +69,7 @@ export function Page({
   );
 }
 
-/** Two columns, the first wider unless they are `even`, which stand below each other where there is no room. */
+/** Two columns, the first wider unless `even` is set. They stack if the page is too narrow. */
 export function Columns({ even = false, children }: { even?: boolean; children: ReactNode }) {
   return <div className={classNames(styles["columns"], even && styles["even"])}>{children}</div>;
 }

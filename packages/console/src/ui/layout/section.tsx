@@ -3,7 +3,7 @@ import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
 import styles from "./section.module.css";
 
-/** A part of a page with a heading, and what can be done with it at the right. `boxed` draws its edge. */
+/** A part of a page with a heading, and its actions on the right. `boxed` draws its border. */
 export function Section({
   title,
   actions,

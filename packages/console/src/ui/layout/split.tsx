@@ -2,7 +2,7 @@ import { type ReactNode, useId } from "react";
 import { IconButton } from "../buttons/button.tsx";
 import styles from "./split.module.css";
 
-/** A list, and beside it what is open of it. */
+/** A list with the panel of its open row. */
 export function Split({ list, panel }: { list: ReactNode; panel: ReactNode }) {
   return (
     <div className={styles["split"]}>
@@ -12,7 +12,7 @@ export function Split({ list, panel }: { list: ReactNode; panel: ReactNode }) {
   );
 }
 
-/** What is open of a list: `link` leads to its page. Escape in the list closes it, too. */
+/** The panel of a list's open row: `link` leads to its page. Escape in the list closes it, too. */
 export function SidePanel({
   title,
   link,

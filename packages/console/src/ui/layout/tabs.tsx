@@ -2,7 +2,7 @@ import * as Ariakit from "@ariakit/react";
 import type { ReactNode } from "react";
 import styles from "./tabs.module.css";
 
-/** Tabs of one label, of which one is shown; which is the page's to keep, in a search parameter. */
+/** Tabs with one shown at a time; the page keeps which one, in a search parameter. */
 export function Tabs<Id extends string>({
   label,
   tabs,

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 import { classNames } from "../class-names.ts";
 import styles from "./announce.module.css";
 
-/** A short word to whoever looks (a toast) and listens (the one polite live region). */
+/** A short message, shown as a toast and read by screen readers (the one polite live region). */
 type Notice = { id: number; text: string; tone: "plain" | "bad" };
 
 const shownMs = 6_000;
@@ -15,7 +15,7 @@ function change(next: readonly Notice[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Says that something was done, or that it was not. */
+/** Announces that an action succeeded, or that it failed. */
 export function announce(text: string, tone: Notice["tone"] = "plain"): void {
   last += 1;
   const notice = { id: last, text, tone };
@@ -28,12 +28,12 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** What is shown at the moment, the oldest first. */
+/** The messages shown at the moment, oldest first. */
 function useNotices(): readonly Notice[] {
   return useSyncExternalStore(subscribe, () => notices);
 }
 
-/** The one polite live region of the page: what `announce` says. */
+/** The one polite live region of the page, for the messages of `announce`. */
 export function LiveRegion() {
   const notices = useNotices();
   return (

@@ -3,7 +3,7 @@ import { Button } from "../buttons/button.tsx";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./empty.module.css";
 
-/** A list that has nothing yet: what it will hold, and how to get the first. */
+/** A list that is empty so far: what it will contain, and how to get the first row. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) {
   return (
     <div className={styles["empty"]}>
@@ -16,7 +16,7 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
   );
 }
 
-/** A list that has something, of which no row passes the filters. */
+/** A list with rows, none of which passes the filters. */
 export function NoMatch({ title, onClear }: { title: string; onClear: () => void }) {
   return (
     <div className={styles["empty"]}>
@@ -29,7 +29,7 @@ export function NoMatch({ title, onClear }: { title: string; onClear: () => void
   );
 }
 
-/** What stands for rows that load, in their size; it appears after 150 ms. */
+/** Placeholder for loading rows, in their size; it appears after 150 ms. */
 export function Skeleton({ rows = 8 }: { rows?: number }) {
   return (
     <div className={styles["skeleton"]}>

@@ -4,13 +4,13 @@ import { Icon } from "../icon.tsx";
 import styles from "./fault-list.module.css";
 import { Notice } from "./notice.tsx";
 
-/** What is wrong with a text that is being written, each with its line; a press leads there. */
+/** The faults of a text that is being edited, each with its line; a press moves the cursor there. */
 export function FaultList({
   faults,
   onGoTo,
 }: {
   faults: readonly PlacedFault[];
-  /** Leads to an offset of the text. */
+  /** Moves the cursor to an offset of the text. */
   onGoTo: (offset: number) => void;
 }) {
   return (
@@ -35,7 +35,7 @@ export function FaultList({
   );
 }
 
-/** What a document may not mean, each with where it stands and what to do. Nothing where there is no note. */
+/** Warnings about a document, each with its position and what to do. Draws nothing if there are none. */
 export function NoteList({
   notes,
 }: {

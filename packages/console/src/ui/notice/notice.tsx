@@ -6,7 +6,7 @@ import styles from "./notice.module.css";
 
 const icons: Record<Tone, IconName> = { ok: "check", warn: "alert", bad: "alert", info: "event", plain: "dot" };
 
-/** Something to know before going on: what, more of it, and what to do. */
+/** Something to know before continuing: title, details, and what to do. */
 export function Notice({
   tone,
   title,
@@ -34,7 +34,7 @@ export function Notice({
   );
 }
 
-/** A list of which the key may read a part, and which part: without it an empty list would say that there is nothing. */
+/** Says which part of a list the key may read: without it an empty list would look as if there were no rows. */
 export function Limited({ to, children }: { to: string; children: ReactNode }) {
   return (
     <div className={styles["limited"]}>

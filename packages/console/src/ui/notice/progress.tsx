@@ -1,6 +1,6 @@
 import styles from "./progress.module.css";
 
-/** How far something is, from 0 to 1, as a bar; beside it stands in words what it is of. */
+/** Progress from 0 to 1, as a bar; the text next to it says of what. */
 export function Progress({ label, value }: { label: string; value: number }) {
   const percent = Math.round(Math.min(1, Math.max(0, value)) * 100);
   return (

@@ -4,8 +4,8 @@ import { classNames } from "../class-names.ts";
 import styles from "./dialog.module.css";
 
 /**
- * A dialog over the page. Escape closes it, and a press outside too, unless what was typed would be lost (`hideOnInteractOutside`
- * false). `actions` stand at its end, the one that goes on last.
+ * A dialog over the page. Escape closes it, and so does a press outside, unless input would be lost (`hideOnInteractOutside` false).
+ * `actions` are at its end, the main one last.
  */
 export function Dialog({
   open,

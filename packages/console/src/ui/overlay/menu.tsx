@@ -4,7 +4,7 @@ import { buttonClass } from "../buttons/plain-button.tsx";
 import { Icon, type IconName } from "../icon.tsx";
 import styles from "./menu.module.css";
 
-/** One entry of a menu. `checked` makes it one of several, of which one holds; `note` stands below its words. */
+/** One entry of a menu. `checked` makes it one of several options of which one is chosen; `note` is shown below its words. */
 export type MenuEntry = {
   id: string;
   words: string;

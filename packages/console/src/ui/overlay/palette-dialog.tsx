@@ -8,8 +8,8 @@ import styles from "./palette-dialog.module.css";
 export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
 
 /**
- * A dialog to type into, and what is found for what was typed; the first line is chosen until another is. After a line that leads to a page
- * (`leads`) the focus is at the page's heading; else it is where it was before.
+ * A dialog with an input and the lines found for it; the first line is selected by default. After a line that opens a page (`leads`), the
+ * page's heading gets the focus; otherwise the focus returns to where it was.
  */
 export function PaletteDialog<Line extends PaletteLine>({
   open,
@@ -35,7 +35,7 @@ export function PaletteDialog<Line extends PaletteLine>({
       autoFocusOnHide={() => {
         if (!isLed.current) return true;
         isLed.current = false;
-        // Of the page that is shown: one that is on its way takes it as it comes.
+        // The heading of the page that is shown: a page that is still loading takes the focus when it appears.
         document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
         return false;
       }}

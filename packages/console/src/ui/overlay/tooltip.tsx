@@ -2,7 +2,7 @@ import * as Ariakit from "@ariakit/react";
 import type { ReactElement } from "react";
 import styles from "./tooltip.module.css";
 
-/** Says more about what it holds, at hover and focus. `isLabel` where the text is its name; else it describes it. */
+/** Shows more about its content, on hover and focus. `isLabel` if the text is its accessible name; otherwise it is its description. */
 export function Tooltip({
   text,
   isLabel = false,

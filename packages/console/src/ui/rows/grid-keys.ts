@@ -1,14 +1,14 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from "react";
 
-/** What a key does in a list that has the focus. */
+/** The effect of a key in a focused list. */
 type GridAct = { act: "move"; to: number } | { act: "open" } | { act: "panel" } | { act: "copy" } | { act: "close" };
 
-/** Rows that Page Up and Page Down go. */
+/** Number of rows that Page Up and Page Down move. */
 const pageRows = 10;
 
 /**
- * What a key does where the row at `at` of `count` has the focus; undefined for none. Letters do something only where `letters` are
- * on: they can be turned off, since whoever speaks to the page types letters without meaning to.
+ * Returns the effect of a key if the row at `at` of `count` has the focus; undefined if it has none. Letters work only if `letters` is on:
+ * users can turn them off, because people who dictate to the page type letters by accident.
  */
 export function gridAct(key: string, at: number, count: number, letters: boolean): GridAct | undefined {
   const move = (to: number): GridAct => ({ act: "move", to: Math.min(count - 1, Math.max(0, to)) });
@@ -49,7 +49,9 @@ function letterAct(key: string, at: number, move: (to: number) => GridAct): Grid
   }
 }
 
-/** What a list does about the focus: `row` is its active row, the others belong to the element around the list and its buttons. */
+/**
+ * Properties that keep the focus in a list: `row` is for its active row, the others are for the element around the list and its buttons.
+ */
 type KeptFocus = {
   row: RefObject<HTMLDivElement | null>;
   onFocus: (event: FocusEvent<HTMLElement>) => void;
@@ -57,13 +59,14 @@ type KeptFocus = {
 };
 
 /**
- * Keeps the focus in a list whose rows come and go: while a row has it, the active row has it, and what is taken out of the document leaves it
- * to the active row. It is given up when it goes elsewhere: React tells nothing of what loses it because it is taken out.
+ * Keeps the focus in a list whose rows come and go. While a row has the focus, it is the active row; if it is removed from the document,
+ * the new active row gets the focus. This ends when the focus moves elsewhere. React does not report the loss of focus by a removed
+ * element.
  */
 export function useKeptFocus(): KeptFocus {
   const row = useRef<HTMLDivElement>(null);
   const holder = useRef<HTMLElement>(undefined);
-  // With every drawing, and before anything else is done: a key that comes between would go to the page.
+  // After every render, and before any other event: a key pressed in between would go to the page.
   useLayoutEffect(() => {
     const held = holder.current;
     if (held === undefined || held === row.current) return;

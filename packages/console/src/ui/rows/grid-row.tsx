@@ -5,7 +5,7 @@ import styles from "./grid.module.css";
 /** A column of a grid. `width` is a track of CSS grid (`96px`, `minmax(120px, 1fr)`). */
 export type Column<Row> = { id: string; title: string; width: string; cell: (row: Row) => ReactNode };
 
-/** The tracks of a grid's columns, as CSS writes them. */
+/** Returns the tracks of a grid's columns, in CSS. */
 export function tracks<Row>(columns: readonly Column<Row>[]): string {
   return columns.map(({ width }) => width).join(" ");
 }
@@ -25,17 +25,17 @@ export function GridRow<Row>({
   onPress,
 }: {
   index: number;
-  /** Where it stands, in pixels from the beginning of the list. */
+  /** Position in pixels from the start of the list. */
   start: number;
   row: Row;
   columns: readonly Column<Row>[];
   card: (row: Row) => ReactNode;
   isPhone: boolean;
-  /** What names the active row; undefined for the others. */
+  /** Ref of the active row; undefined for the others. */
   activeRow: RefObject<HTMLDivElement | null> | undefined;
   isOpen: boolean;
   measure: ((element: HTMLDivElement | null) => void) | undefined;
-  /** The row, or something in it, has got the focus. */
+  /** Called when the row, or something in it, gets the focus. */
   onFocus: () => void;
   onPress: () => void;
 }) {
@@ -87,7 +87,7 @@ function shown(content: ReactNode): ReactNode {
   return typeof content === "string" ? visible(content) : content;
 }
 
-/** Whether a press was meant for the row: not for a link in it, and not the end of a selection of its text. */
+/** True if a press was meant for the row: not for a link in it, and not the end of selecting its text. */
 function isPressOfRow(event: MouseEvent): boolean {
   if (event.target instanceof Element && event.target.closest("a, button") !== null) return false;
   return getSelection()?.isCollapsed ?? true;

@@ -8,36 +8,36 @@ import styles from "./grid.module.css";
 import { gridAct, useKeptFocus } from "./grid-keys.ts";
 import { type Column, GridRow, tracks } from "./grid-row.tsx";
 
-/** What a grid shows, and what is done with a row of it. */
+/** The content of a grid, and the actions on its rows. */
 export type GridProps<Row> = {
-  /** The name of the list, for those who hear it. */
+  /** Accessible name of the list. */
   label: string;
   columns: readonly Column<Row>[];
-  /** The same row on a phone: its lines one below the other. */
+  /** Draws the same row on a phone, with its lines stacked. */
   card: (row: Row) => ReactNode;
   rows: readonly Row[];
   rowId: (row: Row) => string;
-  /** Opens the page of a row: Enter; on a phone a press, too. */
+  /** Opens the page of a row: Enter; on a phone also a press. */
   onOpen: (row: Row) => void;
-  /** Opens a row beside the list, or closes it: a press, and `o`. Without it a press opens the page. */
+  /** Opens a row's panel next to the list, or closes it: a press, and `o`. Without it a press opens the page. */
   onPanel?: (row: Row | undefined) => void;
-  /** Id of the row that is open beside the list. */
+  /** Id of the row whose panel is open. */
   openId?: string | undefined;
   hasMore?: boolean;
   loadMore?: () => void;
   loadingMore?: boolean;
-  /** Rows that came in since and wait to be shown; a press shows them. */
+  /** New rows that wait to be shown; a press shows them. */
   fresh?: { count: number; show: () => void };
-  /** Whether the reader is at the top, so that what comes in may be shown at once. */
+  /** Called with whether the reader is at the top, so that new rows can be shown immediately. */
   onTop?: (atTop: boolean) => void;
-  /** Which rows are in view, by their index, whenever others are. */
+  /** Called with the indexes of the first and last row in view whenever they change. */
   onView?: (first: number, last: number) => void;
 };
 
-/** So near to the end of what is loaded, the next page is asked for. */
+/** Distance to the last loaded row at which the next page is loaded, in rows. */
 const nearRows = 20;
 
-/** A list of any length: only what is in view is in the document. */
+/** A list of any length: only the rows in view are in the document. */
 export function Grid<Row>(props: GridProps<Row>) {
   const { label, columns, rows, rowId, onOpen, onPanel, openId, fresh } = props;
   const isPhone = useIsPhone();
@@ -48,7 +48,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   const [activeId, setActiveId] = useState<string>();
   const activeAt = useRef(0);
   const found = rows.findIndex((row) => rowId(row) === activeId);
-  // In place of a row that is gone stands the one that has its place now.
+  // If the active row is gone, the row that took its position becomes active.
   const active = Math.max(0, found === -1 ? Math.min(activeAt.current, rows.length - 1) : found);
   activeAt.current = activeId === undefined ? 0 : active;
   const rowHeight = isPhone ? 76 : isCoarse ? 44 : 36;
@@ -58,7 +58,7 @@ export function Grid<Row>(props: GridProps<Row>) {
     estimateSize: () => rowHeight,
     overscan: 8,
     getItemKey: (index) => rowId(rows[index] as Row),
-    // The row with the focus stays, wherever the list is scrolled to: a row that is gone would take the focus with it.
+    // The focused row stays in the document wherever the list is scrolled: removing it would lose the focus.
     rangeExtractor: (range) =>
       [...new Set([Math.min(active, rows.length - 1), ...defaultRangeExtractor(range)])].sort((a, b) => a - b),
   });
@@ -153,7 +153,7 @@ export function Grid<Row>(props: GridProps<Row>) {
   );
 }
 
-/** Whether a key belongs to what has the focus, and not to the list around it. */
+/** True if a key belongs to the focused control, and not to the list around it. */
 function isControl(target: EventTarget): boolean {
   return target instanceof Element && target.closest("a, button, input, textarea, select") !== null;
 }

@@ -4,7 +4,7 @@ import { Skeleton } from "../notice/empty.tsx";
 import { FaultNotice } from "../notice/fault.tsx";
 import { Limited } from "../notice/notice.tsx";
 
-/** How a list stands: its rows, or what is in their place while there are none. Loading, failed, empty and filtered to nothing differ. */
+/** A list's rows, or its state if it has none: loading, failed, empty and no match look different. */
 export function ListStates({
   list,
   isFiltered = false,
@@ -19,15 +19,15 @@ export function ListStates({
     error: unknown;
     hasMore: boolean;
     reload: () => void;
-    /** What the key may read of the list, where it may not read all of it. */
+    /** The part of the list that the key may read; empty or undefined if it may read all of it. */
     limitedTo?: string;
   };
   isFiltered?: boolean;
-  /** What stands there while there is nothing at all: how to get the first. */
+  /** Shown while there are no rows at all: explains how to get the first one. */
   empty: ReactNode;
-  /** What stands there when nothing passes the filters, with a way to clear them. */
+  /** Shown if no row passes the filters, with a button that clears them. */
   noMatch?: ReactNode;
-  /** How much room the first rows take while they load; that of a page unless stated. */
+  /** Number of placeholder rows while the first rows load; those of a page by default. */
   skeletonRows?: number;
   children: ReactNode;
 }) {
@@ -39,7 +39,7 @@ export function ListStates({
   return limitedTo === "" ? shown : <Limited to={limitedTo}>{shown}</Limited>;
 }
 
-/** The button below the rows of a list that has more; nothing where these are all. */
+/** The button below the rows of a list that loads more; draws nothing if there are no more. */
 export function LoadMore({
   list: { hasMore, loadMore, loadingMore },
 }: {
@@ -53,7 +53,7 @@ export function LoadMore({
   );
 }
 
-/** Takes every filter of a list away; to be shown while there is one. */
+/** A button that clears every filter of a list; shown while a filter is set. */
 export function ClearFilters({ onPress }: { onPress: () => void }) {
   return (
     <Button kind="quiet" icon="cross" onPress={onPress}>

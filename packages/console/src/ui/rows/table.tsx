@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./table.module.css";
 
-/** A small table to compare figures in: the first cell of each row names it. `label` names the table. */
+/** A small table for comparing figures: the first cell of each row is its name. `label` is the name of the table. */
 export function Table({
   label,
   head,

@@ -2,12 +2,12 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./virtual-list.module.css";
 
-/** So near to its end a list is at its end. */
+/** Distance from its end at which a list counts as being at its end, in pixels. */
 const nearPx = 24;
 
 /**
- * A list of any length whose rows have heights of their own. `follows` keeps the end in view while the reader is there; who has scrolled
- * away is left where he is.
+ * A list of any length whose rows have different heights. `follows` keeps the end in view while the reader is there; it does not move
+ * readers who scrolled away.
  */
 export function VirtualList<Row>({
   label,

@@ -3,7 +3,7 @@ import { IconButton } from "../buttons/button.tsx";
 import { announce } from "../notice/announce.tsx";
 import styles from "./copy.module.css";
 
-/** Copies a text and says so. Pages that are not https have no clipboard: there it is by selection. */
+/** Copies a text and announces it. Pages without https have no clipboard: there it copies by a selection. */
 export async function copyText(text: string, what: string): Promise<void> {
   const copied = await write(text);
   announce(copied ? `Copied ${what}.` : `The browser did not let ${what} be copied.`, copied ? "plain" : "bad");
@@ -23,7 +23,7 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;
   area.className = "visually-hidden";
-  // Within an open dialog, where there is one: it takes the focus back from everything outside.
+  // Inside the open dialog, if there is one: it takes the focus back from everything outside.
   (document.activeElement?.parentElement ?? document.body).append(area);
   area.select();
   const copied = document.execCommand("copy");
@@ -58,7 +58,7 @@ export function CodeBlock({ text, what = "command" }: { text: string; what?: str
   );
 }
 
-/** The middle of a long id left out: its beginning names the kind, its end tells it from its neighbours. */
+/** Shortens a long id: its start is its kind, its end differs between ids. */
 export function shortId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
 }

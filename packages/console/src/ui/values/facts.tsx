@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { visible } from "../../words/text.ts";
 import styles from "./facts.module.css";
 
-/** What is known of one thing, as names and values. A value that is undefined leaves its line out. */
+/** The facts of one thing, as names and values. An undefined value omits its line. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles["facts"]}>

@@ -3,7 +3,10 @@ import { useNow } from "../../clock.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { clockWords, relativeWords, zoneName } from "../../words/time.ts";
 
-/** A time in milliseconds or RFC 3339: relative within a day, absolute beyond; its title has both and the zone. A text that is no time stays itself. */
+/**
+ * A time in milliseconds or RFC 3339: relative within a day, absolute beyond; its title has both and the zone. A text that is not a time is
+ * shown unchanged.
+ */
 export function Moment({ at }: { at: number | string }) {
   const { zone } = usePreferences();
   const now = useNow();

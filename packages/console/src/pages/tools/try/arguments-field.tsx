@@ -9,7 +9,7 @@ import { Tabs } from "../../../ui/layout/tabs.tsx";
 import { argumentsText, formFault, toForm, toJson } from "./arguments.ts";
 import type { TryInput } from "./use-try.ts";
 
-/** The arguments, in a form or as JSON; what is changed in one is there in the other. `mode` is what the address says. */
+/** The arguments, as a form or as JSON. Both show the same values. `mode` is the address's choice. */
 export function ArgumentsField({
   shape,
   input: { typed, setTyped, fault },
@@ -23,14 +23,14 @@ export function ArgumentsField({
   faults: PlacedFaults;
   mode: "json" | undefined;
   onMode: (mode: "json" | undefined) => void;
-  /** A field was left: its pointer, empty for the JSON as a whole. */
+  /** Called when the user leaves a field, with its pointer; empty for the JSON as a whole. */
   onLeave: (pointer: string) => void;
 }) {
   const selected = mode ?? "form";
   const listed = [...faults].flatMap(([pointer, messages]) =>
     messages.map((message) => `${pointer} ${message}`.trim()),
   );
-  // JSON that the form cannot hold stays where it is, and says why.
+  // JSON that does not fit the form stays JSON, and the reason is shown.
   const stays = selected === "form" && typed.mode === "json" ? formFault(typed) : undefined;
   const shown = stays === undefined ? selected : "json";
   const held = shown === "json" ? toJson(typed) : toForm(typed);
@@ -87,7 +87,7 @@ export function ArgumentsField({
   );
 }
 
-/** Tells which of the fields within was left; `pointer` is that of all of it. */
+/** Reports which of the fields inside was left; `pointer` is the pointer of the whole. */
 function Leavable({
   onLeave,
   pointer,

@@ -2,27 +2,27 @@ import { parseExactJson } from "@svc/core/exact-json";
 import type { Values } from "../../../form/value.ts";
 import { keptNames } from "../../../session/kept-names.ts";
 
-/** What was last filled in for a tool. What its definition marks as sensitive is not in it. */
+/** The last input for a tool, without the values that its definition marks as sensitive. */
 export type KeptInput = { readonly entity: string; readonly values: Values };
 
 const storedAs = keptNames.input;
-/** So many tools are remembered, those that were tried last. */
+/** Maximum number of tools whose input is kept; the most recent ones stay. */
 const toolsMax = 40;
-/** Longer input is not kept. */
+/** Maximum length of kept input, in characters of its JSON text. */
 const textMax = 20_000;
 
 function read(): Record<string, KeptInput> {
   try {
     return parseExactJson(localStorage.getItem(storedAs) ?? "{}") as Record<string, KeptInput>;
   } catch {
-    // Storage is off: input is kept for as long as the page is open.
+    // Storage is off: input is kept while the page is open.
     return {};
   }
 }
 
 let kept = read();
 
-/** Keeps what was filled in for a tool of a project. */
+/** Stores the input for a tool of a project. */
 export function keepInput(projectId: string, toolSlug: string, input: KeptInput): void {
   const key = `${projectId}/${toolSlug}`;
   if (JSON.stringify(input).length > textMax) return;
@@ -31,11 +31,11 @@ export function keepInput(projectId: string, toolSlug: string, input: KeptInput)
   try {
     localStorage.setItem(storedAs, JSON.stringify(kept));
   } catch {
-    // As above.
+    // Storage is off, as above.
   }
 }
 
-/** What was last filled in for a tool of a project. */
+/** Returns the last input for a tool of a project. */
 export function keptInput(projectId: string, toolSlug: string): KeptInput | undefined {
   return kept[`${projectId}/${toolSlug}`];
 }

@@ -11,7 +11,10 @@ import { outcomeWord } from "../../../words/calls.ts";
 import type { CallCheck, TriedCall, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
-/** What sends a call, by what it does. A destructive call is held first, and only what was held and shown can be confirmed. */
+/**
+ * The buttons that send a call, by the tool's class. A destructive call first needs confirmation, and only a call that was shown can be
+ * confirmed.
+ */
 export function SendButtons({
   tool: { accessClass },
   input,
@@ -26,7 +29,7 @@ export function SendButtons({
   check: CallCheck;
   sending: ReturnType<typeof useSend>;
   isSandbox: boolean;
-  /** Whether all that is wrong with the arguments stands at its fields; else a press has it stand there, and sends nothing. */
+  /** True if all faults of the arguments are shown at their fields. Otherwise a press shows them there, and sends nothing. */
   isMarked: boolean;
   onMark: () => void;
 }) {
@@ -64,7 +67,7 @@ export function SendButtons({
   );
 }
 
-/** Why a call cannot be sent as it is written; undefined where it can. A check that failed keeps nobody from trying. */
+/** Returns the reason why a call cannot be sent as written; undefined if it can. A check that failed does not block sending. */
 function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, isMarked: boolean): string | undefined {
   if (fault !== undefined) return "Mend the JSON first.";
   if (error !== null) return undefined;
@@ -74,7 +77,7 @@ function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, is
   return isMarked ? "Mend what is marked first." : undefined;
 }
 
-/** What became of a call: the outcome, the answer, and where it stands in the ledger. */
+/** The result of a call: the outcome, the answer, and a link to the stored call. */
 export function ResultView({
   projectId,
   made: { answer, at },

@@ -1,19 +1,19 @@
 import { confirmed, textFault } from "./arguments.ts";
 
-/** A call, to be written in another way. `argumentsJson` is the JSON text of an object. */
+/** A call to write in another format. `argumentsJson` is the JSON text of an object. */
 export type SnippetCall = {
   readonly toolSlug: string;
   readonly entityId: string;
   readonly argumentsJson: string;
   readonly isDestructive: boolean;
-  /** Where the service takes calls, such as http://127.0.0.1:8080. */
+  /** Address of the service, such as http://127.0.0.1:8080. */
   readonly url: string;
 };
 
-/** The ways in which a call is written. */
+/** The formats in which a call can be written. */
 export const snippetKinds = ["cli", "curl", "typescript", "mcp"] as const;
 
-/** One of the ways in which a call is written. */
+/** One of the formats in which a call can be written. */
 export type SnippetKind = (typeof snippetKinds)[number];
 
 const writers: Record<SnippetKind, (call: SnippetCall) => string> = {
@@ -49,7 +49,7 @@ const { outcome, resultJson, message } = await tools.callTool({
 }`,
 };
 
-/** The same call written in another way; a destructive one with its confirmation. Arguments that are no JSON stand as `{}`. */
+/** Returns the same call in another format; a destructive one with its confirmation. Arguments that are not JSON are written as `{}`. */
 export function snippet(kind: SnippetKind, call: SnippetCall): string {
   const argumentsJson = textFault(call.argumentsJson) === undefined ? call.argumentsJson : "{}";
   return writers[kind]({ ...call, argumentsJson });
@@ -59,7 +59,7 @@ function whole({ argumentsJson, isDestructive }: SnippetCall): string {
   return isDestructive ? confirmed(argumentsJson) : argumentsJson;
 }
 
-/** A word of a shell's command: in single quotes where it has to be. */
+/** Quotes a word of a shell command in single quotes if needed. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -30,7 +30,7 @@ import { type TryInput, useTryInput } from "./use-try.ts";
 
 const settledMs = 250;
 
-/** How each is called. */
+/** The name of each format. */
 const snippetWords: Record<SnippetKind, string> = {
   cli: "CLI",
   curl: "curl",
@@ -41,7 +41,7 @@ const snippetWords: Record<SnippetKind, string> = {
 /** Outcomes of a check that are about the account. */
 const ofAccount: readonly string[] = ["no_account", "account_unusable", "missing_scope"];
 
-/** For whom a call is made, and whether that entity has an account for it. */
+/** The entity of a call, and whether it has an account. */
 function EntityField({
   projectId,
   tool: { toolkitSlug },
@@ -80,7 +80,7 @@ function EntityField({
   );
 }
 
-/** Tries a tool: what is written is checked by the service at every change, and what would be sent is shown before it is. */
+/** Tries a tool: the service checks the input after every change, and the page shows the request before sending it. */
 export function TryIt({
   projectId,
   tool,
@@ -141,11 +141,11 @@ export function TryIt({
   );
 }
 
-/** The request of a call, literally; credentials and what is sensitive are masked. Else what is in its way. */
+/** The literal request of a call, with credentials and sensitive values masked. If there is none, the reason. */
 function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fault: string | undefined }) {
   if (fault !== undefined) return <p>{fault}</p>;
   if (error !== null && error !== undefined) return <FaultNotice error={error} />;
-  // Between one line of what is missing and a request of some eight: neither moves what is below far.
+  // A height between the one line of a missing value and the usual eight lines of a request, so that the page below moves little.
   if (answer === undefined) return <Skeleton rows={4} />;
   if (answer.request !== undefined) return <CodeBlock text={requestText(answer.request)} what="request" />;
   if (answer.outcome === "invalid_arguments") {
@@ -156,7 +156,7 @@ function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fa
   return <p>Nothing: {answer.message}</p>;
 }
 
-/** A request to an app, as it goes over the wire: line, headers, body. A body of JSON is laid out. */
+/** Returns a request to an app as sent: line, headers, body. A JSON body is formatted. */
 function requestText({
   method,
   url,
@@ -167,7 +167,7 @@ function requestText({
   return [`${method} ${url}`, ...lines, ...(bodyJson === "" ? [] : ["", prettyJson(bodyJson)])].join("\n");
 }
 
-/** The same call in the other ways there are to make it. */
+/** The same call in other formats. */
 function SnippetsView({
   kind,
   onKind,
@@ -193,7 +193,7 @@ function SnippetsView({
   );
 }
 
-/** The idempotency key of a call: another one after every change, and when `renew` is called. */
+/** The idempotency key of a call: a new one after every change, and after `renew` is called. */
 function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
   const of = JSON.stringify(call);
   const [made, setMade] = useState(() => ({ of, key: randomKey() }));
@@ -202,7 +202,7 @@ function useCallKey(call: WrittenCall): { key: string; renew: () => void } {
   return { key: current.key, renew: () => setMade({ of, key: randomKey() }) };
 }
 
-/** Asks the service what would be sent, 250 ms after the last change. It sends nothing and leaves no trace. */
+/** Asks the service for the request it would send, 250 ms after the last change. It sends nothing and stores nothing. */
 function useCheck(call: WrittenCall, idempotencyKey: string, enabled: boolean): CallCheck {
   const now = JSON.stringify({ ...call, idempotencyKey });
   const settled = useSettled(now, settledMs);

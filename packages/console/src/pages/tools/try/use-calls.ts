@@ -4,21 +4,21 @@ import { useWrite } from "../../../calls/write.ts";
 import { useNow } from "../../../clock.ts";
 import { confirmed } from "./arguments.ts";
 
-/** A call as it is written: for whom, and with which arguments. */
+/** A call as the user writes it: the entity and the arguments. */
 export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
 
-/** What the service says of a call before it is made. */
+/** The service's check of a call before it is made. */
 export type CallCheck = {
   readonly answer: CallToolResponse | undefined;
   readonly error: unknown;
-  /** Whether the answer is that to the call as it is written now. */
+  /** True if the answer is about the call as it is written now. */
   readonly isCurrent: boolean;
 };
 
-/** A call that was made: what became of it, and of which writing it was. */
+/** A call that was made: its answer, and the text that it was made from. */
 export type TriedCall = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
 
-/** Makes a call as it is written. `isHeld`: it was held as it is written now, so that it can be confirmed. */
+/** Makes a call as written. `isHeld`: the same call needs confirmation, so that it can be confirmed now. */
 export function useSend(
   call: WrittenCall,
   { key, renew, isRead }: { key: string; renew: () => void; isRead: boolean },
@@ -29,7 +29,7 @@ export function useSend(
   const write = useWrite(ToolsService.method.callTool, {
     onSuccess: (answer) => {
       setMade({ of, answer, at: now });
-      // To read again means to ask the app again; whatever else is the same call until it is changed.
+      // Repeating a read asks the app again. Any other call stays the same call until it is changed.
       if (isRead) renew();
     },
   });

@@ -10,20 +10,20 @@ import { type KeptInput, keepInput } from "./kept-input.ts";
 
 const accountsMax = 500;
 
-/** What is written for a call: for whom, and its arguments. */
+/** The input for a call: the entity and the arguments. */
 export type TryInput = {
   readonly entity: string;
-  /** Entities that have an active account of the toolkit, where this service uses it. */
+  /** Entities that have an active account of the toolkit, if this service is the one that uses it. */
   readonly entities: readonly string[];
   readonly typed: TypedArguments;
   readonly argumentsJson: string;
-  /** What is wrong with the arguments before the service is asked; undefined for nothing. */
+  /** Fault of the arguments found before the service is asked; undefined if there is none. */
   readonly fault: string | undefined;
   readonly setEntity: (entity: string) => void;
   readonly setTyped: (typed: TypedArguments) => void;
 };
 
-/** Holds what is written, and keeps it in the browser but for what is sensitive. The first entity with an account stands there to begin with. */
+/** Holds the input, and stores it in the browser except for sensitive values. The first entity with an account is the default. */
 export function useTryInput({
   projectId,
   tool,

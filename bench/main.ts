@@ -84,7 +84,7 @@ Options:
   --verbose          lists what missed, where a case knows it
   --statements       starts the store with pg_stat_statements and shows those that took the most time, system by system
   --install-engines  installs DBOS, Restate and workflow (some 500 MB), which cases of jobs compare with, and ends
-  --record           writes the results into docs/benchmarks.md
+  --record           writes the results into docs/concepts/benchmarks and docs/benchmarks.md
   --help             this text
 
 BENCH_DATABASE_URL names a PostgreSQL to use (its role must be able to create databases); without it one is started

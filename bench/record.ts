@@ -1,34 +1,37 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { isoTime, systemClock } from "@svc/core";
+import { type CasePage, readCasePages, summaryPage } from "./pages.ts";
 import { withSummary } from "./summary/summary.ts";
 
-const page = new URL("../docs/benchmarks.md", import.meta.url);
-
 /**
- * Replaces what stands between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->` in docs/benchmarks.md by a case's
- * report, the commit that was measured and the machine, and makes the page's first table anew. What other cases recorded stays. Throws
- * when the page has no such place.
+ * Replaces the text between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->` in a page of docs/concepts/benchmarks by a case's
+ * report, the measured commit and the machine, and renews the first table of docs/benchmarks.md. Results of other cases stay. Throws
+ * if no page has such a place.
  */
 export function recordInDocs(name: string, machine: readonly string[], report: string): void {
-  const text = readFileSync(page, "utf8");
-  const { opening, start, end } = placeOf(text, name);
+  const { page, opening, start, end } = placeOf(readCasePages(), name);
   const results = `${opening}\n${[recordedLine(), ...machine].join("  \n")}\n\n${report}`;
-  writeFileSync(page, withSummary(text.slice(0, start) + results + text.slice(end)));
+  writeFileSync(page.url, page.text.slice(0, start) + results + page.text.slice(end));
+  writeFileSync(summaryPage, withSummary(readFileSync(summaryPage, "utf8"), readCasePages()));
 }
 
-/** Throws where the page has no place for one of the cases: before they are measured, and not after. */
+/** Throws if no page has a place for one of the cases. Call it before the cases are measured. */
 export function checkPlaces(names: readonly string[]): void {
-  const text = readFileSync(page, "utf8");
-  for (const name of names) placeOf(text, name);
+  const pages = readCasePages();
+  for (const name of names) placeOf(pages, name);
 }
 
-function placeOf(text: string, name: string): { opening: string; start: number; end: number } {
+function placeOf(
+  pages: readonly CasePage[],
+  name: string,
+): { page: CasePage; opening: string; start: number; end: number } {
   const [opening, closing] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
-  const [start, end] = [text.indexOf(opening), text.indexOf(closing)];
-  if (start < 0 || end < start)
-    throw new Error(`docs/benchmarks.md has no place for ${name}: ${opening} ... ${closing}`);
-  return { opening, start, end };
+  const page = pages.find(({ text }) => text.includes(opening));
+  const [start, end] = [page?.text.indexOf(opening) ?? -1, page?.text.indexOf(closing) ?? -1];
+  if (page === undefined || end < start)
+    throw new Error(`docs/concepts/benchmarks has no place for ${name}: ${opening} ... ${closing}`);
+  return { page, opening, start, end };
 }
 
 function recordedLine(): string {

@@ -17,7 +17,7 @@ export function describeMachine(postgres: BenchPostgres): string[] {
   ];
 }
 
-/** A case's report as Markdown, for the terminal and for docs/benchmarks.md alike. */
+/** Returns a case's report as Markdown, for the terminal and for docs/concepts/benchmarks. */
 export function formatReport({ columns, rows, figures, notes }: CaseReport): string {
   const parts = [formatTable(columns, rows)];
   if (figures.length > 0) parts.push(formatTable(["figure", "measured", "aim", ""], figures.map(figureRow)));

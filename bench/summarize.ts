@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { readCasePages, summaryPage } from "./pages.ts";
 import { withSummary } from "./summary/summary.ts";
 
-/** Makes the first table of docs/benchmarks.md of the figures that the page has recorded; with --check it only compares. */
-const page = new URL("../docs/benchmarks.md", import.meta.url);
-const text = readFileSync(page, "utf8");
-const wanted = withSummary(text);
-if (!process.argv.includes("--check")) writeFileSync(page, wanted);
+/** Makes the first table of docs/benchmarks.md from the figures that docs/concepts/benchmarks has recorded; with --check it only compares. */
+const text = readFileSync(summaryPage, "utf8");
+const wanted = withSummary(text, readCasePages());
+if (!process.argv.includes("--check")) writeFileSync(summaryPage, wanted);
 else if (wanted !== text) {
-  process.stderr.write("the first table of docs/benchmarks.md is not that of its figures: node bench/summarize.ts\n");
+  process.stderr.write("the first table of docs/benchmarks.md differs from its figures: node bench/summarize.ts\n");
   process.exitCode = 1;
 }

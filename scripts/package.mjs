@@ -1,5 +1,5 @@
 // Makes dist/svc-<version>-<system>-<processor>.tgz: the service with all it needs to run on a machine that has nothing but a C library,
-// as JavaScript, with Node and PostgreSQL in it. docs/operations.md says how it is installed. `--folder` leaves it unpacked, in dist/package;
+// as JavaScript, with Node and PostgreSQL in it. docs/guides/operations/install.md says how it is installed. `--folder` leaves it unpacked, in dist/package;
 // `--sketch <folder>` writes there what is not copied as it is: sources, manifest, bill of materials, licences.
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,8 @@ const besideSources = [
   "toolkits",
   "LICENSE",
   "CHANGELOG.md",
-  "docs/operations.md",
+  "docs/start/run-in-production.md",
+  "docs/guides/operations",
   "docs/svc.service",
 ];
 
@@ -91,8 +92,8 @@ function manifestOf(modules) {
 
 const readme = ({ version }) => `# svc ${version}
 
-Webhook triggers, a tool catalog and durable jobs: one process with its own PostgreSQL. \`bin/svc serve\` starts it; docs/operations.md says how it is
-installed, backed up, rotated and upgraded, and docs/svc.service is its unit for systemd.
+Webhook triggers, a tool catalog and durable jobs: one process with its own PostgreSQL. \`bin/svc serve\` starts it. docs/start/run-in-production.md installs it
+step by step, docs/guides/operations has the tasks of operators, and docs/svc.service is its unit for systemd. The running service has all pages below /docs/.
 
 - licences.txt: what is in here beside svc, with its licences; sbom.cdx.json: the same as a bill of materials (CycloneDX).
 - Known vulnerabilities: **unchecked**. Nothing here asks a service for advisories, neither when it is made nor when it runs. Hand

@@ -6,7 +6,7 @@ import { root } from "./source.ts";
 
 type Trace = { readonly status: string; readonly stations: readonly { readonly file: string }[] };
 
-/** Returns of version 0.1, counted by the same script (docs/architecture.md). */
+/** Returns of version 0.1, counted by the same script (docs/concepts/way-of-a-job.md). */
 const before = 467;
 /** What the slices of a machine with other work add. */
 const slack = 20;

@@ -1,6 +1,6 @@
 import { Logger, type RunnerOptions } from "graphile-worker";
 
-/** Its own settings, chosen by measurement (docs/benchmarks.md). */
+/** Its own settings, chosen by measurement (docs/concepts/benchmarks/delivering-events.md). */
 const workerSettings = {
   concurrentJobs: 32,
   maxPoolSize: 10,

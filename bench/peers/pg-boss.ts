@@ -14,7 +14,7 @@ import {
 } from "./store.ts";
 import { serveWebhooks } from "./webhook-server.ts";
 
-/** Its own settings, chosen by measurement (docs/benchmarks.md). */
+/** Its own settings, chosen by measurement (docs/concepts/benchmarks/delivering-events.md). */
 const workSettings = { localConcurrency: 2, batchSize: 100, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
 
 /** Connections for the inserts and the outcomes. */

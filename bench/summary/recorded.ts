@@ -1,4 +1,4 @@
-/** What a case recorded on the page: when and of which commit, its table, and its figures with their aims. */
+/** Results of a case on its page: day, commit, table, and figures with their aims. */
 export type Recorded = {
   /** Day and commit; undefined where nothing is recorded. */
   readonly when: string | undefined;
@@ -16,7 +16,7 @@ export type RecordedFigure = {
   readonly isMet: boolean;
 };
 
-/** Reads what stands between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->`; as of nothing where there is no such place. */
+/** Reads the results between `<!-- bench:<name> -->` and `<!-- /bench:<name> -->`; empty if there is no such place. */
 export function readRecorded(page: string, name: string): Recorded {
   const [opening, closing] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
   const text = page.slice(page.indexOf(opening) + opening.length, page.indexOf(closing));

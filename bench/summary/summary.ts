@@ -1,20 +1,28 @@
+import type { CasePage } from "../pages.ts";
 import { formatTable } from "../report.ts";
 import { type SummaryLine, summaryLines } from "./lines.ts";
 import { type Recorded, type RecordedFigure, readRecorded } from "./recorded.ts";
 
 const [opening, closing] = ["<!-- summary -->", "<!-- /summary -->"];
 
-/** The page with its first table made anew of what its cases have recorded. Throws where the page has no place for it. */
-export function withSummary(page: string): string {
+/** Returns the page with its first table made from the figures that the pages of the cases have recorded. Throws if the page has no place for it. */
+export function withSummary(page: string, cases: readonly CasePage[]): string {
   const [start, end] = [page.indexOf(opening), page.indexOf(closing)];
   if (start < 0 || end < start) throw new Error(`docs/benchmarks.md has no place for its first table: ${opening}`);
-  const columns = ["what", "svc", "peers and limits", "beside its aim", "", "recorded"];
-  const rows = summaryLines.map((line) => rowOf(line, readRecorded(page, line.from)));
+  const columns = ["what", "svc", "peers and limits", "compared with its aim", "", "recorded"];
+  const rows = summaryLines.map((line) => {
+    const source = cases.find(({ text }) => text.includes(`<!-- bench:${line.from} -->`));
+    return rowOf(line, readRecorded(source?.text ?? "", line.from), source?.link ?? "");
+  });
   return `${page.slice(0, start)}${opening}\n${formatTable(columns, rows)}\n${page.slice(end)}`;
 }
 
-function rowOf({ what, from, own = [], others = {}, figures }: SummaryLine, recorded: Recorded): string[] {
-  const link = `[${from}](#${from})`;
+function rowOf(
+  { what, from, own = [], others = {}, figures }: SummaryLine,
+  recorded: Recorded,
+  page: string,
+): string[] {
+  const link = `[${from}](${page}#${from})`;
   if (recorded.when === undefined) return [what, "-", "-", "-", "", `${link}: not yet`];
   const cell = ({ row, column }: { row: string | readonly string[]; column: string }) =>
     recorded.cell(row, column) ?? "-";

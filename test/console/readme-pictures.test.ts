@@ -7,7 +7,7 @@ import { seedOverview } from "./areas/overview.ts";
 import { browserTest, startConsole } from "./browser.ts";
 import { askingProgram, jobWithStatus, submitProgram } from "./jobs-seed.ts";
 
-// The two pictures of README.md, made by `npm run console:pictures` alone: they would differ with each run of the tests.
+// The picture of README.md and that of a job in the console's guide, made by `npm run console:pictures` alone: they would differ with each run of the tests.
 
 const isWanted = process.env["SVC_CONSOLE_PICTURES"] !== undefined;
 const images = join(root, "docs", "images");
@@ -48,12 +48,15 @@ async function countDay({ database: { db } }: TestServer): Promise<void> {
 const picture = (page: Page, name: string) =>
   page.screenshot({ path: join(images, `${name}.png`), animations: "disabled" });
 
-browserTest.skipIf(!isWanted)("the overview and a job that asks, as README.md shows them", async () => {
-  const overview = (await consoles.open({ path: `p/${consoles.projectId}/overview?range=24h` })).page;
-  await overview.getByRole("link", { name: "2 asks wait" }).waitFor();
-  await overview.locator("canvas").nth(4).waitFor();
-  await picture(overview, "overview");
-  const job = (await consoles.open({ path: `p/${consoles.projectId}/jobs/${asking}` })).page;
-  await job.getByRole("button", { name: "Proceed" }).waitFor();
-  await picture(job, "job");
-});
+browserTest.skipIf(!isWanted)(
+  "the overview and a job that asks, as README.md and the console's guide show them",
+  async () => {
+    const overview = (await consoles.open({ path: `p/${consoles.projectId}/overview?range=24h` })).page;
+    await overview.getByRole("link", { name: "2 asks wait" }).waitFor();
+    await overview.locator("canvas").nth(4).waitFor();
+    await picture(overview, "overview");
+    const job = (await consoles.open({ path: `p/${consoles.projectId}/jobs/${asking}` })).page;
+    await job.getByRole("button", { name: "Proceed" }).waitFor();
+    await picture(job, "job");
+  },
+);

@@ -5,7 +5,7 @@ import { pageText } from "../words/page-words.ts";
 
 /** One error of a call, as the service returned it. */
 export type WireFault = {
-  /** A stable name in UPPER_SNAKE_CASE; docs/errors.md has each. */
+  /** A stable name in UPPER_SNAKE_CASE; docs/reference/errors has each. */
   reason: string;
   /** Empty if the error is not about a single field. */
   field: string;

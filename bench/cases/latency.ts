@@ -108,7 +108,7 @@ function report(spans: readonly Span[], seconds: { alone: number; beside: number
     figures: spans.filter(({ isJudged }) => isJudged).map(figureOf),
     notes: [
       costsNote,
-      `open loop: ${ratePerSecond} posts, or calls, a second, each timed from the moment it was due, whatever the answers did; for ${seconds.alone} s alone, ${seconds.beside} s beside jobs`,
+      `open loop: ${ratePerSecond} posts, or calls, a second, each timed from the moment it was due, independent of the answers; for ${seconds.alone} s alone, ${seconds.beside} s with jobs`,
       `jobs: ${jobsBeside} under way all the time, each a map of ${rowsEach.toLocaleString("en-US")} reads, of the same project; they take what the machine has left`,
       "the load generator's timer adds up to 1 ms",
     ],

@@ -165,8 +165,8 @@ function report({ alone, beside, pace, paceAfter, resumedSeconds, cancelMs, queu
       { name: "from kill -9 to the next step", value: spreadOf([resumedSeconds]), unit: "s", aim: { below: 40 } },
     ],
     notes: [
-      `${events} events to one endpoint at ${perSecond}/s beside ${livePerSecond} live events a second for ${seconds} s; one node`,
-      `the node was killed and another one started: it goes on where the lease of ${leaseSeconds} s ended; at the end ${queued} deliveries were queued, each pair once, as GetReplay told`,
+      `${events} events to one endpoint at ${perSecond}/s with ${livePerSecond} live events a second for ${seconds} s; one node`,
+      `the node was killed and another one started: it continued when the lease of ${leaseSeconds} s had expired; at the end ${queued} deliveries were queued, each pair once, as GetReplay reported`,
     ],
   };
 }

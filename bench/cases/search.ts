@@ -161,14 +161,14 @@ function report(compared: readonly Compared[], { large, senseless, senselessMean
       ...(large.meant === undefined ? [] : figuresByMeaning(compared, { large, senselessMeant })),
     ],
     notes: [
-      "own: bench/search/intents.json, by the author of the engine; everyday: bench/search/everyday.json, by somebody who knew neither definitions nor engine",
+      "own: bench/search/intents.json, by the author of the engine; everyday: bench/search/everyday.json, by an author who knew neither definitions nor engine",
       "sloppy: bench/search/sloppy.json, with ids, names, dates, typos and other languages, written before the second hand of sayings by that hand",
       "everyday was looked at while weights were chosen; sayings were written before",
       "the texts without sense were looked at while the levels of confidence were chosen: knowledge, verse, keys at random, other languages, programs, small talk",
       "LiveMCPBench: the steps of tasks with as many steps as tools; MetaTool: every tenth query; neither has sayings, and their data is not kept here (--sets)",
       "BM25: k1 1.2, b 0.75, over slug, description, intents and arguments",
       `the made-up tools do common things (create, find, share) with the things of 94 other kinds of app; ${large.contested} of ${intents.length} intents find some of them`,
-      `a search of ${large.tools} tools, in a process that does nothing else, after a first pass over all intents: time of the processor ${formatTimes(processor)}; on the clock, with whatever else the machine does, ${formatTimes(wall)}`,
+      `a search of ${large.tools} tools, in a process that does nothing else, after a first pass over all intents: time of the processor ${formatTimes(processor)}; on the clock, with the other work of the machine, ${formatTimes(wall)}`,
       ...(large.meant === undefined ? [] : notesByMeaning(large.tools, large.meant.times)),
       ...(isVerbose
         ? [...compared.flatMap(({ found }) => found.misses.map(formatMiss)), ...senseless]

@@ -172,7 +172,7 @@ function report(results: readonly Result[], seconds: { own: number; peers: numbe
     ]),
     notes: [
       `windows of ${windowSeconds} s of load, ${windowsBefore} of each before a transaction of REPEATABLE READ takes its snapshot, which it holds for ${seconds.own} s; that of the peers is held for ${seconds.peers} s`,
-      "deliveries and jobs of svc take turns on two servers, one with a snapshot on its database and one without; the peers beside each other on their own databases: each has a quarter of the time, a peer half",
+      "deliveries and jobs of svc take turns on two servers, one with a snapshot on its database and one without; the peers at the same time, each on its own database: each has a quarter of the time, a peer half",
       "deliveries and calls are counted where they arrive, each window until its last one did; dead rows are those of the queue's own tables, by the server's count",
     ],
   };

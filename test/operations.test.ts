@@ -146,7 +146,7 @@ async function runPage(path: string, before = "", isRun: (block: CodeBlock) => b
 
 const administer = "export SVC_ADMIN_TOKEN=...";
 const isBySystemd = ({ text }: CodeBlock) => !/svc-run|svc\.pid/.test(text);
-const isByHand = ({ text }: CodeBlock) => !isBySystemd({ language: "sh", text });
+const isByHand = (block: CodeBlock) => !isBySystemd(block);
 const isBeforeDisaster = ({ text }: CodeBlock) => !/restore/.test(text);
 const ready = "timeout 60 sh -c 'until curl -sf http://127.0.0.1:8080/readyz > /dev/null; do sleep 1; done'";
 

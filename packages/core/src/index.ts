@@ -5,7 +5,7 @@ export {
   bindingOf,
   bindingText,
   isEntityGranted,
-  isRowInScope as isRowReached,
+  isRowInScope,
   isToolGranted,
   isToolkitGranted,
   isWithin,
@@ -141,7 +141,7 @@ export { parseJsonInTurns } from "./json/sliced-json.ts";
 export { adminList, byId, byText, type Page, projectList } from "./list.ts";
 export { LeastRecentlyUsed } from "./lru.ts";
 export {
-  type AddressDecision as AddressVerdict,
+  type AddressDecision,
   type AddressGuard,
   AddressRefusedError,
   createAddressGuard,
@@ -198,14 +198,14 @@ export { secondsOf } from "./time/civil.ts";
 export { readRetryAfter } from "./time/http-date.ts";
 export { dateOf, isoTime } from "./time/iso-time.ts";
 export { type Instant, readInstant, readTime, timeForm } from "./time/rfc3339.ts";
-export { type AtOnce, createAtOnce } from "./work/at-once.ts";
+export { type ConcurrencyLimiter, createConcurrencyLimiter } from "./work/concurrency-limiter.ts";
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";
 export { createThreadPool, type ThreadPool, ThreadStoppedError } from "./work/thread-pool.ts";
 export type { Turns } from "./work/turns.ts";
 export {
+  type BlockedLoop,
   createWorkMeter,
-  type HeldLoop,
   type Work,
   type WorkMeter,
   type WorkOwner,

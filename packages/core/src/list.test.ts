@@ -93,7 +93,7 @@ test("rows that the caller does not reach shorten a page, and a search that ende
     call: "ListEvents",
     order: byId("evt"),
     rows: ({ page: { after } }) => (after === undefined ? { rows: stored.slice(0, 3), walkedTo: stored[9]!.id } : []),
-    isReached: (row, binding) => row.entityId === binding?.entityId,
+    isInScope: (row, binding) => row.entityId === binding?.entityId,
     answer: (rows) => ({ ids: rows.map(({ id }) => id) }),
   });
   const first = await walked(firstPage, callOf("ada"));

@@ -9,18 +9,18 @@ export type Page<Place> = { readonly after: Place | undefined; readonly size: nu
 
 /** Order of a list: returns a row's position as text, for page tokens, and reads it. */
 type ListOrder<Row, Place, Filter = unknown> = {
-  readonly placeOf: (row: Row, filter: Filter) => string;
+  readonly positionOf: (row: Row, filter: Filter) => string;
   readonly read: (text: string) => Place | undefined;
 };
 
 /** Orders a list by the ids of its rows. */
 export function byId<P extends IdPrefix>(prefix: P): ListOrder<{ readonly id: string }, Id<P>> {
-  return { placeOf: ({ id }) => id, read: (text) => parseId(prefix, text) };
+  return { positionOf: ({ id }) => id, read: (text) => parseId(prefix, text) };
 }
 
 /** Orders a list by a text of its rows, such as a name. */
-export function byText<Row>(placeOf: (row: Row) => string): ListOrder<Row, string> {
-  return { placeOf, read: (text) => text };
+export function byText<Row>(positionOf: (row: Row) => string): ListOrder<Row, string> {
+  return { positionOf, read: (text) => text };
 }
 
 /**
@@ -50,7 +50,7 @@ type ListOptions<Request, Filter, Place, Row, Answer, Caller> = {
   /** Reads up to `limit` rows. */
   readonly rows: (call: ListCall<Request, Filter, Place, Caller>) => PageRows<Row> | Promise<PageRows<Row>>;
   /** True if a scoped caller may read the row. Other rows are omitted, and the page is shorter. Default: all. */
-  readonly isReached?: (row: Row, binding: Binding | undefined) => boolean;
+  readonly isInScope?: (row: Row, binding: Binding | undefined) => boolean;
   /** Returns the fields of the answer except the token. */
   readonly answer: (
     rows: readonly Row[],
@@ -90,7 +90,7 @@ async function readList<Request extends PageRequest, Place, Row, Answer, Filter 
   request: Request,
   { caller, projectId, binding }: { caller: Caller; projectId: string; binding: Binding | undefined },
 ): Promise<Answer & NextPage> {
-  const { call, order, sizes, isReached } = options;
+  const { call, order, sizes, isInScope } = options;
   const asked = (await options.filter?.(request, caller)) ?? ({} as Filter);
   const filter = narrowed(asked, binding);
   if (filter === undefined) {
@@ -103,8 +103,8 @@ async function readList<Request extends PageRequest, Place, Row, Answer, Filter 
   const { rows, walkedTo, size: shownMax = size } = "rows" in found ? found : { rows: found };
   const shown = rows.slice(0, shownMax);
   const last = shown.at(-1);
-  const next = rows.length > shownMax && last !== undefined ? order.placeOf(last, filter) : walkedTo;
-  const reached = isReached === undefined ? shown : shown.filter((row) => isReached(row, binding));
+  const next = rows.length > shownMax && last !== undefined ? order.positionOf(last, filter) : walkedTo;
+  const reached = isInScope === undefined ? shown : shown.filter((row) => isInScope(row, binding));
   const answer = await options.answer(reached, { request, caller, filter });
   return { ...answer, nextPageToken: next === undefined ? "" : sealPageToken(sealer, scope, next) };
 }

@@ -84,7 +84,7 @@ plan("record_events", (db) => {
 });
 plan("record_heard_events", (db) => {
   const events = Array.from({ length: 200 }, (_, n) => {
-    return { ...newEvent(projectId, [deadQueue], { dedupeKey: `heard-${n}` }), heardAt: 1 };
+    return { ...newEvent(projectId, [deadQueue], { dedupeKey: `heard-${n}` }), subscribedVersion: 1 };
   });
   const routing = { version: 1, projects: new Map([[projectId, 1]]) };
   return recordEvents(db, events, routing, { owner, untilMs: nowMs });
@@ -120,7 +120,7 @@ plan("enqueue_deliveries", (db) => {
     const eventId = seededId("evt", 5 * index + 1);
     return { id: seededId("dlv", 500_000 + index), eventId, subscriptionId: deadQueue };
   });
-  return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, queued);
+  return enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, queued);
 });
 plan("expire_deliveries", (db) => expireDeliveries(db, deadQueue, nowMs, 50));
 plan("try_deliveries_now", (db) => tryDeliveriesNow(db, deadQueue, { deliveryId: seededId("dlv", 100_001), nowMs }));

@@ -227,7 +227,7 @@ plan("lock_child_jobs", (db) => lockChildJobs(db, [seededId("job", 9), seededId(
 plan("list_rehearsals", (db) => jobsForProject(db, projectId).list({ ...everyJob, mode: "rehearse" }, page), {
   rowsMax: { jobs: 4 * 51 },
 });
-plan("find_listed_twin", (db) => jobsForProject(db, projectId).findTwin(seededId("job", 239)));
+plan("find_listed_twin", (db) => jobsForProject(db, projectId).findSimulationRun(seededId("job", 239)));
 plan("list_job_steps", (db) => jobsForProject(db, projectId).listSteps(leases.map((one) => one.jobId)));
 plan("read_job_log", (db) => jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 4_000, limit: 100 }));
 plan("find_skill", (db) => skillsForProject(db, projectId).find({ slug: "skill_1", version: 0 }));

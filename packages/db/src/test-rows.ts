@@ -78,11 +78,11 @@ export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimReques
     leaseUntilMs: nowMs + 30_000,
     limit: 256,
     share: 32,
-    rooms: new Map(),
+    slots: new Map(),
     fullProjects: new Set(),
     after: undefined,
-    lanes: 256,
-    behind: false,
+    queuesMax: 256,
+    lowPriority: false,
     ...changes,
   };
 }

@@ -168,11 +168,11 @@ export class Claimer {
       leaseUntilMs,
       limit,
       share,
-      rooms,
+      slots: rooms,
       fullProjects,
       after: this.#place(behind).cursor,
-      lanes: claimQueuesMax,
-      behind,
+      queuesMax: claimQueuesMax,
+      lowPriority: behind,
     };
     try {
       const found: DeliveryClaim = await claimDeliveries(db, request);
@@ -180,7 +180,7 @@ export class Claimer {
       onClaimed(found.deliveries);
       await this.#end(found.ended);
       const hadRoom = fullProjects.size === 0 && [...rooms.values()].every((room) => room > 0);
-      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next, hasBehind: found.hasBehind };
+      return { foundSome: found.deliveries.length > 0, hadRoom, next: found.next, hasBehind: found.hasLowPriority };
     } catch (error) {
       observer.failed("claim", error);
       return undefined;

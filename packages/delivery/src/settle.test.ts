@@ -29,11 +29,11 @@ async function claimed(store: TestStore, count: number) {
     leaseUntilMs,
     limit: count,
     share: count,
-    rooms: new Map(),
+    slots: new Map(),
     fullProjects: new Set(),
     after: undefined,
-    lanes: 10,
-    behind: false,
+    queuesMax: 10,
+    lowPriority: false,
   });
   const told = { failed: [] as string[], lost: 0, recovered: [] as string[], health: [] as unknown[] };
   const recorder = createRecorder({

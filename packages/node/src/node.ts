@@ -108,8 +108,8 @@ export function createNode(parts: NodeParts): Node {
     turns: meter.turns,
   });
   const { accounts, caller } = apps;
-  meter.onHeld(observer.heldLoop);
-  meter.onHeld(({ jobId, ms, isMeasured }) => {
+  meter.onBlocked(observer.heldLoop);
+  meter.onBlocked(({ jobId, ms, isMeasured }) => {
     // A job that was only seen at work meanwhile may not be the cause.
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });

@@ -1,6 +1,6 @@
 import type { AskObserver } from "@svc/asks";
 import type { RenewalObserver } from "@svc/connections";
-import type { HeldLoop, ProjectId } from "@svc/core";
+import type { BlockedLoop, ProjectId } from "@svc/core";
 import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
 import type { StandingObserver } from "@svc/standing";
@@ -19,7 +19,7 @@ export type NodeObserver = {
   readonly standing: StandingObserver;
   readonly replays: ReplayObserver;
   /** Called when work held the event loop for 250 ms or longer, and everything else waited. */
-  heldLoop(held: HeldLoop): void;
+  heldLoop(held: BlockedLoop): void;
   readonly embeddings: EmbeddingsObserver;
   /** Called when a private toolkit of the store breaks the rules of this version. It is left out. */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;

@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { createSealer, type HeldLoop, type ProjectId, type Sealer } from "@svc/core";
+import { type BlockedLoop, createSealer, type ProjectId, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import {
   type AttemptObservation,
@@ -38,7 +38,7 @@ export type Told = {
   /** Steps of paced replays. */
   readonly replaySteps: ReplayStep[];
   /** Who held the event loop. */
-  readonly held: HeldLoop[];
+  readonly held: BlockedLoop[];
   /** Calls to the embeddings endpoint that ended. */
   readonly embedded: EmbeddingsCall[];
   /** How searches came by the vectors of their words. */

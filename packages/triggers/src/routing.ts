@@ -92,7 +92,7 @@ export function createRouting(): Routing {
         },
         heardAt(projectId, { triggerSlug }) {
           const project = own.get(projectId);
-          return project?.heardTriggers.includes(triggerSlug) === true ? project.version : undefined;
+          return project?.subscribedTriggers.includes(triggerSlug) === true ? project.version : undefined;
         },
         quotasOf: (projectId) => own.get(projectId)?.quotas ?? {},
         seen: (seenIds) => ({

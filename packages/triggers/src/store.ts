@@ -78,7 +78,8 @@ export async function storePosts(
     }
   }
   options.dispatcher.submit(plan.firstSends(duplicates, leaseUntilMs), plan.unleased);
-  if (plan.events.some(({ id, heardAt }) => heardAt !== undefined && !duplicates.has(id))) options.onHeard?.();
+  if (plan.events.some(({ id, subscribedVersion }) => subscribedVersion !== undefined && !duplicates.has(id)))
+    options.onHeard?.();
   const taken = plan.results(duplicates).values();
   return posts.map((post): StoreOutcome => {
     const refusal = refused.get(post);
@@ -219,7 +220,7 @@ function planEvents(
       dedupeKey,
       account: post.account,
       deliveries: [],
-      heardAt: routing.heardAt(projectId, post),
+      subscribedVersion: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
       // A delivery whose secret cannot be opened is left to be claimed, which reports it: nothing may fail after the commit.

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { byId, isRowReached, type ProjectPrincipal, projectList, requireId, requireProject } from "@svc/core";
+import { byId, isRowInScope, type ProjectPrincipal, projectList, requireId, requireProject } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { setAccountReferences } from "@svc/db/connections/references";
 import { noteCredentialTry } from "@svc/db/connections/refresh";
@@ -35,7 +35,7 @@ export function accountMethods(options: TestConnectionContext): Methods {
     const id = requireId("acc", "id", text);
     const { projectId, binding } = requireProject(ctx);
     const row = await connectedAccountsForProject(db, projectId).find(id);
-    if (row === undefined || !isRowReached(row, binding)) throw connectionFaults.CONNECTION_NOT_FOUND(text);
+    if (row === undefined || !isRowInScope(row, binding)) throw connectionFaults.CONNECTION_NOT_FOUND(text);
     return row;
   };
   return {
@@ -49,7 +49,7 @@ export function accountMethods(options: TestConnectionContext): Methods {
       filter: ({ toolkitSlug, entityId, state }) => ({ toolkitSlug, entityId, state: stateOf(state) }),
       rows: ({ filter, page, caller: { projectId } }) =>
         connectedAccountsForProject(db, projectId).list(filter, page, clock.now()),
-      isReached: (row, binding) => isRowReached(row, binding),
+      isInScope: (row, binding) => isRowInScope(row, binding),
       answer: (rows) => ({ accounts: rows.map((row) => toConnectedAccount(row, clock.now())) }),
     }),
     async testConnection({ id }, ctx) {

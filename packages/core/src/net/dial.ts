@@ -79,9 +79,9 @@ function createGuardedConnector({ guard, connectTimeoutMs, resolve }: GuardedAge
   }) as Connector;
   return (target, callback) => {
     // Sockets do no lookup for a literal address, so it is checked here.
-    const verdict = isIP(target.hostname) === 0 ? undefined : guard.judge(target.hostname);
-    if (verdict === undefined || verdict.allowed) return dial(target, callback);
-    const refusal = new AddressRefusedError(target.hostname, verdict.range, target.hostname);
+    const decision = isIP(target.hostname) === 0 ? undefined : guard.judge(target.hostname);
+    if (decision === undefined || decision.allowed) return dial(target, callback);
+    const refusal = new AddressRefusedError(target.hostname, decision.range, target.hostname);
     queueMicrotask(() => callback(refusal, null));
     return undefined;
   };

@@ -16,8 +16,8 @@ export function checkEndpointUrl(guard: AddressGuard, text: string): string {
   // `hash` does not show an empty fragment.
   if (text.includes("#")) throw coreFaults.ENDPOINT_URL_INVALID(text, "has a fragment");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) throw coreFaults.ENDPOINT_URL_NOT_HTTPS(text);
-  const verdict = guard.judgeUrl(url);
-  if (!verdict.allowed) throw coreFaults.ENDPOINT_ADDRESS_REFUSED(text, verdict.range);
+  const decision = guard.judgeUrl(url);
+  if (!decision.allowed) throw coreFaults.ENDPOINT_ADDRESS_REFUSED(text, decision.range);
   return url.href;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ProjectId } from "../ids/id.ts";
-import { createWorkMeter, type HeldLoop } from "./work-meter.ts";
+import { type BlockedLoop, createWorkMeter } from "./work-meter.ts";
 
 const projectId = (name: string) => `prj_${name}` as ProjectId;
 const nextRound = () => new Promise<void>((resolve) => void setImmediate(resolve));
@@ -36,9 +36,9 @@ test("who takes turns delays a stranger by one of them a round, and projects alt
 });
 
 test("a part that holds the loop is named with its owner, and its time is charged to its project", async () => {
-  const meter = createWorkMeter({ heldMs: 20 });
-  const held: HeldLoop[] = [];
-  meter.onHeld((each) => void held.push(each));
+  const meter = createWorkMeter({ blockedMs: 20 });
+  const held: BlockedLoop[] = [];
+  meter.onBlocked((each) => void held.push(each));
   const owner = { projectId: projectId("a"), callId: "call_1" };
   const work = meter.begin(owner);
   work.run(() => toil(5));
@@ -50,9 +50,9 @@ test("a part that holds the loop is named with its owner, and its time is charge
 });
 
 test("a part that waits for the processor is not held against its owner, whatever worked just before it", () => {
-  const meter = createWorkMeter({ heldMs: 100 });
-  const held: HeldLoop[] = [];
-  meter.onHeld((each) => void held.push(each));
+  const meter = createWorkMeter({ blockedMs: 100 });
+  const held: BlockedLoop[] = [];
+  meter.onBlocked((each) => void held.push(each));
   meter.begin({ projectId: projectId("a") }).run(() => toil(80));
   const stalled = new Int32Array(new SharedArrayBuffer(4));
   meter.begin({ projectId: projectId("b") }).run(() => void Atomics.wait(stalled, 0, 0, 120));
@@ -61,9 +61,9 @@ test("a part that waits for the processor is not held against its owner, whateve
 });
 
 test("what no part was timed of is put down to who was at work for most of the time", async () => {
-  const meter = createWorkMeter({ heldMs: 40, lookMs: 5 });
-  const held: HeldLoop[] = [];
-  meter.onHeld((each) => void held.push(each));
+  const meter = createWorkMeter({ blockedMs: 40, checkMs: 5 });
+  const held: BlockedLoop[] = [];
+  meter.onBlocked((each) => void held.push(each));
   meter.start();
   const other = meter.begin({ projectId: projectId("b") });
   await nextRound();

@@ -37,7 +37,7 @@ export type Work = {
 };
 
 /** Work that blocked the event loop. `isMeasured`: the part itself was timed; otherwise its owner is the last known one. */
-export type HeldLoop = WorkOwner & { readonly ms: number; readonly isMeasured: boolean };
+export type BlockedLoop = WorkOwner & { readonly ms: number; readonly isMeasured: boolean };
 
 /** Meters the work of one node. */
 export type WorkMeter = {
@@ -49,8 +49,8 @@ export type WorkMeter = {
   readonly memory: HeldMemory;
   /** Milliseconds of the event loop by project since the start: at most 1,000 projects, all others under "". */
   spentMs(): ReadonlyMap<string, number>;
-  /** Calls `listener` for all work that blocks the loop for `heldMs` or longer; several listeners are possible. */
-  onHeld(listener: (held: HeldLoop) => void): void;
+  /** Calls `listener` for all work that blocks the loop for `blockedMs` or longer; several listeners are possible. */
+  onBlocked(listener: (held: BlockedLoop) => void): void;
   /** Begins to monitor the loop for work that no part timed. */
   start(): void;
   stop(): void;
@@ -59,11 +59,11 @@ export type WorkMeter = {
 /** Options of a meter; times in milliseconds. */
 export type WorkMeterOptions = {
   /** Blocking time that is reported. Default 250. */
-  readonly heldMs?: number;
+  readonly blockedMs?: number;
   /** Maximum time before work lets others go first. Default 10. */
   readonly sliceMs?: number;
   /** Interval between checks of the loop. Default 50. */
-  readonly lookMs?: number;
+  readonly checkMs?: number;
   /** Limits on memory that work holds. Default: 128 MiB per task, 192 MiB per project, 256 MiB in all. */
   readonly memory?: MemoryBounds | undefined;
 };
@@ -77,17 +77,17 @@ const unbounded: WorkAmounts = {
 
 /** Creates the meter of a node. */
 export function createWorkMeter({
-  heldMs = 250,
+  blockedMs = 250,
   sliceMs = 10,
-  lookMs = 50,
+  checkMs = 50,
   ...options
 }: WorkMeterOptions = {}): WorkMeter {
   const turns = createTurns();
   const spareTime = createSpareTime();
   const memory = createHeldMemory(options.memory);
   const byProject = new Map<string, number>();
-  const listeners: ((held: HeldLoop) => void)[] = [];
-  const watch = createWatch({ heldMs, lookMs }, (held) => {
+  const listeners: ((held: BlockedLoop) => void)[] = [];
+  const watch = createWatch({ blockedMs, checkMs }, (held) => {
     for (const listener of listeners) listener(held);
   });
   const count = ({ projectId }: WorkOwner, ms: number) => {
@@ -138,7 +138,7 @@ export function createWorkMeter({
       };
     },
     spentMs: () => byProject,
-    onHeld: (listener) => {
+    onBlocked: (listener) => {
       listeners.push(listener);
     },
     start: watch.start,
@@ -174,18 +174,18 @@ function cpuNowMs(): number {
  * although no part was long, it names the owner that was at work for most of the time.
  */
 function createWatch(
-  { heldMs, lookMs }: { readonly heldMs: number; readonly lookMs: number },
-  onHeld: (held: HeldLoop) => void,
+  { blockedMs, checkMs }: { readonly blockedMs: number; readonly checkMs: number },
+  onBlocked: (held: BlockedLoop) => void,
 ): LoopMonitor {
   let timer: NodeJS.Timeout | undefined;
-  let lookedMs = 0;
-  let lookedCpuMs = 0;
+  let checkedMs = 0;
+  let checkedCpuMs = 0;
   let read = { atMs: Number.NEGATIVE_INFINITY, cpuMs: 0 };
   /** Owner at work and since when, and the owner with the longest time since the last check. */
   let current = noOwner;
   let sinceMs = performance.now();
   let longest = { owner: noOwner, ms: 0 };
-  let isTold = false;
+  let isReported = false;
   const turnTo = (owner: WorkOwner): number => {
     const nowMs = performance.now();
     if (nowMs - sinceMs > longest.ms) longest = { owner: current, ms: nowMs - sinceMs };
@@ -195,15 +195,15 @@ function createWatch(
   };
   const look = () => {
     const nowMs = turnTo(current);
-    const lateMs = nowMs - lookedMs - lookMs;
+    const lateMs = nowMs - checkedMs - checkMs;
     const cpuMs = cpuNowMs();
-    if (lateMs >= heldMs && !isTold && cpuMs - lookedCpuMs >= heldMs * cpuShare) {
-      onHeld({ ...longest.owner, ms: Math.round(lateMs), isMeasured: false });
+    if (lateMs >= blockedMs && !isReported && cpuMs - checkedCpuMs >= blockedMs * cpuShare) {
+      onBlocked({ ...longest.owner, ms: Math.round(lateMs), isMeasured: false });
     }
-    lookedCpuMs = cpuMs;
-    lookedMs = nowMs;
+    checkedCpuMs = cpuMs;
+    checkedMs = nowMs;
     longest = { owner: noOwner, ms: 0 };
-    isTold = false;
+    isReported = false;
   };
   return {
     enter: turnTo,
@@ -214,17 +214,17 @@ function createWatch(
     },
     leave(owner, startedMs, startedCpuMs) {
       const ms = turnTo(owner) - startedMs;
-      if (ms >= heldMs && cpuNowMs() - startedCpuMs >= heldMs * cpuShare) {
-        isTold = true;
-        onHeld({ ...owner, ms: Math.round(ms), isMeasured: true });
+      if (ms >= blockedMs && cpuNowMs() - startedCpuMs >= blockedMs * cpuShare) {
+        isReported = true;
+        onBlocked({ ...owner, ms: Math.round(ms), isMeasured: true });
       }
       return ms;
     },
     start() {
-      lookedMs = turnTo(noOwner);
-      lookedCpuMs = cpuNowMs();
+      checkedMs = turnTo(noOwner);
+      checkedCpuMs = cpuNowMs();
       longest = { owner: noOwner, ms: 0 };
-      timer ??= setInterval(look, lookMs);
+      timer ??= setInterval(look, checkMs);
       timer.unref();
     },
     stop() {

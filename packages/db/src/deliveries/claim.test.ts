@@ -110,7 +110,7 @@ test("a claim takes the oldest of each lane, up to its share, and up to the room
     [full, 0],
     [roomy, 7],
   ]);
-  const { deliveries } = await claimDeliveries(db, claimRequest(me, { share: 5, rooms }));
+  const { deliveries } = await claimDeliveries(db, claimRequest(me, { share: 5, slots: rooms }));
   const of = (id: SubscriptionId) => deliveries.filter((delivery) => delivery.subscriptionId === id);
   expect([of(full).length, of(roomy).length, of(plain).length]).toEqual([0, 5, 5]);
   const oldest =
@@ -154,11 +154,11 @@ test("more lanes than one look visits come in the next", async () => {
   for (let lane = 0; lane < 5; lane++) ids.push(await addSubscription(db, projectId));
   await recordEvents(db, [newEvent(projectId, ids)], undefined, { owner: me, untilMs: 0 });
   ids.sort();
-  const first = await claimDeliveries(db, claimRequest(me, { lanes: 2 }));
+  const first = await claimDeliveries(db, claimRequest(me, { queuesMax: 2 }));
   expect(first.next).toBe(ids[1]);
-  const second = await claimDeliveries(db, claimRequest(me, { lanes: 2, after: first.next }));
+  const second = await claimDeliveries(db, claimRequest(me, { queuesMax: 2, after: first.next }));
   expect(second.next).toBe(ids[3]);
-  const third = await claimDeliveries(db, claimRequest(me, { lanes: 2, after: second.next }));
+  const third = await claimDeliveries(db, claimRequest(me, { queuesMax: 2, after: second.next }));
   expect([third.next, third.deliveries.length]).toEqual([undefined, 1]);
 });
 
@@ -282,13 +282,18 @@ test("lanes whose deliveries wait for a retry cost a look one statement of two p
   const request = claimRequest(me, { nowMs: dueAtMs - 1, leaseUntilMs: dueAtMs });
   expect(await sentBy(one, (tx) => claimDeliveries(tx, request))).toHaveLength(1);
   const before = await read();
-  expect(await claimDeliveries(one, request)).toEqual({ deliveries: [], next: undefined, ended: [], hasBehind: false });
+  expect(await claimDeliveries(one, request)).toEqual({
+    deliveries: [],
+    next: undefined,
+    ended: [],
+    hasLowPriority: false,
+  });
   expect((await read()) - before).toBeLessThanOrEqual(2);
   await one.close();
 
   const first = await claimDeliveries(db, claimRequest(me, { nowMs: dueAtMs, leaseUntilMs: dueAtMs + 30_000 }));
   expect(first.deliveries).toHaveLength(256);
-  const after = { after: first.next, nowMs: dueAtMs, leaseUntilMs: dueAtMs + 30_000, limit: lanes, lanes };
+  const after = { after: first.next, nowMs: dueAtMs, leaseUntilMs: dueAtMs + 30_000, limit: lanes, queuesMax: lanes };
   expect((await claimDeliveries(db, claimRequest(other, after))).deliveries).toHaveLength(lanes - 256);
 });
 

@@ -37,18 +37,18 @@ export type DeliveryClaimRequest = {
   leaseUntilMs: number;
   /** Maximum deliveries. */
   limit: number;
-  /** Maximum deliveries per subscription, unless `rooms` has another value. */
+  /** Maximum deliveries per subscription, unless `slots` has another value. */
   share: number;
   /** Free slots of this node for the subscriptions it is busy with. */
-  rooms: ReadonlyMap<SubscriptionId, number>;
+  slots: ReadonlyMap<SubscriptionId, number>;
   /** Projects that get no deliveries, because they already use their share of this node. */
   fullProjects: ReadonlySet<ProjectId>;
   /** Queues are scanned in the order of subscription ids, from after this one: the caller rotates it for fairness. */
   after: SubscriptionId | undefined;
   /** Maximum queues to scan. */
-  lanes: number;
+  queuesMax: number;
   /** True for low-priority tasks of throttled replays, which are sent last. */
-  behind: boolean;
+  lowPriority: boolean;
 };
 
 /** Result of `claimDeliveries`. */
@@ -59,7 +59,7 @@ export type DeliveryClaim = {
   /** Subscriptions that have tasks but are inactive or deleted: their tasks must be expired. */
   ended: SubscriptionId[];
   /** True if throttled replays have queued deliveries. */
-  hasBehind: boolean;
+  hasLowPriority: boolean;
 };
 
 const taskColumns = selectList(deliveryTasks, ["deliveryId", "projectId", "subscriptionId", "attempts", "dueAt"], "c");
@@ -145,39 +145,39 @@ const promotedMax = 2_000;
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
-  const { behind, nowMs } = request;
-  const visit = { after, most: request.lanes, behind, nowMs };
+  const { lowPriority, nowMs } = request;
+  const visit = { after, most: request.queuesMax, lowPriority, nowMs };
   const before = await scanQueues(db, visit);
-  const endsWaits = before.hasDue && request.after === undefined && !behind;
+  const endsWaits = before.hasDue && request.after === undefined && !lowPriority;
   // Usually no wait is over, and a claim needs only this one statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
-  const { lanes, hasBehind } = hasNews ? await scanQueues(db, visit) : before;
-  const open = lanes.filter((lane) => !lane.ended).map((lane) => lane.subscriptionId);
+  const { queues, hasLowPriority } = hasNews ? await scanQueues(db, visit) : before;
+  const open = queues.filter((queue) => !queue.ended).map((queue) => queue.subscriptionId);
   const rows = open.length === 0 ? [] : await claimOf(db, open, request);
   // Queues are served in order, so the next claim continues at the queue where the limit stopped this one.
   const isCut = rows.length >= request.limit;
-  const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : lanes.at(-1)?.subscriptionId;
-  const isWhole = lanes.length < request.lanes && !isCut;
+  const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : queues.at(-1)?.subscriptionId;
+  const isWhole = queues.length < request.queuesMax && !isCut;
   return {
     deliveries: rows.map((row) => claimedDelivery(row, request)),
     next: isWhole || last === undefined ? undefined : idOfUuid("sub", last),
-    ended: lanes.filter((lane) => lane.ended).map((lane) => idOfUuid("sub", lane.subscriptionId)),
-    hasBehind,
+    ended: queues.filter((queue) => queue.ended).map((queue) => idOfUuid("sub", queue.subscriptionId)),
+    hasLowPriority,
   };
 }
 
-function claimOf(db: Executor, lanes: readonly string[], request: DeliveryClaimRequest): Promise<ClaimRow[]> {
+function claimOf(db: Executor, queues: readonly string[], request: DeliveryClaimRequest): Promise<ClaimRow[]> {
   return claim(db, [
-    arrayLiteral(lanes),
+    arrayLiteral(queues),
     request.share,
-    arrayLiteral([...request.rooms.keys()].map(uuidOfId)),
-    arrayLiteral([...request.rooms.values()].map(String)),
+    arrayLiteral([...request.slots.keys()].map(uuidOfId)),
+    arrayLiteral([...request.slots.values()].map(String)),
     isoTime(request.nowMs),
     request.limit,
     isoTime(request.leaseUntilMs),
     uuidOfId(request.owner),
     arrayLiteral([...request.fullProjects].map(uuidOfId)),
-    request.behind,
+    request.lowPriority,
   ]);
 }
 
@@ -188,7 +188,7 @@ function lastOf(uuids: readonly string[]): string | undefined {
 
 function claimedDelivery(
   row: ClaimRow,
-  { leaseUntilMs, behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "behind">,
+  { leaseUntilMs, lowPriority: behind }: Pick<DeliveryClaimRequest, "leaseUntilMs" | "lowPriority">,
 ): LeasedDelivery {
   const { probe, kind } = row;
   const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil } = endpointColumns.read(row);

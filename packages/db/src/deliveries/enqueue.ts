@@ -40,13 +40,13 @@ const enqueue = compose(
 );
 
 /**
- * Project and due times of queued deliveries: at once, or one after the other over `spreadMs`. `behind`: with low priority, for throttled
+ * Project and due times of queued deliveries: at once, or one after the other over `spreadMs`. `lowPriority`: for throttled
  * replays.
  */
 type QueueTarget = {
   readonly projectId: ProjectId;
   readonly dueAtMs: number;
-  readonly behind: boolean;
+  readonly lowPriority: boolean;
   /** Default 0. */
   readonly spreadMs?: number;
 };
@@ -54,7 +54,7 @@ type QueueTarget = {
 /** Stores new deliveries of stored events, marked as replayed: all or none. Returns those whose event is deleted; they are not stored. */
 export function enqueueDeliveries(
   db: Executor,
-  { projectId, dueAtMs, behind, spreadMs = 0 }: QueueTarget,
+  { projectId, dueAtMs, lowPriority: behind, spreadMs = 0 }: QueueTarget,
   fresh: readonly QueuedDelivery[],
 ): Promise<Set<DeliveryId>> {
   return withTransaction(db, async (tx) => {

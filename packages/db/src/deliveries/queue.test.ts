@@ -85,7 +85,7 @@ test("fresh deliveries of stored events are queued unleased and marked, across t
   const { projectId, subscriptionId, tasks } = await queueOf(1);
   const eventId = eventOf(tasks[0]!.id);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
-  await enqueueDeliveries(db, { projectId, dueAtMs: nowMs + 7, behind: false }, fresh);
+  await enqueueDeliveries(db, { projectId, dueAtMs: nowMs + 7, lowPriority: false }, fresh);
   const rows = await db.sql`select replayed, state, count(*)::int4 as count from deliveries group by 1, 2 order by 1`;
   expect(rows).toEqual([
     { replayed: false, state: "pending", count: 1 },
@@ -104,9 +104,9 @@ test("a queue that fails half way leaves nothing, and one in a transaction ends 
   const id = createId("dlv", nowMs);
   const fresh = Array.from({ length: 5_001 }, () => ({ id: createId("dlv", nowMs), eventId, subscriptionId }));
   const twins = [{ id, eventId, subscriptionId }, ...fresh.slice(0, 5_000), { id, eventId, subscriptionId }];
-  await expect(enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, twins)).rejects.toThrow();
+  await expect(enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, twins)).rejects.toThrow();
   const undone = withTransaction(db, async (tx) => {
-    await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: false }, fresh.slice(0, 2));
+    await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, lowPriority: false }, fresh.slice(0, 2));
     throw new Error("undone");
   });
   await expect(undone).rejects.toThrow("undone");

@@ -74,19 +74,22 @@ type ScannedQueue = { readonly subscriptionId: string; readonly ended: boolean }
 type QueueScan = {
   readonly after: string;
   readonly most: number;
-  readonly behind: boolean;
+  readonly lowPriority: boolean;
   readonly nowMs: number;
 };
 
-/** Result of a scan. `hasBehind`: throttled replays have queued deliveries. `hasDue`: waiting tasks are due. */
-type QueueScanResult = { readonly lanes: ScannedQueue[]; readonly hasBehind: boolean; readonly hasDue: boolean };
+/** Result of a scan. `hasLowPriority`: throttled replays have queued deliveries. `hasDue`: waiting tasks are due. */
+type QueueScanResult = { readonly queues: ScannedQueue[]; readonly hasLowPriority: boolean; readonly hasDue: boolean };
 
 /** Scans queues in the order of their subscriptions. */
-export async function scanQueues(db: Executor, { after, most, behind, nowMs }: QueueScan): Promise<QueueScanResult> {
-  const rows = await visit(db, [after, most, behind, isoTime(nowMs)]);
-  const lanes = rows.flatMap(({ subscription_id: subscriptionId, ended }) =>
+export async function scanQueues(
+  db: Executor,
+  { after, most, lowPriority, nowMs }: QueueScan,
+): Promise<QueueScanResult> {
+  const rows = await visit(db, [after, most, lowPriority, isoTime(nowMs)]);
+  const queues = rows.flatMap(({ subscription_id: subscriptionId, ended }) =>
     subscriptionId === null ? [] : [{ subscriptionId, ended: ended === true }],
   );
   const isSaid = (what: "behind" | "due") => rows.some(({ says }) => says === what);
-  return { lanes, hasBehind: isSaid("behind"), hasDue: isSaid("due") };
+  return { queues, hasLowPriority: isSaid("behind"), hasDue: isSaid("due") };
 }

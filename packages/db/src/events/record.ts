@@ -34,7 +34,7 @@ export type NewEvent = {
   account?: string | undefined;
   deliveries: NewDelivery[];
   /** Routing version of its project, if standing programs subscribe to its trigger; the event goes to their inbox. */
-  heardAt?: number | undefined;
+  subscribedVersion?: number | undefined;
 };
 
 /** The routing that the deliveries were computed from; if it has changed, nothing is stored. */
@@ -136,7 +136,7 @@ export async function recordEvents(
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
     by: { version: routing?.version, owner: lease.owner, leaseUntil: lease.untilMs },
   };
-  const heard = posted.flatMap(({ id: eventId, triggerSlug, heardAt: routingVersion }) => {
+  const heard = posted.flatMap(({ id: eventId, triggerSlug, subscribedVersion: routingVersion }) => {
     return routingVersion === undefined ? [] : [{ eventId, triggerSlug, routingVersion }];
   });
   const [row] = heard.length === 0 ? await record(db, given) : await recordSubscribed(db, { ...given, heard });

@@ -117,12 +117,12 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   const replay = (eventId = first) => [{ id: createId("dlv", nowMs), eventId: eventId!, subscriptionId: subscription }];
   // An uncommitted replay: the sweep skips its event.
   await withTransaction(db, async (tx) => {
-    await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: false }, replay(first));
+    await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, lowPriority: false }, replay(first));
     expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(1);
   });
   expect(await sweepProjectEvents(db, projectId, always, 100)).toBe(0);
   expect([await count("events"), await count("delivery_tasks")]).toEqual([1, 1]);
-  expect((await enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, replay(second))).size).toBe(1);
+  expect((await enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, replay(second))).size).toBe(1);
 
   // An uncommitted sweep: the replay waits, and finds the event deleted.
   await db.sql`delete from delivery_tasks`;
@@ -131,7 +131,7 @@ test("a replay and a sweep at the same moment: a delivery never outlives its eve
   let enqueued: Promise<Set<string>> | undefined;
   await withTransaction(db, async (tx) => {
     expect(await sweepProjectEvents(tx, projectId, always, 100)).toBe(1);
-    enqueued = enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, [late!]);
+    enqueued = enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, [late!]);
     await waiting();
   });
   expect(await enqueued).toEqual(new Set([late!.id]));

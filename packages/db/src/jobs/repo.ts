@@ -182,7 +182,7 @@ async function listJobPage(
 export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Returns the simulation run that simulateFirst made for a job. */
-  findTwin(id: Id<"job">): Promise<ListedJob | undefined>;
+  findSimulationRun(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Newest first, after `after`. */
   list(filter: JobFilter, page: JobPosition): Promise<ListedJob[]>;
   /** The steps of several jobs, in the order they began. */
@@ -195,7 +195,7 @@ export type JobRepository = {
 export function jobsForProject(db: Executor, projectId: ProjectId): JobRepository {
   return {
     find: (id) => findListedJob(db, projectId, id),
-    findTwin: (id) => findListedSimulationRun(db, projectId, id),
+    findSimulationRun: (id) => findListedSimulationRun(db, projectId, id),
     listSteps: (ids) => listJobSteps(db, projectId, ids),
     list: async (filter, { after, limit }) => {
       const kinds = kindsOf(filter);

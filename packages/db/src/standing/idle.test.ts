@@ -20,7 +20,7 @@ test("acceptance 6: a look over 100,000 schedules of which none is due reads bel
   const request = { owner: createId("node", nowMs), nowMs, leaseUntilMs: nowMs + 30_000, limit: 100 };
   const look = await sentBy(db, async (executor) => {
     expect(await claimDueTasks(executor, request)).toEqual({ tasks: [], replays: [] });
-    expect((await claimInbox(executor, { ...request, after: undefined })).arrivals).toEqual([]);
+    expect((await claimInbox(executor, { ...request, after: undefined })).events).toEqual([]);
   });
   for (const mode of ["custom", "generic"] as const) {
     const plans = await explainAll(db, look, { mode, isRun: true });

@@ -19,21 +19,21 @@ test("acceptance 24: 10,000 events of one project leave the next claim to the si
   const flood = await addProject(db);
   await fillInbox(flood, 10_000, nowMs - 60_000);
   const before = await claimInbox(db, { ...request, after: undefined });
-  expect(before.arrivals.map(({ projectId }) => projectId)).toEqual(Array.from({ length: 100 }, () => flood));
+  expect(before.events.map(({ projectId }) => projectId)).toEqual(Array.from({ length: 100 }, () => flood));
   let { next } = before;
   // After the whole burst, and before half of it.
   for (const atMs of [nowMs - 2, nowMs - 55_000]) {
     const single = await addProject(db);
     await fillInbox(single, 1, atMs);
     const found = await claimInbox(db, { ...request, after: next });
-    expect(found.arrivals).toHaveLength(100);
-    expect(found.arrivals.filter(({ projectId }) => projectId === single)).toHaveLength(1);
-    expect(found.arrivals.map(({ dueAt }) => dueAt)).toEqual(found.arrivals.map(({ dueAt }) => dueAt).toSorted());
+    expect(found.events).toHaveLength(100);
+    expect(found.events.filter(({ projectId }) => projectId === single)).toHaveLength(1);
+    expect(found.events.map(({ dueAt }) => dueAt)).toEqual(found.events.map(({ dueAt }) => dueAt).toSorted());
     next = found.next;
   }
   // Another node takes the events that no node holds.
   const other = await claimInbox(db, { ...request, owner: createId("node", nowMs), after: undefined });
-  expect(new Set([...before.arrivals, ...other.arrivals].map(({ eventId }) => eventId)).size).toBe(200);
+  expect(new Set([...before.events, ...other.events].map(({ eventId }) => eventId)).size).toBe(200);
   await db.sql`delete from standing_arrivals`;
 });
 
@@ -44,7 +44,7 @@ test("of more projects than a claim takes events, each has its turn; what is bef
   const turns: ProjectId[] = [];
   for (let look = 0; look < 3; look++) {
     const found = await claimInbox(db, { ...request, limit: 10, after });
-    turns.push(...found.arrivals.map(({ projectId }) => projectId));
+    turns.push(...found.events.map(({ projectId }) => projectId));
     after = found.next;
   }
   // Two claims of ten projects and one of five; each project gives two events.
@@ -56,6 +56,6 @@ test("of more projects than a claim takes events, each has its turn; what is bef
     .at(-1);
   const behind = projects.find((id) => uuidOfId(id) === last);
   const whole = await claimInbox(db, { ...request, after: behind });
-  expect(whole.arrivals).toHaveLength(45);
-  expect(await claimInbox(db, { ...request, after: behind })).toEqual({ arrivals: [], next: undefined });
+  expect(whole.events).toHaveLength(45);
+  expect(await claimInbox(db, { ...request, after: behind })).toEqual({ events: [], next: undefined });
 });

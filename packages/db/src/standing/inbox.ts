@@ -28,7 +28,7 @@ export type InboxClaimRequest = DueClaimRequest & {
 /** Result of `claimInbox`. */
 export type InboxClaim = {
   /** Oldest first. */
-  readonly arrivals: readonly ClaimedInboxEvent[];
+  readonly events: readonly ClaimedInboxEvent[];
   /** Project to continue after; undefined if the last project was visited. */
   readonly next: ProjectId | undefined;
 };
@@ -100,7 +100,7 @@ export async function claimInbox(db: Executor, request: InboxClaimRequest): Prom
   const isWhole = projects < limit || last === null;
   // Events of earlier projects must not wait for the next claim.
   if (isWhole && arrivals.length === 0 && after !== undefined) return claimInbox(db, { ...request, after: undefined });
-  return { arrivals: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
+  return { events: inOrder(arrivals), next: isWhole ? undefined : idOfUuid("prj", last) };
 }
 
 function inOrder<Arrival extends Pick<ClaimedInboxEvent, "dueAt" | "eventId">>(

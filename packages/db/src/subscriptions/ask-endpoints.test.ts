@@ -75,7 +75,7 @@ test("what an ask was published as is found as no event, and is not replayed", a
   const filter = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
   expect(await events.list(filter, page)).toEqual([]);
   const replay = { id: createId("dlv", nowMs), eventId: event.id, subscriptionId: subscription };
-  expect(await enqueueDeliveries(db, { projectId, dueAtMs: nowMs, behind: false }, [replay])).toEqual(
+  expect(await enqueueDeliveries(db, { projectId, dueAtMs: nowMs, lowPriority: false }, [replay])).toEqual(
     new Set([replay.id]),
   );
 });

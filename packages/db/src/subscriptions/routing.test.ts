@@ -28,13 +28,13 @@ const everything: EventMatchFilter = {
 test("a project's routing is its active subscriptions, at a version that every change of them moves", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const read = async () => (await readProjectRouting(db, [projectId])).get(projectId)!;
-  expect(await read()).toEqual({ version: 1, quotas: {}, subscriptions: [], heardTriggers: [] });
+  expect(await read()).toEqual({ version: 1, quotas: {}, subscriptions: [], subscribedTriggers: [] });
   const id = await addSubscription(db, projectId);
   await addSubscription(db, other);
   expect(await read()).toEqual({
     version: 2,
     quotas: {},
-    heardTriggers: [],
+    subscribedTriggers: [],
     subscriptions: [
       {
         id,
@@ -56,12 +56,12 @@ test("a project's routing is its active subscriptions, at a version that every c
   await subscriptions.update(id, {});
   expect((await read()).version).toBe(2);
   await subscriptions.update(id, { active: false });
-  expect(await read()).toEqual({ version: 3, quotas: {}, subscriptions: [], heardTriggers: [] });
+  expect(await read()).toEqual({ version: 3, quotas: {}, subscriptions: [], subscribedTriggers: [] });
   await subscriptions.update(id, { active: true, endpointUrl: "https://example.org/" });
   expect(await read()).toMatchObject({ version: 4, subscriptions: [{ endpointUrl: "https://example.org/" }] });
   expect(await subscriptions.delete(id)).toBe(true);
   expect(await subscriptions.delete(id)).toBe(false);
-  expect(await read()).toEqual({ version: 5, quotas: {}, subscriptions: [], heardTriggers: [] });
+  expect(await read()).toEqual({ version: 5, quotas: {}, subscriptions: [], subscribedTriggers: [] });
   expect((await readProjectRouting(db, [createId("prj", 0)])).size).toBe(0);
 });
 

@@ -33,7 +33,7 @@ export type ProjectRouting = {
   version: number;
   quotas: Quotas;
   subscriptions: RoutedSubscription[];
-  heardTriggers: readonly string[];
+  subscribedTriggers: readonly string[];
 };
 
 type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
@@ -82,7 +82,7 @@ function newRouting({ version, quotas, heard }: RoutingRow): ProjectRouting {
     version: Number(version),
     quotas: quotas === null ? {} : quotasDocument.read(JSON.parse(quotas)),
     subscriptions: [],
-    heardTriggers: heard ?? [],
+    subscribedTriggers: heard ?? [],
   };
 }
 

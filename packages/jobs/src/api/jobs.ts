@@ -196,6 +196,6 @@ function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly Lis
 
 /** Returns the simulation run of a job with simulateFirst. */
 async function readTwin(context: ReadContext, projectId: ProjectId, id: Id<"job">): Promise<Job | undefined> {
-  const row = await jobsForProject(context.db, projectId).findTwin(id);
+  const row = await jobsForProject(context.db, projectId).findSimulationRun(id);
   return row === undefined ? undefined : (await toJobs(context, projectId, [row]))[0];
 }

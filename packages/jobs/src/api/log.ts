@@ -33,7 +33,7 @@ export function logMethods(context: LogContext): Methods {
   return {
     listJobEvents: projectList(sealer, {
       call: "ListJobEvents",
-      order: { placeOf: ({ seq }: JobEventRecord) => String(seq), read: Number },
+      order: { positionOf: ({ seq }: JobEventRecord) => String(seq), read: Number },
       // Without a page size, the whole log.
       sizes: { fallback: 0, max: chunkSize },
       filter: ({ jobId }) => ({ jobId: requireId("job", "jobId", jobId) }),

@@ -161,7 +161,7 @@ function undoMethods(context: JobsContext): Pick<ServiceImpl<typeof JobsService>
   return {
     listUndoEntries: projectList(sealer, {
       call: "ListUndoEntries",
-      order: { placeOf: ({ entry }: ListedUndoEntry) => String(entry), read: Number },
+      order: { positionOf: ({ entry }: ListedUndoEntry) => String(entry), read: Number },
       filter: ({ jobId }) => ({ jobId: requireId("job", "jobId", jobId) }),
       async rows({ filter: { jobId }, page: { after = 0, limit }, caller: { projectId } }) {
         await findJob(context, projectId, jobId);

@@ -29,7 +29,7 @@ export function skillMethods(context: JobsContext): Methods {
     },
     listSkills: projectList(sealer, {
       call: "ListSkills",
-      order: { placeOf: positionOf, read: (text) => text },
+      order: { positionOf: positionOf, read: (text) => text },
       filter: ({ slug }) => ({ slug }),
       // A project has few skills. They are read as a whole, and a page is a part of them.
       async rows({ filter: { slug }, page: { after }, caller: { projectId } }) {

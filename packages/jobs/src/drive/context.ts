@@ -1,5 +1,5 @@
 import type { AskPort } from "@svc/asks";
-import type { AtOnce, Batcher, Clock, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
+import type { Batcher, Clock, ConcurrencyLimiter, Id, NodeId, Sealer, StandingProgramId, WorkMeter } from "@svc/core";
 import type { Database, Executor } from "@svc/db/connect";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import type { JobWithSteps } from "@svc/db/jobs/load";
@@ -57,7 +57,7 @@ export type EngineContext = {
   readonly clock: Clock;
   readonly sealer: Sealer;
   /** Limits the pages of rows that drivers read and commit at once, so that other statements do not wait for them. */
-  readonly rowStatements: AtOnce;
+  readonly rowStatements: ConcurrencyLimiter;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;
   /** Calls tools for a job that never lost a lease, so that none of its calls was made before. */

@@ -4,8 +4,8 @@ import {
   type Clock,
   type ConfirmRule,
   confirmingRule,
-  createAtOnce,
   createBatcher,
+  createConcurrencyLimiter,
   type Id,
   type KeyId,
   keysOfChain,
@@ -154,7 +154,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   const parts: Omit<EngineContext, "onDue"> = {
     ...options,
     jobs: createBatcher({ run: loadJobsWithSteps.bind(undefined, db), sizeMax: 50, concurrency: 4, besideMin: 8 }),
-    rowStatements: createAtOnce(rowStatementsMax),
+    rowStatements: createConcurrencyLimiter(rowStatementsMax),
     confirms,
     calls: createCalls({ caller, confirms }, onFaultPoint),
     firstCalls: createCalls({ caller, confirms }, onFaultPoint, { isFirst: true }),

@@ -1,6 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { createAtOnce, isEntityId, isoTime, requireId, SealError, type Sealer, type Turns } from "@svc/core";
+import {
+  createConcurrencyLimiter,
+  isEntityId,
+  isoTime,
+  requireId,
+  SealError,
+  type Sealer,
+  type Turns,
+} from "@svc/core";
 import type { ExportedRow } from "@svc/db/entity-export/page";
 import { exportEntity } from "@svc/db/entity-export/walk";
 import { findProject } from "@svc/db/projects/repo";
@@ -19,7 +27,7 @@ const pagesAtOnce = 2;
 
 /** Creates the page reader of a node. Exports take turns page by page, so that one with a slow caller does not delay the others. */
 export function createExportPages(turns: Pick<Turns, "next">): ExportPages {
-  const atOnce = createAtOnce(pagesAtOnce);
+  const atOnce = createConcurrencyLimiter(pagesAtOnce);
   return (projectId, read) =>
     atOnce.run(projectId, async () => {
       await turns.next("administrator");

@@ -1,4 +1,4 @@
-import type { HeldLoop } from "@svc/core";
+import type { BlockedLoop } from "@svc/core";
 import type {
   AskObservation,
   AttemptObservation,
@@ -44,7 +44,7 @@ export type Metrics = {
   /** A job's lease was lost while its driver ran. */
   jobLeaseLost(): void;
   /** The event loop was blocked. */
-  heldLoop(held: HeldLoop): void;
+  heldLoop(held: BlockedLoop): void;
   /** The job engine failed to claim, renew, drive or do a task. */
   jobEngineFailed(what: string): void;
   /** An ask was answered, or its default was applied. */

@@ -209,7 +209,7 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
     const nowMs = clock.now();
     const limit = limits.batchMax;
     const request = { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit };
-    const { arrivals, next } = await claimInbox(db, { ...request, after: position.after });
+    const { events: arrivals, next } = await claimInbox(db, { ...request, after: position.after });
     position.after = next;
     if (arrivals.length === 0) return false;
     await context.sealer.ready(arrivals.map(({ projectId }) => projectId));

@@ -98,7 +98,7 @@ export function programMethods(context: StandingServiceContext): Methods {
       filter: ({ state }) => ({ state }),
       rows: ({ filter: { state }, page, caller: { projectId } }) =>
         standingProgramsForProject(db, projectId).list({ state: stateOfFilter(state), sourceKind: undefined }, page),
-      isReached: (row, binding) => isWithin(row, binding),
+      isInScope: (row, binding) => isWithin(row, binding),
       answer: async (rows) => ({ standingPrograms: await readPrograms(context, rows, { isWhole: false }) }),
     }),
     async updateStandingProgram({ id, definitionJson, expectedVersion, simulate: simulates }, ctx) {

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import {
   byId,
   type Id,
-  isRowReached,
+  isRowInScope,
   optionalId,
   type ProjectId,
   projectList,
@@ -41,7 +41,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
         const bounded = await boundedBy(db, projectId, filter);
         return bounded === undefined ? [] : calls.walk(bounded, page);
       },
-      isReached: (row, binding) => isRowReached(row, binding),
+      isInScope: (row, binding) => isRowInScope(row, binding),
       answer: (rows) => ({
         calls: rows.map((row) =>
           toToolCall(row, { message: messageOf(ledger, row), argumentsJson: "", resultJson: "" }),
@@ -52,7 +52,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
       const { projectId, binding } = requireProject(ctx);
       const id = requireId("call", "id", request.id);
       const row = await toolCallsForProject(db, projectId).find(id);
-      if (row === undefined || !isRowReached(row, binding)) throw toolFaults.TOOL_CALL_NOT_FOUND(request.id);
+      if (row === undefined || !isRowInScope(row, binding)) throw toolFaults.TOOL_CALL_NOT_FOUND(request.id);
       const call = toToolCall(row, {
         message: messageOf(ledger, row),
         argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),

@@ -31,7 +31,7 @@ export async function replayFrom(events: AgentEventsContext, replayed: PastRange
   const fresh = ids.reverse().map((eventId) => {
     return { id: createId("dlv", nowMs), eventId, subscriptionId: subscription.id };
   });
-  await enqueueDeliveries(db, { projectId: principal.projectId, dueAtMs: nowMs, behind: false }, fresh);
+  await enqueueDeliveries(db, { projectId: principal.projectId, dueAtMs: nowMs, lowPriority: false }, fresh);
   dispatcher.wake();
   return isCut;
 }

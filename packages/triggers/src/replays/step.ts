@@ -216,7 +216,7 @@ async function enqueue(
   const { pauseMs: spreadMs } = stepPaceOf(replay);
   const fresh = queue.map((match) => ({ ...match, id: createId("dlv", nowMs) }));
   return (
-    queue.length - (await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, behind: true, spreadMs }, fresh)).size
+    queue.length - (await enqueueDeliveries(tx, { projectId, dueAtMs: nowMs, lowPriority: true, spreadMs }, fresh)).size
   );
 }
 

@@ -251,7 +251,7 @@ async function queue(
   const fresh = matches
     .map((match) => ({ ...match, id: createId("dlv", nowMs) }))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
-  const gone = await enqueueDeliveries(context.db, { projectId, dueAtMs: nowMs, behind: false }, fresh);
+  const gone = await enqueueDeliveries(context.db, { projectId, dueAtMs: nowMs, lowPriority: false }, fresh);
   context.dispatcher.wake();
   const queued = fresh.filter(({ id }) => !gone.has(id));
   const newest = queued.slice(0, shownMax).map(

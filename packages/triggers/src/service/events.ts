@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
-import { byId, checkFilterText, isRowReached, projectList, requireId, requireProject, timeRange } from "@svc/core";
+import { byId, checkFilterText, isRowInScope, projectList, requireId, requireProject, timeRange } from "@svc/core";
 import { countDeliveriesOfEvents } from "@svc/db/deliveries/read";
 import { eventsForProject } from "@svc/db/events/repo";
 import { type IngestEndpoint, IngestEndpointSchema, type TriggersService } from "@svc/gen/triggers";
@@ -31,7 +31,7 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
         const isWalk = filter.entityId !== "" || filter.payloadContains !== "";
         return isWalk ? events.walk(filter, page) : events.list(filter, page);
       },
-      isReached: (row, binding) => isRowReached(row, binding),
+      isInScope: (row, binding) => isRowInScope(row, binding),
       async answer(rows, { request, caller: { projectId } }) {
         const ids = request.withDeliveries ? rows.map(({ id }) => id) : [];
         const counts = await countDeliveriesOfEvents(db, projectId, ids);
@@ -42,7 +42,7 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
     async getEvent(req, ctx) {
       const { projectId, binding } = requireProject(ctx);
       const row = await eventsForProject(db, projectId).find(requireId("evt", "id", req.id));
-      if (row === undefined || !isRowReached(row, binding)) throw triggerFaults.EVENT_NOT_FOUND("id", req.id);
+      if (row === undefined || !isRowInScope(row, binding)) throw triggerFaults.EVENT_NOT_FOUND("id", req.id);
       return { event: eventMessage(row) };
     },
 

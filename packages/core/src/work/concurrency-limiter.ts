@@ -1,13 +1,13 @@
 import { Lines } from "./lines.ts";
 
 /** Runs a limited number of tasks at once; the rest waits in one queue per project, served in turn. */
-export type AtOnce = {
+export type ConcurrencyLimiter = {
   /** Runs `work` when a slot is free; resolves and rejects as it does. */
   run<T>(line: string, work: () => Promise<T>): Promise<T>;
 };
 
 /** Creates `places` slots. */
-export function createAtOnce(places: number): AtOnce {
+export function createConcurrencyLimiter(places: number): ConcurrencyLimiter {
   const waiting = new Lines<() => void>();
   let free = places;
   const leave = () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createAtOnce } from "./at-once.ts";
+import { createConcurrencyLimiter } from "./concurrency-limiter.ts";
 
 test("no more run at once than there are places, and all run", async () => {
-  const atOnce = createAtOnce(3);
+  const atOnce = createConcurrencyLimiter(3);
   let running = 0;
   let most = 0;
   const work = async () => {
@@ -15,7 +15,7 @@ test("no more run at once than there are places, and all run", async () => {
 });
 
 test("projects take turns at the places", async () => {
-  const atOnce = createAtOnce(1);
+  const atOnce = createConcurrencyLimiter(1);
   const told: string[] = [];
   const run = (line: string) => atOnce.run(line, async () => void told.push(line));
   await Promise.all(["a", "a", "a", "a", "b"].map(run));
@@ -23,7 +23,7 @@ test("projects take turns at the places", async () => {
 });
 
 test("what fails leaves its place", async () => {
-  const atOnce = createAtOnce(1);
+  const atOnce = createConcurrencyLimiter(1);
   await expect(atOnce.run("a", () => Promise.reject(new Error("away")))).rejects.toThrow("away");
   expect(await atOnce.run("a", async () => "done")).toBe("done");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createBatcher } from "./batch.ts";
 
-test("items that arrive while a batch is under way share the next one", async () => {
+test("items that arrive while a batch runs share the next one", async () => {
   const batches: number[][] = [];
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -24,7 +24,7 @@ test("items that arrive while a batch is under way share the next one", async ()
   expect(batches).toEqual([[1], [2, 3]]);
 });
 
-test("a batch is no heavier than it may be, but for an item that is so alone", async () => {
+test("a batch does not exceed its weight, except for a single item that does", async () => {
   const batches: number[][] = [];
   const batcher = createBatcher<number, number>({
     sizeMax: 10,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LeastRecentlyUsed } from "./lru.ts";
 
-test("of too many entries the one least recently read or written goes, and is told of", () => {
+test("beyond the maximum, the entry least recently read or written is removed and reported", () => {
   const gone: number[] = [];
   const kept = new LeastRecentlyUsed<string, number>(2, (value) => gone.push(value));
   kept.set("a", 1);
@@ -20,7 +20,7 @@ test("of too many entries the one least recently read or written goes, and is to
   expect(gone).toEqual([2, 1]);
 });
 
-test("looking at the oldest does not use it, and what is deleted or evicted is let go of", () => {
+test("reading the oldest does not use it, and deleted or evicted entries are reported", () => {
   const gone: number[] = [];
   const kept = new LeastRecentlyUsed<string, number>(3, (value) => gone.push(value));
   for (const [index, key] of ["a", "b", "c"].entries()) kept.set(key, index);

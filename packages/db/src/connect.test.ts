@@ -21,7 +21,7 @@ test("a session has UTC, limits and a name", async () => {
   await named.close();
 });
 
-test("a transaction begun behind a full pipeline commits, and what follows it is kept", async () => {
+test("a transaction begun after a full pipeline commits, and later statements are kept", async () => {
   const single = openDatabase({ url, connectionsMax: 1 });
   await insert(single, [1000]);
   const range = (from: number, count: number) =>
@@ -43,7 +43,7 @@ test("a transaction joins the one it is called in", async () => {
   expect(await db.sql`select n from numbers where n = 1`).toHaveLength(0);
 });
 
-test("what is to follow a commit is told after that of the outermost transaction, and never of one that is rolled back", async () => {
+test("functions after a commit run after the outermost transaction, and never after a rollback", async () => {
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
   await withTransaction(db, async (tx) => {
@@ -75,7 +75,7 @@ test("the query builder and a statement share a transaction", async () => {
   });
 });
 
-test("a unique violation is told from other errors, and by its constraint", async () => {
+test("a unique violation is distinguished from other errors, and by its constraint", async () => {
   await insert(db, [3]);
   const error = await insert(db, [3]).catch((cause: unknown) => cause);
   expect(isUniqueViolation(error)).toBe(true);

@@ -149,7 +149,7 @@ async function deadHost(): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-test("of several hosts the one that answers is used, wherever it stands in the list", async () => {
+test("of several hosts the one that answers is used, anywhere in the list", async () => {
   const [dead, alive] = [await deadHost(), new URL(url).host];
   for (const list of [withHosts(dead, alive), withHosts(alive, dead), withHosts(dead, dead, alive)]) {
     const pool = open({ url: list, connectionsMax: 3 });
@@ -169,7 +169,7 @@ test("a query is refused when none of several hosts answers, and the next tries 
   for (let round = 0; round < 2; round++) expect(isUnavailable(await errorOf(echo(list, [1])))).toBe(true);
 });
 
-test("a host that is asked to be writable and is not refuses the query as a standby does", async () => {
+test("a host that should be writable and is not refuses the query as a standby does", async () => {
   await db.sql`create role reader login`;
   await db.sql`alter role reader set default_transaction_read_only = on`;
   const address = new URL(url);

@@ -173,7 +173,7 @@ test.each(["absent", "fresh"])(
   },
 );
 
-test("lists of a small project cost no more for the large one beside it", async () => {
+test("lists of a small project cost no more because of a large one", async () => {
   // With two projects, a generic plan estimates half of the rows for each.
   for (const table of ["tool_calls", "job_asks"]) {
     await db.sql.unsafe(`delete from ${table} where project_id = '${uuidOfId(stranger)}'`);

@@ -170,7 +170,7 @@ test("counts of what happened", async () => {
   );
 });
 
-test("what standing programs remember and are bound by, while it is forgotten", async () => {
+test("memory and limits of standing programs, while they are swept", async () => {
   const programId = createId("stp", nowMs);
   const seen = (keys: readonly string[], until: number) => keys.map((key) => ({ programId, key, until }));
   await writeKnownKeys(db, seen([a, b, c], nowMs - 1));

@@ -146,7 +146,7 @@ test.each(walks)("%s: pages find all %i, newest first, each once", async (_, cou
   expect(pages).toBeLessThan(20);
 });
 
-test.each(walks)("%s: a page looks at 20,000 rows at most", async (_, _count, walk) => {
+test.each(walks)("%s: a page scans at most 20,000 rows", async (_, _count, walk) => {
   const sent = await sentBy(db, (tx) => walk(tx, { after: undefined as never, limit: 51 }));
   const plans = await explainAll(db, sent, { mode: "generic", isRun: true });
   for (const { rows: read } of plans) {

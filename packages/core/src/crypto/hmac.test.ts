@@ -5,7 +5,7 @@ import { createHmacKey, hmacSha256, isHmacSha256 } from "./hmac.ts";
 
 const bytes = fc.uint8Array({ maxLength: 300 });
 
-test("digests are those of the runtime, whatever key and message", () => {
+test("digests equal those of the runtime, for any key and message", () => {
   fc.assert(
     fc.property(bytes, fc.array(bytes, { maxLength: 3 }), fc.string({ unit: "grapheme-ascii" }), (key, parts, text) => {
       const all = [text, ...parts];
@@ -32,7 +32,7 @@ test.each([65_535, 65_536, 65_537, 1_000_000])("a message of %i bytes", (length)
   expect(hmacSha256(createHmacKey("key"), [message.subarray(0, 9), message.subarray(9)], "hex")).toBe(expected);
 });
 
-test("a digest leaves nothing behind for the next one", () => {
+test("a digest does not influence the next one", () => {
   const key = createHmacKey("key");
   const other = createHmacKey("other");
   const first = hmacSha256(key, ["a long message that is longer than the next"], "hex");

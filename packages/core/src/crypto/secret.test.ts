@@ -41,7 +41,7 @@ test("a digest is SHA-256 of the UTF-8 text", () => {
   expect(digestSecret("clé")).toEqual(createHash("sha256").update(Buffer.from("clé")).digest());
 });
 
-test("comparison holds for equal content only, whatever the lengths and forms", () => {
+test("comparison is true only for equal content, for all lengths and forms", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
       expect(equalConstantTime(a, b)).toBe(Buffer.from(a).equals(Buffer.from(b)));

@@ -32,7 +32,7 @@ test("ids of one millisecond sort as they were made, and never repeat", () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("text that is no id of the wanted kind is not parsed", () => {
+test("text that is not an id of the wanted kind is not parsed", () => {
   const id = createId("evt", 1);
   for (const text of [
     "",

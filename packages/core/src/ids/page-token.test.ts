@@ -80,7 +80,7 @@ test("a token outlives a rotation of the vault key, and does not open under a fo
   expectRefused(() => openPageToken(createSealer(newKeys), scope, token));
 });
 
-test("a page token is no sealed secret: the vault's own key does not open it", () => {
+test("a page token is not a sealed secret: the vault's own key does not open it", () => {
   const token = sealPageToken(sealer, scope, "p");
   expect(() => sealer.open(Buffer.from(token, "base64url"), "")).toThrow();
 });

@@ -25,7 +25,7 @@ test.each([
   expect(JSON.stringify(addExactly(rawJson(a), rawJson(b)))).toBe(sum);
 });
 
-test("numbers that differ in far digits are told apart, and doubles are added as doubles", () => {
+test("numbers that differ in distant digits are distinguished, and doubles are added as doubles", () => {
   const [less, more] = [rawJson("0.1234567890123456788"), rawJson("0.1234567890123456789")];
   expect([isBelow(less, more), isBelow(more, less), isBelow(less, less)]).toEqual([true, false, false]);
   expect(isBelow(0.1, rawJson("0.10000000000000001"))).toBe(true);

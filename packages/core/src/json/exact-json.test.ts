@@ -68,7 +68,7 @@ test("numbers beyond 2^53 - 1 keep the form they have: digits, fractions, expone
   }
 });
 
-test("a number that no double holds is found wherever it stands in a text", () => {
+test("a number that a double cannot hold is found anywhere in a text", () => {
   const long = fc.constantFrom(
     "0.1234567890123456789",
     "1e-400",
@@ -93,7 +93,7 @@ test("a number that no double holds is found wherever it stands in a text", () =
   );
 });
 
-test("a number of a million digits takes its reader some milliseconds, whatever its digits are", () => {
+test("a number of a million digits, any digits, is read in some milliseconds", () => {
   const million = 1_000_000;
   const texts = [
     "1".repeat(million),
@@ -118,7 +118,7 @@ function cpuOf(run: () => unknown): NodeJS.CpuUsage {
   return process.cpuUsage(before);
 }
 
-test("a raw number is a scalar and no object, whatever its digits say", () => {
+test("a raw number is a scalar and not an object, for any digits", () => {
   const raw = rawJson("9007199254740993");
   expect([isRawJson(raw), isObject(raw), scalarText(raw)]).toEqual([true, false, "9007199254740993"]);
   for (const value of [{}, Object.create(null), { rawJSON: "1" }, [], null, 1, "x", undefined])
@@ -127,7 +127,7 @@ test("a raw number is a scalar and no object, whatever its digits say", () => {
   for (const value of [null, undefined, {}, [1]]) expect(scalarText(value)).toBeUndefined();
 });
 
-test("plain numbers stand in for raw ones at any depth, and what has none is not copied", () => {
+test("plain numbers replace raw ones at any depth, and values without raw numbers are not copied", () => {
   const value = parseExactJson('{"__proto__":[9007199254740993,{"a":1e400}],"b":1}') as object;
   const plain = withPlainNumbers(value);
   expect(Object.entries(plain as object)).toEqual([

@@ -14,7 +14,7 @@ function depthOf(value: unknown): number {
   return 1 + Object.values(value).reduce((most: number, child) => Math.max(most, depthOf(child)), 0);
 }
 
-test("values and depth are those of the parsed value, however it is written and whatever its texts hold", () => {
+test("values and depth are those of the parsed value, for any spelling and any texts", () => {
   const texts = fc.oneof(fc.string(), fc.stringMatching(/^[[\]{},"\\: a]{0,8}$/));
   const values = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -44,7 +44,7 @@ test("counting ends beyond the most, and a text without end ends it too", () => 
   for (const text of ["", '"', '"\\', '"\\"', "]]]", "[[["]) expect(measure(text).values).toBeGreaterThan(0);
 });
 
-test("a value that holds more values or characters than it may is told, however often a part stands in it", () => {
+test("a value with more values or characters than allowed is detected, also if one part occurs several times", () => {
   const small = { a: ["bc", 1, null], d: {} };
   expect(holdsMoreThan(small, { values: 6, characters: 4 })).toBe(false);
   expect(holdsMoreThan(small, { values: 5, characters: 4 })).toBe(true);

@@ -65,7 +65,7 @@ test("deflate is read with and without its wrapper", async () => {
   }
 });
 
-test("other codings, and many of them, are told by name; none at all is no coding", async () => {
+test("unsupported and too many codings are reported by name; no coding is accepted", async () => {
   const body = Buffer.from("x");
   expect(await decode(body, "gzip, zstd")).toEqual({ outcome: "unsupported", encoding: "zstd" });
   expect(await decode(body, "gzip,gzip,gzip,gzip")).toMatchObject({ outcome: "unsupported" });

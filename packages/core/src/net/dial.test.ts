@@ -56,7 +56,7 @@ function scriptedResolver(...answers: [string[], ...string[][]]) {
 
 const answerOk: RequestListener = (_req, res) => res.end("ok");
 
-test("a request to an allowed name connects, and its route tells the address", async () => {
+test("a request to an allowed name connects, and its route has the address", async () => {
   const { port, requests } = await startServer(answerOk);
   const { resolve } = scriptedResolver(["127.0.0.1"]);
   const { get } = startAgent(loopbackOne, { resolve });
@@ -126,7 +126,7 @@ test("requests share a kept connection, and each has its route", async () => {
   expect(asked).toHaveLength(1);
 });
 
-test("of a name's several addresses the route tells the one that answered", async () => {
+test("if a name has several addresses, the route has the one that answered", async () => {
   const { port } = await startServer(answerOk);
   const { resolve } = scriptedResolver(["127.0.0.3", "127.0.0.1"]); // no server on 127.0.0.3
   const { get } = startAgent(["127.0.0.0/8"], { resolve });
@@ -141,7 +141,7 @@ test("a refused connection leaves the address that was tried", async () => {
   expect(route.connection?.remoteAddress).toBe("127.0.0.3");
 });
 
-test("over TLS the route tells the address as well, also when the handshake fails", async () => {
+test("over TLS the route has the address as well, also if the handshake fails", async () => {
   const { port } = await startServer(answerOk); // speaks plain HTTP
   const { resolve } = scriptedResolver(["127.0.0.1"]);
   const { get } = startAgent(loopbackOne, { resolve });

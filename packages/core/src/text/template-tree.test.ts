@@ -23,7 +23,7 @@ test("a tree may be one placeholder", () => {
   expect(render("{{params.records}}", { params: { records: [1, 2] } })).toEqual([1, 2]);
 });
 
-test("literals are unescaped wherever they stand", () => {
+test("literals are unescaped everywhere", () => {
   expect(render({ a: ["{{{{x}}"], b: "{{params.b}}" }, { params: { b: 1 } })).toEqual({ a: ["{{x}}"], b: 1 });
   expect(render({ a: ["{{{{x}}"] }, {})).toEqual({ a: ["{{x}}"] });
 });

@@ -46,7 +46,7 @@ test("int takes integers and their text, with all their digits", () => {
   }
 });
 
-test("a number of many digits is a scalar: it stands in a text, in a list, and has nothing inside", () => {
+test("a number of many digits is a scalar: it fits in a text and in a list, and has no fields", () => {
   const body = { id: rawJson("9007199254740993") };
   expect(render("id {{body.id}}", { body })).toBe("id 9007199254740993");
   expect(render("{{body.list | csv}}", { body: { list: [body.id, 1] } })).toBe("9007199254740993,1");

@@ -17,12 +17,12 @@ test("a printable text may be empty, and has the length that is asked for", () =
   expect(["abcd", "🍎🍎🍎🍎", "a\u0007"].map((text) => isPrintableText(text, 3))).toEqual([false, false, false]);
 });
 
-test("a text that the store could not hold keeps its length, with a mark where it cannot", () => {
+test("a text that PostgreSQL cannot hold keeps its length, with replacement characters", () => {
   expect(storableText("a\0b\ud800c\0")).toBe("a\ufffdb\ufffdc\ufffd");
   expect(storableText("plain 🍎")).toBe("plain 🍎");
 });
 
-test("what breaks a line is no part of a printable text, and becomes a space where a text is put on one line", () => {
+test("a printable text has no line breaks, and putting a text on one line replaces them by spaces", () => {
   for (const broken of ["\n", "\r", "\u0085", "\u2028", "\u2029", "\v", "\f", "\0", "\u009f"]) {
     expect(isPrintableText(`a${broken}b`, 10), JSON.stringify(broken)).toBe(false);
     expect(isEntityId(`a${broken}b`)).toBe(false);

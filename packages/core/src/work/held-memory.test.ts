@@ -25,7 +25,7 @@ test("a piece of work has no more than one may have, and nothing of what is refu
   expect(memory.stats()).toEqual({ bytes: 0, waiting: 0 });
 });
 
-test("of two that would each hold half, one goes on to its end, and then the other", async () => {
+test("of two tasks that would each hold half, one continues to its end, and then the other", async () => {
   const memory = createHeldMemory({ eachMax: 100, projectMax: 120, nodeMax: 120 });
   const [one, other] = [memory.open("a"), memory.open("b")];
   expect([one.take(50), other.take(20)]).toEqual([true, true]);
@@ -37,7 +37,7 @@ test("of two that would each hold half, one goes on to its end, and then the oth
   expect(other.take(50)).toBe(true);
 });
 
-test("a project that holds its share keeps nobody else waiting, and those who begin take turns", async () => {
+test("a project that holds its share delays no other, and new tasks take turns", async () => {
   const memory = createHeldMemory(bounds);
   const many = Array.from({ length: 4 }, () => memory.open("many"));
   expect(many.slice(0, 2).map((hold) => hold.take(50))).toEqual([true, true]);
@@ -53,7 +53,7 @@ test("a project that holds its share keeps nobody else waiting, and those who be
   expect(more.map(({ isGranted }) => isGranted)).toEqual([true, false]);
 });
 
-test("who withdraws stands in nobody's way", async () => {
+test("a withdrawn request delays no other", async () => {
   const memory = createHeldMemory({ eachMax: 100, projectMax: 100, nodeMax: 100 });
   const [holder, first, second] = [memory.open("a"), memory.open("a"), memory.open("a")];
   expect(holder.take(10)).toBe(true);
@@ -67,7 +67,7 @@ test("who withdraws stands in nobody's way", async () => {
   expect(memory.stats()).toEqual({ bytes: 0, waiting: 0 });
 });
 
-test("whoever works, in whatever order, comes to its end, and no bound is ever passed", async () => {
+test("every task, in any order, reaches its end, and no limit is ever exceeded", async () => {
   let seed = 7;
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647;

@@ -22,7 +22,7 @@ test("who comes now and then goes before a long line", () => {
   expect(lines.next()).toBe("one0");
 });
 
-test("leaving and coming back is no way to the front", () => {
+test("leaving and returning does not move a queue to the front", () => {
   const lines = new Lines<string>();
   for (let n = 0; n < 3; n++) lines.add("patient", `patient${n}`);
   const taken: (string | undefined)[] = [];

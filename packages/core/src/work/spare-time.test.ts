@@ -38,7 +38,7 @@ test("however many ask, a few begin in a pass of the event loop", async () => {
   await Promise.all(all);
 });
 
-test("where the loop is late one begins in each pass, so that nothing starves", async () => {
+test("if the loop is late, one starts in each pass, so that nothing starves", async () => {
   const { begin, perPass } = createLoop(50);
   const all = Array.from({ length: 50 }, () => begin("a"));
   const counts = await perPass(50);
@@ -57,7 +57,7 @@ test("projects take turns, however many rows one of them has waiting", async () 
   expect(begun).toHaveLength(101);
 });
 
-test("what has begun and waits holds up nobody", async () => {
+test("started work that waits delays no other", async () => {
   const { begin, begun } = createLoop(1);
   const slow = Array.from({ length: 50 }, () => begin("slow").then(() => new Promise<void>(() => {})));
   for (let n = 0; n < 10; n++) await begin("quick");

@@ -7,14 +7,14 @@ afterAll(() => pool.close());
 
 const run = (message: unknown, projectId = "a", cpuMsMax = 5_000) => pool.run({ projectId, message, cpuMsMax });
 
-test("a thread answers, and tells what its task threw", async () => {
+test("a thread answers, and reports the errors of its task", async () => {
   expect(await run({ answer: 5 })).toBe(5);
   await expect(run({ fail: "no such thing" })).rejects.toThrow("no such thing");
   await expect(run(() => {})).rejects.toThrow(/could not be cloned/);
   expect(await run({ answer: 6 })).toBe(6);
 });
 
-test("a task that takes more than its time is stopped, and what waits behind it is done by another thread", async () => {
+test("a task that exceeds its time is stopped, and another thread does the waiting ones", async () => {
   const stopped = run({ loop: true }, "a", 100);
   const next = run({ answer: 7 });
   await expect(stopped).rejects.toMatchObject({ reason: "cpu" } satisfies Partial<ThreadStoppedError>);

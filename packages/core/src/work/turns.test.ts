@@ -18,7 +18,7 @@ function createLoop() {
   return { turns, told, work, spend };
 }
 
-test("with time left nobody waits", () => {
+test("with time left, no request waits", () => {
   const { turns, spend } = createLoop();
   expect(turns.take("a")).toBeUndefined();
   spend(3);
@@ -36,7 +36,7 @@ test("what one project has waiting delays another by one share, however much it 
   expect(told).toHaveLength(51);
 });
 
-test("between two passes whatever else is due is done", async () => {
+test("between two passes, all other due work is done", async () => {
   const { told, work } = createLoop();
   const all = Array.from({ length: 6 }, (_, n) => work(`p${n}`, 5));
   const seen: number[] = [];
@@ -56,7 +56,7 @@ test("short shares go on in one pass until its time is over", async () => {
   expect(told).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
 });
 
-test("of those who have more to do than a share, one a pass goes on", async () => {
+test("of tasks that need more than a share, one per pass continues", async () => {
   const { turns } = createLoop();
   let going = 0;
   const all = Array.from({ length: 5 }, async (_, n) => {

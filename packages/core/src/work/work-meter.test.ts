@@ -49,7 +49,7 @@ test("a part that holds the loop is named with its owner, and its time is charge
   expect(meter.spentMs().get(owner.projectId)).toBe(work.spent.ms);
 });
 
-test("a part that waits for the processor is not held against its owner, whatever worked just before it", () => {
+test("a part that waits for the processor does not count as blocking, whichever work ran before it", () => {
   const meter = createWorkMeter({ blockedMs: 100 });
   const held: BlockedLoop[] = [];
   meter.onBlocked((each) => void held.push(each));

@@ -33,7 +33,7 @@ test("what is put is listed as it was written, ordered by slug, to its project o
   expect(await repositoryOf(otherId).list()).toEqual({ version: 0, toolkits: [] });
 });
 
-test("a toolkit put again takes the place of the earlier one, also where there is no room for another", async () => {
+test("a toolkit published again replaces the earlier one, even if the quota is reached", async () => {
   const projectId = await addProject(db);
   await setProjectPolicy(db, projectId, { planApproval: "never", redirectUrls: [], quotas: { privateToolkits: 1 } });
   const repository = repositoryOf(projectId);

@@ -64,8 +64,8 @@ export type AccountRefreshOutcome = Partial<
 
 /**
  * Stores the result of a renewal and releases the lease, in one statement. False if the lease was lost or the account ended. A new
- * credential is stored as long as the one it was made from, `replacing`, is still there, even without the lease, because a rotated refresh
- * token would otherwise be lost. That also ends another node's lease, whose result then has no effect.
+ * credential is stored even without the lease, as long as the one it was made from, `replacing`, is still there. Otherwise a rotated
+ * refresh token would be lost. That also ends another node's lease, whose result then has no effect.
  */
 export async function settleAccountRefresh(
   db: Executor,

@@ -98,7 +98,7 @@ test("what is not due, or leased, is left alone; a lease that ran out is free", 
   expect(await ids(nowMs + 30_000)).toBe(2);
 });
 
-test("a claim takes the oldest of each lane, up to its share, and up to the room where one is stated", async () => {
+test("a claim takes the oldest of each queue, up to its share, and up to its free slots if given", async () => {
   const projectId = await addProject(db);
   const [full, roomy, plain] = [
     await addSubscription(db, projectId),
@@ -131,7 +131,7 @@ test("a project that uses its share of the node gets nothing, and no probe of it
   expect(later.deliveries.filter(({ probe }) => probe)).toMatchObject([{ subscriptionId: failing }]);
 });
 
-test("a look that its limit cuts off goes on where it stopped: every lane comes to its turn", async () => {
+test("a claim that its limit stopped continues there: every queue gets its turn", async () => {
   const projectId = await addProject(db);
   const ids: SubscriptionId[] = [];
   for (let lane = 0; lane < 10; lane++) ids.push(await addSubscription(db, projectId));
@@ -148,7 +148,7 @@ test("a look that its limit cuts off goes on where it stopped: every lane comes 
   expect(after).toBeUndefined();
 });
 
-test("more lanes than one look visits come in the next", async () => {
+test("queues beyond one scan's maximum come in the next", async () => {
   const projectId = await addProject(db);
   const ids: SubscriptionId[] = [];
   for (let lane = 0; lane < 5; lane++) ids.push(await addSubscription(db, projectId));
@@ -174,7 +174,7 @@ test("a failing subscription gives nothing before its backoff has passed, then o
   expect((await claimDeliveries(db, claimRequest(other, { nowMs: nowMs + 30_000 }))).deliveries).toHaveLength(1);
 });
 
-test("nodes that look at the same moment send one probe between them", async () => {
+test("nodes that claim at the same moment send one probe in all", async () => {
   const projectId = await addProject(db);
   for (let round = 0; round < 10; round++) {
     const id = await addFailing(projectId);
@@ -187,7 +187,7 @@ test("nodes that look at the same moment send one probe between them", async () 
   }
 });
 
-test("lanes of subscriptions that are inactive or gone are named, and give nothing", async () => {
+test("queues of inactive or deleted subscriptions are reported, and give nothing", async () => {
   const projectId = await addProject(db);
   const [inactive, gone, well] = [
     await addSubscription(db, projectId),
@@ -247,7 +247,7 @@ test("a claim races with settlements and releases without handing out what has e
   expect(settled).toBe(300);
 });
 
-test("lanes whose deliveries wait for a retry cost a look one statement of two probes, however many they are, and come to their turn when due", async () => {
+test("queues that wait for a retry cost a claim one statement of two probes, however many they are, and get their turn when due", async () => {
   const projectId = await addProject(db);
   const dueAtMs = nowMs + 3 * 3_600_000;
   const lanes = 2_000;
@@ -297,7 +297,7 @@ test("lanes whose deliveries wait for a retry cost a look one statement of two p
   expect((await claimDeliveries(db, claimRequest(other, after))).deliveries).toHaveLength(lanes - 256);
 });
 
-test("what is tried again of a subscription that has ended does not wait: its lane is named at once", async () => {
+test("a retry for an ended subscription does not wait: its queue is reported at once", async () => {
   const projectId = await addProject(db);
   const id = await addSubscription(db, projectId);
   const [task] = await fillQueue(db, projectId, id, { count: 1, owner: me });

@@ -55,7 +55,7 @@ test("a batch writes each attempt with the change of state it causes", async () 
   expect(await deliveries.findAttempts(delivered.id)).toEqual([settlement(projectId, delivered).attempt]);
 });
 
-test("attempts of one delivery stand in their order", async () => {
+test("attempts of one delivery are in order", async () => {
   const { projectId, tasks, deliveries } = await leased(1);
   const [task] = tasks as [DeliveryTaskKey];
   await settleDeliveries(db, me, [settlement(projectId, task, { state: "pending", attempt: { error: "timeout" } })]);

@@ -66,7 +66,7 @@ test("every jsonb column is read by the reader of its document", () => {
   }
 });
 
-test("a word that a newer version wrote is refused by whoever reads its row", async () => {
+test("a word from a newer version is refused by every reader of its row", async () => {
   await db.sql`insert into quarantined_posts (id, toolkit_slug, reason, detail, headers, query, body, body_bytes, received_at)
     values (gen_random_uuid(), '', 'too_new', '', '{}', '{}', '', 0, now())`;
   await expect(db.orm.select().from(schema.quarantinedPosts)).rejects.toThrow(

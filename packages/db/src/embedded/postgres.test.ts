@@ -147,7 +147,7 @@ test("a lock whose process number was given to another program does not keep a s
   await once(stranger, "exit");
 });
 
-test("a second service on the same data is refused, and the first goes on", async () => {
+test("a second service on the same data is refused, and the first continues", async () => {
   const first = await start();
   const refused = start({ clock: hurriedClock });
   await expect(refused).rejects.toThrow(EmbeddedPostgresError);

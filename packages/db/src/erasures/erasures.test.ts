@@ -162,7 +162,7 @@ test("a deleted project is in no table any more, and another loses nothing", asy
   expect(done.counts).toMatchObject({ projects: 1, tool_calls: 1, jobs: 1 });
 });
 
-test("an erasure whose process is killed in the middle goes on in another, and counts each row once", async () => {
+test("an erasure whose process is killed continues in another, and counts each row once", async () => {
   const projectId = (await createProject(db, "killed", nowMs)).id;
   const [ada, bob] = [301, 302].map((number, index) => {
     return { projectId, entityId: index === 0 ? "ada" : "bob", number, marker: `marker-${number}` };
@@ -273,7 +273,7 @@ test("what was under way while an entity is erased, and is recorded then, goes b
   expect(await tablesWith(db, "marker-513")).toContain("events");
 });
 
-test("two nodes work at an erasure, and at one of its project beside it: each row is counted once, and both end", async () => {
+test("two nodes work on an erasure, and on one of its project at the same time: each row is counted once, and both end", async () => {
   const projectId = (await createProject(db, "two nodes", nowMs)).id;
   // Characters with a meaning in SQL, JSON and regular expressions.
   const entityId = `o'd%_"\\[a-z]+(x|$)^*?{2}. <&> \u00e9\u{1f600}`;

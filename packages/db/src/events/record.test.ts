@@ -27,7 +27,7 @@ async function count(table: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("events, deliveries and tasks are stored together, leased where the caller sends them itself", async () => {
+test("events, deliveries and tasks are stored together, leased if the caller sends them itself", async () => {
   const projectId = await addProject(db);
   const [sent, left] = [await addSubscription(db, projectId), await addSubscription(db, projectId)];
   const event = newEvent(projectId, [sent, left], {
@@ -90,7 +90,7 @@ test("nothing is stored on routing that the store has moved on from", async () =
   expect(await count("events")).toBe(1);
 });
 
-test("a key seen before is named, and nothing of that event is stored", async () => {
+test("a known key is reported, and nothing of that event is stored", async () => {
   const projectId = await addProject(db);
   const subscription = await addSubscription(db, projectId);
   const seen = await routingNow([projectId]);
@@ -108,7 +108,7 @@ test("a key seen before is named, and nothing of that event is stored", async ()
   expect([await count("events"), await count("deliveries"), await count("delivery_tasks")]).toEqual([3, 3, 3]);
 });
 
-test("keys are told apart by all that they hold, and by project and trigger", async () => {
+test("keys are distinguished by their whole content, and by project and trigger", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const triggerSlug = "code_host.push_received";
   const keys = [
@@ -138,7 +138,7 @@ test("keys are told apart by all that they hold, and by project and trigger", as
   expect(await count("events")).toBe(3 * keys.length);
 });
 
-test("batches with the same keys at the same moment store each once, and nobody fails", async () => {
+test("concurrent batches with the same keys store each once, and none fails", async () => {
   const projectId = await addProject(db);
   const seen = await routingNow([projectId]);
   const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);

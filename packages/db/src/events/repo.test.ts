@@ -11,7 +11,7 @@ afterAll(drop);
 const everything = { toolkitSlug: "", triggerSlug: "", sinceMs: undefined, untilMs: undefined };
 const lease = { owner: createId("node", nowMs), untilMs: nowMs };
 
-test("events of one project are listed newest first; tests and what was swept stand in no list", async () => {
+test("events of one project are listed newest first; tests and swept events are in no list", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const events = [0, 1, 2, 3].map((offset) =>
     newEvent(projectId, [], { receivedAtMs: nowMs + offset, dedupeKey: `k${offset}` }),
@@ -32,7 +32,7 @@ test("events of one project are listed newest first; tests and what was swept st
   expect(await eventsForProject(db, other).find(first!)).toBeUndefined();
 });
 
-test("events of a toolkit are merged from its triggers, whatever page, time and limit are asked for", async () => {
+test("events of a toolkit are merged from its triggers, for any page, time and limit", async () => {
   const projectId = await addProject(db);
   const slugs = ["shop.order_placed", "shop.order_paid", "shop2.order_paid", "shop.order_sent", "sho.p", "shop_x.y"];
   const posted = Array.from({ length: 60 }, (_, n) => {

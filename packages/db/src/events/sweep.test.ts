@@ -65,7 +65,7 @@ test("events received at the bound stay", async () => {
   expect(await count("events")).toBe(1);
 });
 
-test("an event whose key must be remembered longer is emptied, and its key still refuses a twin; then it goes", async () => {
+test("an event whose key must be remembered longer is emptied, and its key still refuses a duplicate; then it is deleted", async () => {
   const projectId = await addProject(db);
   const event = newEvent(projectId, [], { receivedAtMs: nowMs - 2 * day, dedupeKey: "k", payload: '{"secret":1}' });
   const unkeyed = newEvent(projectId, [], { receivedAtMs: nowMs - 2 * day });

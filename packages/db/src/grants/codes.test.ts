@@ -26,7 +26,7 @@ const register = (id: string, createdAt: number, unusedMax: number) =>
 const ids = async () =>
   (await database.db.sql<{ id: string }[]>`select id from grant_clients order by id`).map(({ id }) => id);
 
-test("a flood pushes out the oldest that nobody let in, never one that is used, nor one that is let in at that moment", async () => {
+test("many registrations displace the oldest unused clients, never a used one or one that gets its first grant then", async () => {
   const { db } = database;
   for (const [index, id] of ["a_used", "b_oldest", "c_let_in", "d"].entries()) await register(id, nowMs + index, 10);
   await touchGrantClient(db, "a_used", nowMs);
@@ -48,7 +48,7 @@ test("a flood pushes out the oldest that nobody let in, never one that is used, 
   expect(await ids()).toEqual(["a_used", "c_let_in", "d", "e", "f"]);
 });
 
-test("whoever registers many pushes out its own, and one that waits stays", async () => {
+test("a sender with many registrations displaces its own clients, and an unused one of another sender stays", async () => {
   const { db } = database;
   await db.sql`delete from grant_clients`;
   // The characters after `client_` identify the sender.

@@ -73,7 +73,7 @@ async function untilOf({ leases }: { readonly leases: readonly JobTaskLease[] })
   return rows.map(({ until: text }) => (text === null ? null : Date.parse(text)));
 }
 
-test("a renewal waits for no job that ends meanwhile, and what that has locked is told to be renewed again", async () => {
+test("a renewal waits for no job that ends meanwhile, and reports the tasks it has locked for another try", async () => {
   const held = await family();
   const laterMs = nowMs + 60_000;
   const renewed = await whileChildEnds(held, () => renewJobLeases(database.db, held.leases, laterMs));
@@ -83,13 +83,13 @@ test("a renewal waits for no job that ends meanwhile, and what that has locked i
   expect(again.map(({ isRenewed }) => isRenewed)).toEqual([true, true]);
 });
 
-test("leases are given back beside a job that ends meanwhile, the one that it has locked after it", async () => {
+test("leases are released while a job ends, the one it has locked after the others", async () => {
   const held = await family();
   await whileChildEnds(held, () => releaseJobTasks(database.db, held.leases, nowMs));
   expect(await untilOf(held)).toEqual([null, null]);
 });
 
-test("a lease that is lost is neither renewed nor told of", async () => {
+test("a lost lease is neither renewed nor reported", async () => {
   const { leases } = await family();
   const [parent, child] = leases as [JobTaskLease, JobTaskLease];
   const found = await renewJobLeases(database.db, [parent, { ...child, leaseToken: 7 }], nowMs + 60_000);

@@ -114,7 +114,7 @@ test("of two jobs in one statement the one whose lease is lost begins no call, a
   expect(await ledgerOf(lost)).toMatchObject([{ outcome: "running", idempotency_key: `of ${lost.jobId}` }]);
 });
 
-test("a call whose key another one holds is not begun, and its job is told", async () => {
+test("a call whose key another call holds is not begun, and the commit reports it", async () => {
   const projectId = await addProject(db);
   const lease = await leasedJob(projectId);
   const first = callOf(projectId, lease.jobId);

@@ -203,7 +203,7 @@ test("seq has no gap however many write at once", async () => {
   expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
 });
 
-test("a commit that expects a seq writes nothing when somebody else has logged", async () => {
+test("a commit that expects a seq writes nothing if another writer has logged", async () => {
   const { jobId, lease } = await heldJob();
   await appendJobEvents(db, jobId, [event("other")], nowMs);
   expect(await commitRun(db, lease, change(), { ...options, expectedSeq: 1 })).toBeUndefined();
@@ -224,7 +224,7 @@ test.each(["end", { dueAtMs: nowMs + 3_600_000 }] as const)(
   },
 );
 
-test("a request to pause that the driver has not seen makes a task that was to wait due; an end ends the pause", async () => {
+test("an unseen request to pause makes a waiting task due; the job's end removes the request", async () => {
   const { jobId, projectId, lease } = await heldJob();
   await setJobPause(db, jobId, { atMs: nowMs, chain: ["key:p"] });
   const committed = await commitRun(db, lease, change({ task: { dueAtMs: nowMs + 3_600_000 } }), options);

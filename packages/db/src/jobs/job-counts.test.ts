@@ -60,7 +60,7 @@ test("while a snapshot is held, what has ended meanwhile is walked over once a s
   expect(read).toBeLessThan(2 * 2_100);
 });
 
-test("a quota that is set is kept from the next submission on, whatever is remembered", async () => {
+test("a new quota applies from the next submission on, despite remembered counts", async () => {
   const projectId = await addProject(db);
   expect(await submit(projectId)).toBeUndefined();
   await db.sql`insert into project_policies (project_id, quotas) values (${uuidOfId(projectId)}::uuid, '{"jobs": 2}')`;

@@ -81,7 +81,7 @@ test("a row stays small, and one entry of any size is a row", () => {
   expect(logRowsOf([])).toEqual([]);
 });
 
-test("entries are kept as they were, whatever their values hold, and as they were kept before", () => {
+test("entries are stored unchanged for any values, and earlier formats are readable", () => {
   const plain = [entry("a"), entry("b", { stepId: "", principalChain: ["key:x"] })];
   for (const entries of [plain, [...plain, entry("c", { payload: "a\tb\n" })], [entry("[x"), entry("1")], []]) {
     expect(logEntriesDocument.read(JSON.parse(logEntriesDocument.write(entries)))).toEqual(entries);
@@ -120,7 +120,7 @@ test("a job's own chain is that of its key, and any other is kept", async () => 
   }
 });
 
-test("a log tells of the job's program, whose hash is kept with the program, or with the entry by versions before", async () => {
+test("a log contains the hash of the job's program, stored with the program, or with the entry by older versions", async () => {
   const submitted = (payload: object) => entry("job-submitted", { payload: JSON.stringify(payload) });
   for (const given of [
     { mode: "live", status: "queued" },

@@ -63,7 +63,7 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
   });
 });
 
-test("a key revoked twice keeps its time; one that there is not is told so", async () => {
+test("a key revoked twice keeps its time; a missing one is reported", async () => {
   const key = newKey(await addProject(db), "three");
   await createApiKey(db, key);
   expect(await revokeApiKey(db, key.id, nowMs + 1)).toMatchObject({ key: { revokedAt: nowMs + 1 } });

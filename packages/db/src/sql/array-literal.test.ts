@@ -34,7 +34,7 @@ const troublesome = fc.constantFrom(
   "é 漢 😀",
 );
 
-test("every text arrives as it was", async () => {
+test("every text arrives unchanged", async () => {
   const element = fc.oneof(text, troublesome, fc.constant(null));
   await fc.assert(
     fc.asyncProperty(fc.array(element), async (elements) => {
@@ -45,7 +45,7 @@ test("every text arrives as it was", async () => {
   );
 });
 
-test("every number arrives as it was, also those JSON does not have", async () => {
+test("every number arrives unchanged, including those that JSON lacks", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }),
@@ -65,7 +65,7 @@ test("a bigint keeps all its digits", async () => {
   expect(row?.values).toEqual(["1", "9223372036854775807", null]);
 });
 
-test("every byte string arrives as it was", async () => {
+test("every byte string arrives unchanged", async () => {
   const element = fc.option(fc.uint8Array({ maxLength: 64 }));
   await fc.assert(
     fc.asyncProperty(fc.array(element), async (elements) => {

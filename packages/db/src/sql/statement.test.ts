@@ -13,7 +13,7 @@ async function preparedCount(name: string): Promise<number> {
   return row.count;
 }
 
-test("a statement is prepared once per connection, whatever types its values have", async () => {
+test("a statement is prepared once per connection, for values of any type", async () => {
   const echo = statement<{ a: string; b: boolean }>(
     "test_echo",
     "select $1::text as a, $2::bool as b, $3::int8 as c, $4::bytea as d",

@@ -11,7 +11,7 @@ afterAll(drop);
 
 const schedules = 100_000;
 
-test("acceptance 6: a look over 100,000 schedules of which none is due reads below 10 buffers, planned for its values and for any", async () => {
+test("acceptance 6: a claim over 100,000 schedules that are not due reads below 10 buffers, with custom and generic plans", async () => {
   const projects = [await addProject(db), await addProject(db), await addProject(db)].map(uuidOfId);
   await db.sql`insert into due_tasks (owner_id, kind, subject, project_id, due_at)
     select gen_random_uuid(), 'fire', '', (${projects}::uuid[])[1 + n % 3], ${isoTime(nowMs)}::timestamptz + n * interval '1 s'

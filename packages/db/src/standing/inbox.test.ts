@@ -37,7 +37,7 @@ test("acceptance 24: 10,000 events of one project leave the next claim to the si
   await db.sql`delete from standing_arrivals`;
 });
 
-test("of more projects than a claim takes events, each has its turn; what is before it is found when nothing is left behind", async () => {
+test("if more projects have events than a claim takes, each gets its turn; earlier ones are found once no later one is left", async () => {
   const projects = await Promise.all(Array.from({ length: 25 }, () => addProject(db)));
   for (const projectId of projects) await fillInbox(projectId, 3, nowMs - 1_000);
   let after: ProjectId | undefined;

@@ -10,7 +10,7 @@ afterAll(drop);
 
 const every = { state: undefined, reason: undefined, sinceMs: undefined, untilMs: undefined };
 
-test("runs of a time are those that were decided about in it, also where they began to collect before", async () => {
+test("runs of a period are those decided in it, even if they began to collect before", async () => {
   const projectId = await addProject(db);
   const programId = createId("stp", nowMs);
   const add = async (madeMs: number, decidedMs: number, { state = "ended", reason = "", bytes = 0 } = {}) => {

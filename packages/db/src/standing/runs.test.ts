@@ -11,7 +11,7 @@ afterAll(drop);
 const projectId = await addProject(db);
 const stranger = await addProject(db);
 
-test("of a program's runs those that wait are left out, and those that were started tell their jobs", async () => {
+test("waiting runs of a program are skipped, and started ones return their jobs", async () => {
   const programId = createId("stp", nowMs);
   const other = createId("stp", nowMs);
   const jobId = createId("job", nowMs);
@@ -48,7 +48,7 @@ test("of a program's runs those that wait are left out, and those that were star
   expect(await of(stranger).listStartedJobs(programId)).toEqual([]);
 });
 
-test("the programs of a project are counted in every state, those that were deleted apart", async () => {
+test("the programs of a project are counted in every state, without deleted ones", async () => {
   const programs = standingProgramsForProject(db, projectId);
   const add = async (state: "active" | "paused" | "pending" | "ended", deletedAt: number | null = null) => {
     const id = createId("stp", nowMs);

@@ -22,7 +22,7 @@ async function addEndpoint(projectId: ProjectId) {
   return id;
 }
 
-test("an ask endpoint is no subscription: no list, change, routing or replay knows it", async () => {
+test("an ask endpoint is not a subscription: no list, change, routing or replay includes it", async () => {
   const projectId = await addProject(db);
   const endpoint = await addEndpoint(projectId);
   const subscription = await addSubscription(db, projectId);

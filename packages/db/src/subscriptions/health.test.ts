@@ -126,7 +126,7 @@ test("what was given up stays so, with its first reason, and moves the routing v
   expect(await versionOf(projectId)).toBe(version);
 });
 
-test("a delivery that arrived in between, also through a node that knew of no failure, keeps an endpoint alive", async () => {
+test("a delivery that arrived in between, also through a node without known failures, keeps an endpoint active", async () => {
   const { projectId, id, fail, read } = await setUp();
   await fail(0);
   await deliver(projectId, id, nowMs + day);

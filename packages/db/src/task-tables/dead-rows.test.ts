@@ -64,7 +64,7 @@ async function scanIndex() {
 
 const rows = () => db.sql`select * from delivery_tasks order by delivery_id`;
 
-test("while a snapshot is held a look walks over dead rows, and after a compaction over none", async () => {
+test("while a snapshot is held, a scan reads dead rows; after a compaction it reads none", async () => {
   await holdSnapshot();
   const { due } = await queueWithDeadRows(1_000);
   expect(await compactTasks(one, compaction)).toBe("done");
@@ -80,7 +80,7 @@ test("while a snapshot is held a look walks over dead rows, and after a compacti
   expect(read).toBeGreaterThan(2_000);
 });
 
-test("where the table is read as well, another epoch leaves the dead rows behind", async () => {
+test("if a reader also holds the table, a new epoch excludes the dead rows", async () => {
   const before = await addProject(one);
   await holdSnapshot("delivery_tasks");
   const { due } = await queueWithDeadRows(1_000);

@@ -156,7 +156,7 @@ test("the file is still a zstd archive: its seal is a frame that readers skip", 
   expect(names.filter((name) => /\.(?:conf|signal)$/.test(name))).toEqual([]);
 });
 
-test("a file without a seal is restored only where that is asked for, with settings made anew", async () => {
+test("a file without a seal is restored only on request, with new settings", async () => {
   const file = join(folder, "unsealed");
   const planted = "shared_preload_libraries = 'planted'";
   await repack(file, (all) =>
@@ -183,7 +183,7 @@ test("a file without a seal is restored only where that is asked for, with setti
   await rm(file);
 });
 
-test("signals, lists of who may connect, links and what is not of a store are refused wherever they stand", async () => {
+test("signals, access lists, links and foreign files are refused anywhere in the archive", async () => {
   const names = [
     "data/recovery.signal",
     "data/standby.signal",
@@ -217,7 +217,7 @@ test("signals, lists of who may connect, links and what is not of a store are re
 
 const noted = "language plpgsql as $$ begin perform pg_notify('planted', ''); return; end $$";
 
-test("a database that would run what svc did not make is told of by the backup, and refused", async () => {
+test("a database that would run objects svc did not create is reported by the backup, and refused", async () => {
   const file = join(folder, "planting");
   const foreign = await takeBackup(
     file,

@@ -38,6 +38,7 @@ const rest = [
     "jobs/attack",
     "jobs/guides",
     "jobs/tutorial",
+    "operations",
     "restored",
     "stations",
     "toolkits-guide",

@@ -9,7 +9,7 @@ import { openVault } from "./open-vault.ts";
 
 /**
  * `SVC_VAULT_ROWS=1000000 npx vitest run packages/server/src/vault/rate.test.ts` prints the figures for a million rows in
- * docs/operations.md.
+ * docs/guides/operations/rotate-the-vault-key.md.
  */
 const rows = Number(process.env["SVC_VAULT_ROWS"] ?? "2000");
 const batch = 5_000;

@@ -3,8 +3,8 @@ import { isObject, isRawJson } from "@svc/core";
 import canonicalize from "canonicalize";
 
 /**
- * Returns the canonical JSON of a value (RFC 8785): equal values have equal texts. A number beyond 2^53 - 1, which that rule would round,
- * keeps its written form, and a lone surrogate is escaped. Throws an Error if the value is not JSON.
+ * Returns the canonical JSON of a value (RFC 8785): equal values have equal texts. Two differences from the RFC: a whole number beyond 2^53
+ * - 1 keeps its written form instead of being rounded, and a lone surrogate is escaped. Throws an Error if the value is not JSON.
  */
 export function canonicalJson(value: unknown): string {
   const text = canonicalOf(value);
@@ -12,7 +12,10 @@ export function canonicalJson(value: unknown): string {
   return text;
 }
 
-/** Returns the SHA-256 of a value's canonical JSON, in hexadecimal: a program's programHash, a receipt's receiptHash, a pin's digest. */
+/**
+ * Returns the SHA-256 of a value's canonical JSON, in hexadecimal. Used for a program's `programHash`, a receipt's `receiptHash` and a
+ * pin's `digest`.
+ */
 export function canonicalHash(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

@@ -16,27 +16,30 @@ import { bothUses, noUse, type Use, upTo } from "./steps/use.ts";
 
 /** The limits of a program, in the form of svc.v1.Estimate. */
 export type ProgramEstimate = {
-  /** Calls of a run in which every judge is answered with proceed and that depend on no row, branch or `skip`. */
+  /** Minimum calls of a successful run: calls that depend on no row, branch or `skip`, with every judge step answered by `proceed`. */
   readonly callsMin: number;
-  /** Never above the limit, where the job fails (LIMIT_REACHED). Repetitions count, undo calls do not. */
+  /**
+   * Maximum calls of a run, with repetitions and without undo calls. Never above the program's limit, because the job fails there with
+   * LIMIT_REACHED.
+   */
   readonly callsMax: number;
   readonly writesMax: number;
   readonly destructiveMax: number;
   readonly rowsMax: number;
   readonly asksMax: number;
-  /** Classes of all calls, including undo calls and those of skills. */
+  /** Access classes of all calls, including undo calls and calls of skills. */
   readonly accessClasses: readonly AccessClass[];
   readonly toolkits: readonly string[];
   readonly entities: readonly string[];
   readonly notCompensable: readonly string[];
 };
 
-/** Returns the access class of a call, `read` for an unknown tool. */
+/** Returns the access class of a call. Returns `read` for an unknown tool. */
 export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];
 
-/** A skill that a program runs, with its counts. */
+/** A skill that a program runs, with its numbers of calls, rows and asks. */
 export type CountedSkill = {
   readonly accepted: {
     readonly program: Pick<Program, "sagaOn">;
@@ -45,15 +48,15 @@ export type CountedSkill = {
   };
 };
 
-/** The known tools and skills that a program names. */
+/** `classOf` and `skills`: what is known of the tools and skills that a program names. */
 export type KnownParts = { readonly classOf: ClassOf; readonly skills: ReadonlyMap<string, CountedSkill> };
 
-/** Computes the limits of a program whose tools and skills are known. */
+/** Returns the largest use of a program whose tools and skills are known. */
 export function estimateOf(program: Program, known: KnownParts): ProgramEstimate {
   const { limits, steps } = program;
   const { classOf } = known;
   const counting = { classOf, useOfSkill: (name: string) => wholeUse(known, name), isRepeating: true };
-  // The number of rows decides how often maps call, so rows are counted first.
+  // The number of rows decides how many calls maps make, so rows are counted first.
   const setRows = Math.min(useOf(program, { ...counting, rows: 0 }).rowsMax, limits.rows);
   const use = useOf(program, { ...counting, rows: setRows });
   const inner = runsOf(steps).flatMap((name) => known.skills.get(name)?.accepted.estimate ?? []);
@@ -79,8 +82,8 @@ export function estimateOf(program: Program, known: KnownParts): ProgramEstimate
 }
 
 /**
- * Returns the most writes of a run that continues at a step, or in a block: those from there on. A step that may run its rows again counts
- * twice, for the rows as they were and for the failed ones.
+ * Returns the maximum number of writes of a run that continues at a step: the writes of that step and of all steps after it. A step that
+ * may run its failed rows again counts twice.
  */
 export function writesFrom(
   program: Program,
@@ -102,13 +105,13 @@ export function writesFrom(
   return Math.min((writesOf(steps.slice(index)) + again) * rerunsOf(program), limits.writes);
 }
 
-/** Returns the use that depends on no row and no repetition, which the limits must allow. */
+/** Returns the use that does not depend on the number of rows or repetitions. The program's limits must allow it. */
 export function fixedUseOf(program: Program, { classOf, skills }: KnownParts): Use {
   const useOfSkill = (name: string) => skills.get(name)?.accepted.fixedUse ?? noUse;
   return useOf(program, { classOf, useOfSkill, rows: 0, isRepeating: false });
 }
 
-/** Returns the most that a skill uses: as its own job no more than its own limits. */
+/** Returns the maximum use of a skill. A skill runs as its own job, so its own limits apply too. */
 function wholeUse({ skills }: KnownParts, name: string): Use {
   return useOfEstimate(skills.get(name)?.accepted.estimate);
 }
@@ -151,7 +154,7 @@ function useOfAsks(step: Step): Use {
   return { ...noUse, asksMin: certain.length, asksMax: asks.length };
 }
 
-/** Returns how often steps may run: once, and once more for each question that allows retry-with. */
+/** Returns how many times a step may run: once, plus once for each question that allows `retry-with`. */
 function rerunsOf({ points, limits }: Program): number {
   return [...points.values()].some(({ continuations }) => continuations.includes("retry-with")) ? 1 + limits.asks : 1;
 }
@@ -163,7 +166,7 @@ function notCompensable(steps: readonly Step[], { classOf, skills }: KnownParts)
   return [...stepsOf(steps)].filter(isLasting).map(({ id }) => id);
 }
 
-/** A skill's writes are undone with its parent if the skill's own program declares a saga. */
+/** True if writes of a skill stay when the parent is undone. They are undone with the parent if the skill's own program declares a saga. */
 function leavesWrites(skill: CountedSkill | undefined): boolean {
   if (skill === undefined) return false;
   const { program, estimate } = skill.accepted;
@@ -174,7 +177,7 @@ function sorted(names: readonly string[]): string[] {
   return [...new Set(names)].sort();
 }
 
-/** True if a plan needs approval by the program's own rule or the project's policy. */
+/** True if a plan needs approval, either by the program's own `approval` or by the project's policy. */
 export function needsPlanApproval(
   program: Program,
   estimate: ProgramEstimate,

@@ -1,10 +1,10 @@
 import { count, type FaultText, type PartedText, text } from "@svc/core";
 import { type Path, pointerOf } from "./json.ts";
 
-/** Faults that are listed at most. The others are counted. */
+/** Maximum faults that are listed. Further faults are only counted. */
 const programFaultsMax = 500;
 
-/** A kind of fault: exactly the PROGRAM_* reasons of SubmitJob. */
+/** A kind of fault. These are exactly the PROGRAM_* reasons of SubmitJob. */
 export type ProgramFaultCode =
   | "PROGRAM_TOO_LARGE"
   | "PROGRAM_MALFORMED"
@@ -25,7 +25,7 @@ export type ProgramFaultCode =
   | "PROGRAM_CONTACT_UNKNOWN"
   | "PROGRAM_LIMIT_INVALID";
 
-/** A kind of note: exactly the reasons of ProgramNote. */
+/** A kind of note. These are exactly the reasons of ProgramNote. */
 export type NoteCode =
   | "PAGES_UNREAD"
   | "SKIP_LEAVES_WRITES"
@@ -35,7 +35,7 @@ export type NoteCode =
   | "ZONE_DEFAULT"
   | "ENTITY_UNHEARD";
 
-/** One fault of a document. `pointer` is a JSON Pointer into it; `hint` says what would be right. */
+/** One fault of a document. `pointer`: a JSON Pointer to the faulty part. `hint`: what would be right. */
 export type DocumentFault<Code extends string> = {
   readonly code: Code;
   readonly pointer: string;
@@ -46,35 +46,35 @@ export type DocumentFault<Code extends string> = {
 /** One fault of a program. */
 export type ProgramFault = DocumentFault<ProgramFaultCode>;
 
-/** One part of a document that may not do what the author means. It is accepted anyway. `hint` says what would be right. */
+/** A note on one part of a document that may not do what the author means. The document is accepted anyway. `hint`: what would be right. */
 export type ProgramNote = DocumentFault<NoteCode>;
 
-/** Notes of one document at most. */
+/** Maximum notes of one document. */
 const notesMax = 100;
 
 /**
- * Collects the faults of one document: the first 500 are listed, the others counted. A pointer is cut to its longest existing part of at
- * most 1,000 characters.
+ * Collects the faults of one document. The first 500 are listed, further ones are only counted. A pointer to a missing part is shortened to
+ * the longest part that exists, and to 1,000 characters.
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
   add(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Replaces the hint of a recorded fault, because later findings may change what would be right. */
+  /** Replaces the hint of a recorded fault. Used if a later finding changes what would be right. */
   rehint(code: Code, path: Path, message: string, hint: FaultText): void;
   /**
-   * Records a fault of a rule that is newer than stored programs. It counts only after `takeYounger`, which is never called for stored
-   * ones.
+   * Records a fault of a rule that was added after programs were stored. It counts only after a call of `takeYounger`, which is never
+   * called for stored programs.
    */
   addYounger(code: Code, path: Path, message: string, hint: FaultText): void;
-  /** Makes the recorded newer faults, and later ones, count. */
+  /** From now on, faults recorded with `addYounger` count, also the earlier ones. */
   takeYounger(): void;
   /** Adds a note, up to 100 of them. A note is not a fault. */
   note(code: NoteCode, path: Path, message: string, hint: FaultText): void;
   /** Returns every note, once, in the order of the document. */
   notes(): ProgramNote[];
-  /** Counts faults that are not examined one by one. */
+  /** Counts faults that are not recorded one by one. */
   omit(count: number): void;
   readonly count: number;
-  /** True if there is a fault at a pointer or below it. */
+  /** True if there is a fault at a pointer or inside the part it points to. */
   has(pointer: string): boolean;
   /** Returns every recorded fault, once, in the order of the document. */
   list(): DocumentFault<Code>[];
@@ -142,7 +142,7 @@ export function createFaultList<Code extends string = ProgramFaultCode>(document
 
 const pointerCharactersMax = 1_000;
 
-/** Returns the existing part of a path, and the index of each of its members among its siblings. */
+/** Returns the part of a path that exists in the document. `position`: the index of each member among its siblings. */
 function locate(document: unknown, path: Path): { existing: (string | number)[]; position: number[] } {
   const existing: (string | number)[] = [];
   const position: number[] = [];
@@ -165,7 +165,7 @@ function locate(document: unknown, path: Path): { existing: (string | number)[];
 
 const orders = new WeakMap<object, ReadonlyMap<string, number>>();
 
-/** Returns the index of each name of an object, cached because a faulty document needs it repeatedly. */
+/** Returns the index of each name in an object. Cached, because a document with many faults needs it repeatedly. */
 function orderOf(object: object): ReadonlyMap<string, number> {
   const known = orders.get(object);
   if (known !== undefined) return known;
@@ -174,7 +174,7 @@ function orderOf(object: object): ReadonlyMap<string, number> {
   return made;
 }
 
-/** Compares by document order: earlier members first, then containers. */
+/** Compares two positions by their order in the document. A container comes before its members. */
 function compare(a: readonly number[], b: readonly number[]): number {
   for (const [index, step] of a.entries()) {
     const other = b[index];
@@ -184,11 +184,14 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return a.length - b.length;
 }
 
-/** Faults that a message quotes, and characters of each. */
+/** Limits of a message: faults that it quotes, and characters of each. */
 const quotedMax = 5;
 const quotedCharactersMax = 300;
 
-/** Returns a sentence about the first faults of a document. `of`: its field in the request; `whole`: the text for an empty pointer. */
+/**
+ * Returns a sentence about the first faults of a document. `of`: the document's field in the request. `whole`: words for the whole
+ * document, used for an empty pointer.
+ */
 export function faultsText({
   of,
   whole,

@@ -1,6 +1,6 @@
 export type { JsonObject, JsonValue } from "@svc/core";
 
-/** Members of a path into a value: names of fields and indexes of lists. */
+/** A path into a JSON value: each member is a field name or a list index. */
 export type Path = readonly (string | number)[];
 
 /** Returns a path as a JSON Pointer (RFC 6901). */
@@ -8,7 +8,7 @@ export function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** Reads a JSON Pointer as a path. Indexes stay texts. */
+/** Returns the path of a JSON Pointer. List indexes stay texts. */
 export function pathOf(pointer: string): string[] {
   return pointer
     .split("/")

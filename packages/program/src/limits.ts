@@ -26,7 +26,7 @@ export const defaultLimits: Limits = {
   concurrency: 8,
 };
 
-/** The values that each limit may have. */
+/** Bounds of each limit. */
 export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   deadlineMs: { min: 1000, max: 30 * dayMs },
   toolCalls: { min: 1, max: 1_000_000 },
@@ -36,7 +36,7 @@ export const limitBounds: Readonly<Record<keyof Limits, Bounds>> = {
   concurrency: { min: 1, max: 32 },
 };
 
-/** The values that the durations of a program may have. */
+/** Bounds of the durations in a program. */
 export const durationBounds = {
   hop: { min: minuteMs, max: 30 * dayMs },
   wait: { min: 1000, max: 30 * dayMs },
@@ -44,13 +44,16 @@ export const durationBounds = {
   retry: { min: 100, max: 60 * minuteMs },
 } as const satisfies Readonly<Record<string, Bounds>>;
 
-/** The default for retrying calls: none; and the defaults for the fields that a `retry` omits. */
+/** Default retry of calls: no retries (`max` 0). The other values are defaults for fields that a program's `retry` omits. */
 export const defaultRetry = { max: 0, initialMs: 1000, factor: 2, capMs: minuteMs };
 
 /** Default timeout of a call, in milliseconds. */
 export const defaultTimeoutMs = 30_000;
 
-/** Returns the message for a wait that ends after the deadline, and a deadline that is late enough, with a day to spare if possible. */
+/**
+ * Returns the message and the hint for a wait that ends after the deadline. The hint proposes a later deadline, with a spare day if the
+ * maximum allows it.
+ */
 export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [message: string, hint: string] {
   const wanted = formatDuration(Math.min(waitMs + dayMs, limitBounds.deadlineMs.max));
   const hint = `shorten it, or write "limits": {"deadline": "${wanted}"}`;

@@ -3,13 +3,13 @@ import { LeastRecentlyUsed, readJsonObject } from "@svc/core";
 import { canonicalHash } from "./canonical.ts";
 import type { ProgramEstimate } from "./estimate.ts";
 
-/** The definitions that a program runs on, by toolkit slug, as plain JSON. `digest`: the hash of the definition's canonical JSON. */
+/** The definitions that a program runs on, by toolkit slug, as plain JSON. */
 export type Pins = Readonly<Record<string, Pin>>;
 
-/** A toolkit with those of its tools that the program calls. */
+/** A toolkit with the tools that the program calls. `digest`: the hash of the definition's canonical JSON. */
 export type Pin = { readonly digest: string; readonly definition: ToolkitPin };
 
-/** A version of a skill that a program runs. `digest`: the key, in hex, that its program and definitions are stored under. */
+/** A version of a skill that a program runs. `digest`: hash, in hexadecimal, under which the skill's program and definitions are stored. */
 export type PinnedSkill = {
   readonly slug: string;
   readonly version: number;
@@ -17,10 +17,10 @@ export type PinnedSkill = {
   readonly estimate: ProgramEstimate;
 };
 
-/** The skills that a program runs, by its names for them. */
+/** The skills that a program runs. The keys are the names that the program uses. */
 export type PinnedSkills = Readonly<Record<string, PinnedSkill>>;
 
-/** Reads the stored pins of a program from their JSON text. No toolkit has the name under which the skills are. */
+/** Reads the stored pins of a program from their JSON text. The skills are stored under a key that no toolkit can have. */
 export function readPins(text: string): { readonly pins: Pins; readonly skills: PinnedSkills } {
   const { skills = {}, ...pins } = readJsonObject(text, "the pins of a program");
   return { pins: pins as unknown as Pins, skills: skills as unknown as PinnedSkills };
@@ -39,7 +39,7 @@ export function pinsText({ pins, skillPins }: { readonly pins: Pins; readonly sk
   return text;
 }
 
-/** Pins the tools that a program uses, with toolkits in the order of their slugs. */
+/** Returns the pins of the tools that a program uses. Toolkits are sorted by slug. */
 export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "toolkits">): Pins {
   const names = Map.groupBy(actions, ({ toolkitSlug }) => toolkitSlug);
   const slugs = [...names.keys()].sort();
@@ -53,16 +53,16 @@ export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "
   );
 }
 
-/** A definition that a job runs on. */
+/** The pinned definition of a tool that a job calls, with its toolkit. */
 export type PinnedTool = { readonly toolkit: Toolkit; readonly action: Action };
 
 /** The tools of one job's pins by slug. */
 export type PinnedTools = ReadonlyMap<string, PinnedTool>;
 
-/** Toolkits from pins that a node caches. The least recently used one is removed first. */
+/** Maximum toolkits from pins that a node caches. The least recently used toolkit is removed first. */
 const keptMax = 500;
 
-/** Creates the reader of pins. Equal pins share one toolkit, so that its validators are compiled once for all jobs. One for each node. */
+/** Creates a reader of pins; each node has one. Equal pins share one toolkit object, so its validators are compiled once for all jobs. */
 export function createPinReader(): { tools(pins: Pins): PinnedTools } {
   const kept = new LeastRecentlyUsed<string, Toolkit>(keptMax);
   const toolkitOf = ({ digest, definition }: Pin): Toolkit => {

@@ -1,10 +1,13 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { TextTemplate } from "./template.ts";
 
-/** The choices of an answer. */
+/** What a job does after an answer to a question. */
 export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
 
-/** A question that a step may put to people. An approval gate has the continuations proceed and abort and no escalation. */
+/**
+ * A question that a step may ask people (a judgment point). An approval gate is a point with only the continuations `proceed` and `abort`
+ * and without an escalation.
+ */
 export type Point = {
   readonly id: string;
   readonly pointer: string;
@@ -17,11 +20,14 @@ export type Point = {
   readonly defaultContinuation: Continuation | undefined;
 };
 
-/** What a `retry-with` answer changes, and the step that the job goes back to (only at judge steps). */
+/** What a `retry-with` answer changes (`target`). `rerunFrom`: the step from which the job runs again; only at judge steps. */
 export type Overrides = { readonly target: OverrideTarget; readonly rerunFrom: string | undefined };
 
-/** The program's params, or the arguments of one call. */
+/** What an answer changes: the program's params, or the arguments of one call. */
 export type OverrideTarget = { readonly kind: "params" } | { readonly kind: "args"; readonly step: string };
 
-/** One hop of an escalation. Without a timeout the question stays there. */
+/**
+ * A hop, one stage of an escalation: the contact who is asked. `timeoutMs`: time until the next hop is asked. Without a timeout, the
+ * question stays at this hop.
+ */
 export type Hop = { readonly principal: string; readonly timeoutMs: number | undefined };

@@ -39,7 +39,7 @@ const expressionDefinition: JsonSchema = {
   examples: ["size(row.attendees) > params.minGuests"],
 };
 
-/** The JSON Schema of a program, served at /schemas/program.v1.json, combined from the parts of its readers. */
+/** The JSON Schema of a program, served at /schemas/program.v1.json. It is built from the schemas of the single readers. */
 export const programSchema: JsonSchema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   title: "Program of a job, version 1",
@@ -69,7 +69,7 @@ function oneOf(kinds: readonly Step["kind"][]): JsonSchema {
   return { type: "object", oneOf: kinds.map((kind) => ({ allOf: [{ required: [kind] }, ref(kind)] })) };
 }
 
-/** Returns the JSON Schema of the calls of a map. */
+/** Returns the JSON Schema of the calls inside a map. */
 function schemaInMap(): JsonSchema {
   const [first, ...others] = stepKinds.flatMap((kind) => {
     return languageOf(kind).formInMap === undefined ? [] : [schemaOf(formOf(kind, "map"))];

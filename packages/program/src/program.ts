@@ -5,33 +5,33 @@ import type { Point } from "./point.ts";
 import type { Step } from "./steps/index.ts";
 import type { DeclaredResult } from "./template.ts";
 
-/** A program of version 1 with a valid shape: every default applied, durations in milliseconds, references parsed. */
+/** A program of version 1 whose form is valid. Defaults are applied, durations are in milliseconds, references are parsed. */
 export type Program = {
   readonly version: 1;
   readonly title: string;
-  /** Undefined if the program has no input. Such a program cannot be promoted. */
+  /** Schema of the program's input. Undefined if it has none. A program without an input schema cannot be promoted to a skill. */
   readonly inputSchema: JsonSchema | undefined;
-  /** The input with the defaults of inputSchema. */
+  /** The program's input, with the defaults of inputSchema applied. */
   readonly input: JsonObject;
   readonly params: JsonObject;
   readonly limits: Limits;
   readonly approval: Approval;
   readonly steps: readonly Step[];
   readonly points: ReadonlyMap<string, Point>;
-  /** The ends that the saga runs for. Empty if none is declared. */
+  /** The ends of a job (such as `failed`) after which the saga undoes its calls. Empty if the program has no saga. */
   readonly sagaOn: readonly SagaEnd[];
   /** The declared result by name, in the declared order. */
   readonly result: DeclaredResult;
 };
 
-/** When the plan needs approval, and the contacts who are asked. Empty means all approvers. */
+/** When the plan needs approval. `escalation`: the contacts who are asked; an empty list means all approvers. */
 export type Approval = {
   readonly plan: PlanApproval;
   readonly escalation: readonly string[];
 };
 
-/** When a plan needs approval: never, if it has a destructive call, or always. */
+/** When a plan needs approval: never, only if it has a destructive call, or always. */
 export type PlanApproval = "never" | "destructive" | "always";
 
-/** An end of a job that starts the undo. */
+/** An end of a job after which the saga undoes its calls. */
 export type SagaEnd = "failed" | "aborted" | "cancelled";

@@ -1,13 +1,13 @@
 import { isObject } from "@svc/core";
 import type { JsonValue, Path } from "./json.ts";
 
-/** A CEL expression. `pointer`: its place. An Evaluator compiles it once for each of these objects. */
+/** A CEL expression. `pointer`: its place in the program. An Evaluator compiles each of these objects once. */
 export type Expression = { readonly source: string; readonly pointer: string };
 
-/** The roots of references. */
+/** The first names of references. */
 export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
 
-/** A parsed path. After `steps`, `calls` and `rows` the first entry of `path` is the id. */
+/** A parsed path. After `steps`, `calls` and `rows`, the first entry of `path` is an id. */
 export type Reference = {
   readonly text: string;
   readonly root: ReferenceRoot;
@@ -15,14 +15,16 @@ export type Reference = {
   readonly pointer: string;
 };
 
-/** A text with references. `otherwise` replaces the whole text if a source was skipped, is absent or null. */
+/** A text with references. `otherwise`: replaces the whole text if a source was skipped, is absent or is null. */
 export type TextTemplate = {
   readonly kind: "text";
   readonly parts: readonly (string | Reference)[];
   readonly otherwise?: { readonly value: JsonValue };
 };
 
-/** A JSON value with references. `otherwise` replaces a source that was skipped or is absent; `computed` is a CEL expression. */
+/**
+ * A JSON value with references. `otherwise`: replaces a source that was skipped or is absent. `computed`: the kind for a CEL expression.
+ */
 export type ValueTemplate =
   | { readonly kind: "literal"; readonly value: JsonValue }
   | {
@@ -36,7 +38,10 @@ export type ValueTemplate =
   | { readonly kind: "object"; readonly entries: TemplateEntries }
   | { readonly kind: "list"; readonly items: readonly ValueTemplate[] };
 
-/** A secret of the project by its name, with the text before its value. The sender inserts the value: no run ever has it. */
+/**
+ * A secret of the project. `name`: its name. `prefix`: the text before its value. The sender inserts the value when the call is sent, so a
+ * run never has it.
+ */
 export type SecretTemplate = { readonly kind: "secret"; readonly name: string; readonly prefix: string };
 
 /** The fields of a template that is an object. */
@@ -45,21 +50,21 @@ export type TemplateEntries = readonly (readonly [string, ValueTemplate])[];
 /** The result of a job: scalars by name. */
 export type DeclaredResult = TemplateEntries;
 
-/** Replaces a faulty part of a template. It has any type, so that the rest can still be checked. */
+/** Stands for a faulty part of a template. It fits every type, so that the other parts can still be checked. */
 export const brokenTemplate: ValueTemplate & { readonly kind: "reference" } = {
   kind: "reference",
   reference: { text: "", root: "input", path: [], pointer: "" },
   otherwise: undefined,
 };
 
-/** Returns the entries of a template that is an object, or undefined for any other. */
+/** Returns the fields of a template that is an object. Returns undefined for any other template. */
 export function entriesOf(template: ValueTemplate): TemplateEntries | undefined {
   if (template.kind === "object") return template.entries;
   if (template.kind !== "literal" || !isObject(template.value)) return undefined;
   return Object.entries(template.value).map(([name, value]) => [name, { kind: "literal", value }]);
 }
 
-/** Returns an object of entries: a literal if each of them is one. */
+/** Returns a template of an object. The result is a literal if all its fields are literals. */
 export function objectOf(entries: TemplateEntries): ValueTemplate {
   const values: [string, JsonValue][] = [];
   for (const [name, item] of entries) {
@@ -69,7 +74,7 @@ export function objectOf(entries: TemplateEntries): ValueTemplate {
   return { kind: "literal", value: Object.fromEntries(values) };
 }
 
-/** Returns every reference of a template with the path of its value, relative to the template. `isInText`: it is inside a `$text`. */
+/** Returns every reference in a template, with its path relative to the template. `isInText`: true if the reference is inside a `$text`. */
 export function referencesOf(
   template: ValueTemplate,
   path: Path = [],
@@ -95,7 +100,7 @@ export function referencesOf(
   }
 }
 
-/** The place of a secret: a path of the values that a template makes. */
+/** Where a secret is inserted: a path in the filled-in values. */
 export type SecretSlot = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
 /** Returns every secret of a template, with its place. */
@@ -119,7 +124,7 @@ function findSecrets(template: ValueTemplate, path: Path): readonly SecretSlot[]
 const expressions = new WeakMap<ValueTemplate, readonly Expression[]>();
 const none: readonly Expression[] = [];
 
-/** Returns the expressions that compute parts of a template. Each template is searched once. */
+/** Returns the expressions in a template. The result is cached for each template. */
 export function expressionsOf(template: ValueTemplate): readonly Expression[] {
   if (template.kind === "literal" || template.kind === "reference" || template.kind === "text") return none;
   const known = expressions.get(template);

@@ -11,17 +11,20 @@ import type { VersionCache } from "./versions.ts";
 
 /** Limits of the engine; times in milliseconds. */
 export type StandingLimits = {
-  /** Maximum pause between two claims. Default 1 s. */
+  /** Maximum pause between two claims, in milliseconds. Default 1 s. */
   readonly pollMs: number;
-  /** Duration of a lease: the tasks of a failed node are delayed for this time. Default 30 s. */
+  /** Duration of a lease, in milliseconds. If a node fails, its tasks are delayed by up to this time. Default 30 s. */
   readonly leaseMs: number;
-  /** Maximum tasks, and maximum events, of one transaction. Default 100. */
+  /** Maximum tasks of one transaction, and maximum events of one transaction. Default 100 each. */
   readonly batchMax: number;
-  /** Maximum runs of a project under way, without parked ones (SVC_STANDING_RUNS). Default 200. */
+  /** Maximum unfinished runs of a project (SVC_STANDING_RUNS). Parked runs do not count. Default 200. */
   readonly projectRunsMax: number;
-  /** Nodes start runs of a project concurrently if it is this far below the maximum. Default 4,000: 200 of each of 20 nodes. */
+  /**
+   * If a project is at least this many runs below its maximum, several nodes may start its runs at the same time. Default 4,000, which is
+   * 200 runs on each of 20 nodes.
+   */
   readonly projectRunsMargin: number;
-  /** Maximum pages of a poll; the next poll continues. Default 50. */
+  /** Maximum pages that one poll reads. The next poll continues from there. Default 50. */
   readonly pollPagesMax: number;
   /** Maximum standing programs of a project (SVC_STANDING_MAX). Default 10,000. */
   readonly programsMax: number;
@@ -32,7 +35,7 @@ export type StandingLimits = {
 /** Points at which tests stop the engine or end the process. */
 export type StandingFaultPoint = "rows-read" | "arrivals-claimed" | "before-decided" | "after-decided";
 
-/** Parts that decide about occurrences. */
+/** Dependencies of the code that decides about occurrences. */
 export type StandingContext = {
   readonly db: Database;
   readonly clock: Clock;
@@ -46,14 +49,14 @@ export type StandingContext = {
   readonly evaluator: Evaluator;
   readonly versions: VersionCache;
   readonly observer: StandingObserver;
-  /** Returns the last restore of the database from a backup, if any. Called at each start of a run. */
+  /** Returns the last restore of the database from a backup, or undefined. Called each time a run starts. */
   readonly restored?: (() => Restore | undefined) | undefined;
   readonly limits: StandingLimits;
   /** Version of this node's time zone data, such as `2026a`. */
   readonly tzVersion: string;
-  /** Takes claimed tasks of throttled replays: one claim finds them together with those of standing programs. */
+  /** Passes on claimed tasks of throttled replays. They are claimed by the same statement as the tasks of standing programs. */
   readonly takeReplays: (tasks: readonly ClaimedReplay[]) => void;
-  /** Makes the delivery engine of this node claim now, because notices were queued. */
+  /** Makes the delivery engine of this node claim at once, because new notices are queued. */
   readonly wakeDeliveries: () => void;
   /** Called at each fault point; for tests. */
   readonly onFaultPoint?: ((point: StandingFaultPoint) => Promise<void> | void) | undefined;

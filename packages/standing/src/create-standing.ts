@@ -30,7 +30,7 @@ const defaultStandingLimits: StandingLimits = {
 
 /** Parts of a node's standing programs. */
 export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "observer" | "limits" | "tzVersion"> & {
-  /** Threads for expensive expressions; their entry is `evaluationThread` of packages/program. */
+  /** Threads that evaluate expensive expressions. Their entry module is `evaluationThread` of packages/program. */
   readonly threads: ThreadPool;
   readonly observer?: StandingObserver | undefined;
   /** Limits that differ from the defaults. */
@@ -41,7 +41,7 @@ export type StandingOptions = Omit<StandingContext, "evaluator" | "versions" | "
 export type StandingParts = {
   readonly engine: StandingEngine;
   readonly standingService: ReturnType<typeof createStandingService>;
-  /** Activates or rejects a version, in the transaction that ends its approval dry run. */
+  /** Activates or rejects the version whose approval dry run ended. Runs in the transaction that ends the dry run. */
   readonly settleRehearsal: (tx: Executor, ended: DryRunEnd) => Promise<void>;
 };
 
@@ -68,7 +68,10 @@ export function createStanding({
   };
 }
 
-/** Activates or rejects a version, in the transaction that ends its approval dry run. A version that was replaced meanwhile is not changed. */
+/**
+ * Activates or rejects the version whose approval dry run ended, in the same transaction. If another version has replaced it meanwhile,
+ * nothing changes.
+ */
 async function settleRehearsal(
   { clock, versions, meter }: StandingContext,
   tx: Executor,

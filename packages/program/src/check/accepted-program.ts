@@ -7,33 +7,35 @@ import type { Use } from "../steps/use.ts";
 import type { AccountQuestion } from "./context.ts";
 import type { SkillText } from "./known-skill.ts";
 
-/** A program that can run as it is. */
+/** A program that passed the check and can run. */
 export type AcceptedProgram = {
   readonly program: Program;
   readonly programHash: string;
   readonly estimate: ProgramEstimate;
   readonly pins: Pins;
   readonly skillPins: PinnedSkills;
-  /** The skills that it runs, by its names for them. */
+  /** The skills that the program runs, by the names that the program uses for them. */
   readonly skills: ReadonlyMap<string, CheckedSkill>;
-  /** Depth of its nested skills. 0 if it runs none. */
+  /** Depth of the program's nested skills. 0 if it runs no skill. */
   readonly depth: number;
-  /** True if one of its skills makes its plan need approval. */
+  /** True if the plan of this program needs approval because of one of its skills. */
   readonly demandsApproval: boolean;
   /** The skill that asks for an approval during the run, for example `skills/tidy`. */
   readonly skillGate: string | undefined;
-  /** Its use of limits that depends on no row and no repetition. */
+  /** The part of the program's use (calls, rows, asks) that does not depend on the number of rows or repetitions. */
   readonly fixedUse: Use;
-  /** The type of its declared result for a program that runs it as a skill. */
+  /** Schema of the program's declared result, for another program that runs this one as a skill. */
   readonly resultType: JsonSchema;
-  /** The tools that may undo its calls and those of its skills. */
+  /** The tools that may undo calls of the program or of its skills. */
   readonly undoTools: readonly Action[];
-  /** Questions to ask each time it is accepted, including those of its skills. */
+  /**
+   * Questions about accounts of the program and of its skills. They are asked again at each check, even if the program itself is cached.
+   */
   readonly questions: readonly AccountQuestion[];
   readonly principals: readonly string[];
   readonly secrets: readonly string[];
   readonly hosts: readonly string[];
-  /** Notes on parts that may not do what the author means. Notes on its skills are not included. */
+  /** Notes on parts of the program that may not do what the author means. Notes on its skills are not included. */
   readonly notes: readonly ProgramNote[];
 };
 

@@ -15,10 +15,10 @@ import { mayWrite } from "./notes.ts";
 import { checkTexts } from "./references.ts";
 import type { PointUse } from "./steps.ts";
 
-/** Kinds that contain everything to be skipped. */
+/** Kinds of steps that contain other steps. If such a step is skipped, everything inside it is skipped too. */
 const blocks: ReadonlySet<Step["kind"]> = new Set(["if", "until", "parallel"]);
 
-/** A point at the step that asks it. `leftOut`: ids of steps that had to be left out of the program. */
+/** A point and the step that asks it. `leftOut`: ids of steps that could not be read and are missing from the program. */
 export type AskedPoint = {
   readonly program: Program;
   readonly point: Point;
@@ -26,12 +26,12 @@ export type AskedPoint = {
   readonly leftOut: ReadonlySet<string>;
 };
 
-/** Returns the place where a step names its point. */
+/** Returns the path of the field in which a step names its point. */
 export function placeOf({ step, field }: PointUse): Path {
   return [...pathOf(step.pointer), ...field];
 }
 
-/** True if the document has a field that was left out because it is faulty. Its absence is not a second fault. */
+/** True if the document has a field, but the reader left it out because it is faulty. The missing field is then not reported again. */
 export function hasField({ faults }: Check, { pointer }: Point, field: string): boolean {
   return faults.has(`${pointer}/${field}`);
 }
@@ -56,12 +56,15 @@ export function checkAskedPoint(asked: AskedPoint, check: Check): void {
   checkRowTarget(asked, check);
 }
 
-/** Returns the path of a continuation in a point, or of the point if it has none. */
+/** Returns the path of a continuation in a point. Returns the path of the point if the point does not have this continuation. */
 function continuationPath(point: Point, continuation: Continuation): Path {
   return [...pathOf(point.pointer), "continuations", point.continuations.indexOf(continuation)];
 }
 
-/** Branches that run at the same time would read params that change under them. */
+/**
+ * Reports a point in a branch of a `parallel` step whose answer changes params: the other branches run at the same time and read the same
+ * params.
+ */
 function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   if (point.overrides?.target.kind !== "params") return;
   const parallel = [...stepsOf(program.steps)].find((block) => {
@@ -74,7 +77,10 @@ function checkBranch({ program, point, use: { step } }: AskedPoint, { faults }: 
   faults.add("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-/** Steps that only prepare later ones. Filters and reductions are not included, because version 0.1 had them and allowed to skip them. */
+/**
+ * Kinds of steps that only prepare data for later steps. `filter` and `reduce` are missing, because version 0.1 allowed programs to skip
+ * them.
+ */
 const preparing: ReadonlySet<string> = new Set([
   "sort",
   "limit",
@@ -86,7 +92,7 @@ const preparing: ReadonlySet<string> = new Set([
   "take",
 ]);
 
-/** Skipping a step that only prepares a later one would run the later one with less data. */
+/** Reports a point whose answer `skip` would skip a step that only prepares data: the steps after it would run with less data. */
 function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint, check: Check): void {
   const { faults } = check;
   if (!point.continuations.includes("skip")) return;
@@ -97,7 +103,7 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
     return;
   }
   const next = list[list.indexOf(step) + 1];
-  // A step that was left out may have been the next one.
+  // If steps were left out, the real next step is unknown.
   if (next === undefined || leftOut.size > 0) return;
   if (!preparing.has(next.kind)) {
     noteSkip(point, next, writesAfterSkip(program, step, next, check), { step, faults });
@@ -108,7 +114,7 @@ function checkSkip({ program, point, use: { step, list }, leftOut }: AskedPoint,
   faults.addYounger("PROGRAM_POINT_INVALID", path, message, hint);
 }
 
-/** Notes writes that the answer skip leaves in place. */
+/** Adds a note about writes that still run if the answer is `skip`. */
 function noteSkip(
   point: Point,
   next: Step,
@@ -177,13 +183,13 @@ function checkRerun({ program, point, use }: AskedPoint, { target }: Overrides, 
     const hint = "go back to a step after it: what was written is not written again";
     fault(`would cross ${running.id}, which runs a skill that writes`, hint);
   }
-  // checkOverrideTarget reports a call that does not exist.
+  // If the call does not exist at all, checkOverrideTarget reports it.
   if (target.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const hint = `go back to ${target.step} or before it`;
   fault(`does not run ${target.step} again, whose arguments are overridden`, hint);
 }
 
-/** Rows with an unknown outcome may have been done already when they run again. */
+/** Checks a point about rows with an unknown outcome: if such rows run again, their call may be made twice. */
 function checkResending({ point, use }: AskedPoint, check: Check): void {
   const unkeyed = ownCallsOf(use.step).find((call) => {
     const effect = effectOf(call, check.actions);
@@ -198,7 +204,7 @@ function checkResending({ point, use }: AskedPoint, check: Check): void {
 function checkRowTarget({ program, point, use: { step } }: AskedPoint, { faults }: Check): void {
   const target = point.overrides?.target;
   const calls = ownCallsOf(step);
-  // checkOverrideTarget reports a call that does not exist.
+  // If the call does not exist at all, checkOverrideTarget reports it.
   if (target?.kind !== "args" || calls.some(isStep(target)) || !callsOf(program.steps).some(isStep(target))) return;
   const path = [...pathOf(point.pointer), "overrides", "target"];
   const hint = `name one of ${calls.map(({ id }) => id).join(", ")}`;
@@ -210,8 +216,8 @@ function isStep({ step }: { readonly step: string }): (call: { readonly id: stri
 }
 
 /**
- * Returns the steps that write although a judge step is answered with skip, which leaves out only the step after it. Empty if that step
- * contains others. Steps that use rows of the skipped step, or depend on it, write nothing then.
+ * Returns the steps that still write if a judge step is answered with `skip`, which skips only the next step. Steps that use rows of the
+ * skipped step, or depend on it, write nothing and are not returned. Returns an empty list if the skipped step contains other steps.
  */
 function writesAfterSkip(program: Program, judge: Step, next: Step, check: Check): readonly Step[] {
   if (blocks.has(next.kind)) return [];
@@ -243,7 +249,9 @@ function asksFor(ids: ReadonlySet<string>, source: string): boolean {
 
 type AskedQuestion = { readonly program: Program; readonly point: Point; readonly use: PointUse };
 
-/** Checks that a question can be filled in at its place: it has no replacement for an absent value. Records every fault. */
+/**
+ * Checks the text of a question at its step: a text has no replacement for an absent value, so every value must exist. Records every fault.
+ */
 function checkQuestion(asked: AskedQuestion, check: Check): void {
   const { point, use } = asked;
   const { faults } = check;
@@ -269,7 +277,10 @@ function checkQuestion(asked: AskedQuestion, check: Check): void {
   }
 }
 
-/** True if an input may be absent: the program gives none, its schema neither requires it nor has a default, and no condition checks it. */
+/**
+ * True if an input field may be absent: the program gives no value for it, its schema neither requires it nor has a default, and no
+ * condition checks that it exists.
+ */
 function mayLack(reference: Reference, { program }: AskedQuestion, { isInputMade }: Check): boolean {
   const { root, path, text } = reference;
   const { inputSchema, input } = program;

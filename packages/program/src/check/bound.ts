@@ -7,13 +7,13 @@ import type { ToolCall } from "../steps/parts/tool-call.ts";
 import type { AcceptedProgram } from "./accepted-program.ts";
 import { secretUsesOf } from "./secrets.ts";
 
-/** The slug for grants of a program's own HTTP requests and of the skills that it runs. */
+/** The slug under which a caller is granted HTTP requests of the program and of its skills. */
 const httpSlug = "http";
 const skillsSlug = "skills";
 
 /**
- * Returns the faults of an accepted program outside the caller's access scope: other entities, tools that were not granted, and secrets,
- * which belong to no entity. Its skills are checked at every depth. `document`: the program as read.
+ * Returns a fault for each part of an accepted program that is outside the caller's access scope: another entity, a tool that was not
+ * granted, or a secret (secrets belong to no entity). Checks nested skills too. `document`: the parsed text of the program.
  */
 export function boundFaultsOf(accepted: AcceptedProgram, binding: Binding, document: unknown): readonly ProgramFault[] {
   const faults = createFaultList(document);

@@ -11,14 +11,14 @@ const env = celEnv();
 const hours = plan(meteredEnv, parse("time.getHours(zone)"));
 const time = celTime(0);
 
-/** Known names and offsets, cached as they are asked for. There are some 600 names and 6,000 offsets. */
+/** Cache of valid time zones: about 600 names and 6,000 offsets are possible. */
 const known = new Set<string>();
 
-/** True if expressions accept a text as a time zone: a name of the IANA database, or an offset. */
+/** True if expressions accept this text as a time zone: a name of the IANA database, or an offset. */
 function isZone(text: string): boolean {
   if (known.has(text)) return true;
   const traces = Error.stackTraceLimit;
-  // The error of a wrong name is used as a value. Its stack trace would take longer than everything else.
+  // An invalid name throws an error that is only used as a value. Its stack trace would take longer than all other work here.
   Error.stackTraceLimit = 0;
   try {
     const found = !isCelError(hours({ time, zone: text }));
@@ -31,7 +31,7 @@ function isZone(text: string): boolean {
 
 let places: ReadonlyMap<string, string> | undefined;
 
-/** Returns the zone of a place named alone, for example Europe/Berlin for Berlin, or undefined if there is none. */
+/** Returns the full time zone name for a place (Europe/Berlin for Berlin), or undefined if no zone has this place. */
 function zoneNamed(place: string): string | undefined {
   places ??= new Map(Intl.supportedValuesOf("timeZone").map((name) => [placeOf(name), name]));
   return places.get(place.trim().toLowerCase().replaceAll(" ", "_"));
@@ -75,14 +75,14 @@ const timeForms = {
   },
 };
 
-/** Returns days and weeks as hours. Any other text gives an example. */
+/** Returns a duration in days or weeks as hours (`48h`). For any other text it returns an example. */
 function inHours(text: string): string {
   const [, count, unit] = /^P?\s*(\d{1,5})\s*(d|w|days?|weeks?)$/i.exec(text.trim()) ?? [];
   if (count === undefined || unit === undefined) return "168h";
   return `${Number(count) * (unit.toLowerCase().startsWith("w") ? 168 : 24)}h`;
 }
 
-/** Returns why a constant is not a time of that kind. */
+/** Returns why a constant is not valid for a time function (`timestamp` or `duration`), or undefined if it is valid. */
 export function faultOfTime(name: string, node: Expr | undefined): ConstantFault | undefined {
   const text = textOfNode(node);
   if ((name !== "timestamp" && name !== "duration") || text === undefined) return undefined;
@@ -92,12 +92,12 @@ export function faultOfTime(name: string, node: Expr | undefined): ConstantFault
 
 const partOfTime = /^get[A-Z]/;
 
-/** True if a function returns a part of a time in a given zone. */
+/** True if this function with this number of arguments reads a part of a time (such as the hour) in a given time zone. */
 export function takesZone(name: string, count: number): boolean {
   return count === 1 && partOfTime.test(name);
 }
 
-/** Returns why a text is not a time zone. */
+/** Returns why a text is not a time zone, or undefined if it is one. */
 export function faultOfZone(text: string): ConstantFault | undefined {
   if (isZone(text)) return undefined;
   const meant = zoneNamed(text);
@@ -105,7 +105,7 @@ export function faultOfZone(text: string): ConstantFault | undefined {
   return { message: `names the time zone ${formatValue(text)}, which there is not`, hint };
 }
 
-/** The kinds that each clause of a format accepts, and the clause for another kind. */
+/** The kinds of values that each clause of a format accepts, by the clause's letter. An empty list accepts every kind. */
 const clauses: Readonly<Record<string, readonly CelKind[]>> = {
   s: [],
   d: ["int", "uint"],
@@ -120,7 +120,10 @@ const clauses: Readonly<Record<string, readonly CelKind[]>> = {
 const clauseForms =
   "write %s for any value, %d for an int, %.2f for a double with two digits, and %% for a percent sign";
 
-/** Returns why a format cannot be filled in with values of these kinds. The kinds are undefined if the list is not written out. */
+/**
+ * Returns why a format text cannot be used with its values, or undefined if it can. `kinds`: the kinds of the values, or undefined if the
+ * program does not list them one by one.
+ */
 export function faultOfFormat(text: string, kinds: readonly CelKind[] | undefined): ConstantFault | undefined {
   const found = [...text.matchAll(/%(?:\.\d+)?(.?)/gs)].filter(([whole]) => whole !== "%%");
   for (const [whole, clause = ""] of found) {
@@ -149,8 +152,8 @@ function mendedClause(kind: CelKind): string {
 }
 
 /**
- * Returns why a pattern is not allowed in matches(), or undefined if it is. A pattern is compiled at each evaluation, in a time that grows
- * with its counted repetitions: a class repeated 900 times took 30 ms, 20 times under 1.
+ * Returns why a pattern is not allowed in matches(), or undefined if it is allowed. A pattern is compiled at each evaluation, and
+ * compilation time grows with its counted repetitions: a class repeated 900 times took 30 ms; repeated 20 times, less than 1 ms.
  */
 function faultOfPattern(pattern: string): string | undefined {
   const { patternCharacters, patternRepeats } = celLimits;

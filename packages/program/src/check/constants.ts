@@ -12,13 +12,13 @@ import { isFunction } from "../types/cel-kinds.ts";
 import type { Constants, Scope } from "../types/scope.ts";
 import { type ConstantFault, faultOfZone, takesZone } from "./constant-arguments.ts";
 
-/** Largest number of steps (run/meter.ts) of a constant that is evaluated in a check: 1 ms at worst. */
+/** Maximum steps (run/meter.ts) of a constant that the check evaluates. They take at most 1 ms. */
 const stepsMax = 100_000;
 
-/** The value of a part of an expression, or why it fails at every evaluation. */
+/** The value of a constant part of an expression. `error`: why every evaluation of that part fails. */
 type ConstantResult = { readonly value: JsonValue } | { readonly error: string };
 
-/** Returns the value of a constant part of an expression, or undefined if it is not computed. */
+/** Evaluates a constant part of an expression. Returns undefined if the part would take too many steps or the check's budget is spent. */
 function evaluateConstant(node: Expr, constants: Constants): ConstantResult | undefined {
   const { params, budget } = constants;
   if (budget.evaluations <= 0) return undefined;
@@ -33,7 +33,10 @@ function evaluateConstant(node: Expr, constants: Constants): ConstantResult | un
   return "isTooExpensive" in outcome ? undefined : outcome;
 }
 
-/** Returns the value of a part of an expression that does not depend on data, or undefined if it does, or takes long to compute. */
+/**
+ * Returns the value of a part of an expression that does not depend on data. Returns undefined if the part depends on data or takes too
+ * long to compute.
+ */
 export function constantValue(node: Expr, { constants }: Pick<Scope, "constants">): JsonValue | undefined {
   const constant = node.exprKind.case === "constExpr" ? node.exprKind.value.constantKind : undefined;
   switch (constant?.case) {
@@ -51,7 +54,7 @@ export function constantValue(node: Expr, { constants }: Pick<Scope, "constants"
   return found !== undefined && "value" in found ? found.value : undefined;
 }
 
-/** True if a part of an expression consists of constants only; of params only if `takesParams`. */
+/** True if a part of an expression contains only constants. `takesParams`: params count as constants too. */
 function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string> = new Set()): boolean {
   const { exprKind } = node;
   switch (exprKind.case) {
@@ -78,7 +81,7 @@ function isConstant(node: Expr, takesParams: boolean, locals: ReadonlySet<string
   }
 }
 
-/** A template with its constants filled in, and whether there were any. */
+/** A template with its constants filled in. `isFilled`: true if it had any constants. */
 export type FilledTemplate = { readonly template: ValueTemplate; readonly isFilled: boolean };
 
 /** Fills in the parts of a template that are known before the program runs: constants, and params that no answer changes. */
@@ -88,7 +91,7 @@ export function fillConstants(template: ValueTemplate, { constants }: Pick<Scope
     if (part.kind === "object") return objectOf(part.entries.map(([name, item]) => [name, fill(item)] as const));
     if (part.kind === "list") return filledList(part.items.map(fill));
     const found = constants === undefined ? part : filledPart(part, constants);
-    // A null may leave an argument out, so only its type is checked.
+    // At run time a null may mean that the argument is left out, so a null is not filled in and only its type is checked.
     if (found === part || (found.kind === "literal" && found.value === null)) return part;
     isFilled = true;
     return found;
@@ -106,7 +109,7 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
     case "reference": {
       const value = valueOfReference(part.reference, constants);
       if (value !== undefined && value !== null) return { kind: "literal", value };
-      // For null the replacement is used. An absent value is another fault.
+      // The replacement (`otherwise`) is used only if the value is null. An absent value is reported elsewhere.
       return value === undefined || part.otherwise === undefined ? part : { kind: "literal", ...part.otherwise };
     }
     case "text":
@@ -120,10 +123,16 @@ function filledPart(part: ValueTemplate, constants: Constants): ValueTemplate {
   }
 }
 
-/** Largest value that is filled in. A larger one is left to the run, which limits it. */
+/**
+ * Limits of a value that the check fills in: `values` (count) and `characters`. A larger value is filled in at run time, with the limits of
+ * the run.
+ */
 const filledMax = { values: 1_000, characters: 10_000 };
 
-/** Returns the value of a reference, charged to the check. Undefined if it is not known yet, or too large. */
+/**
+ * Returns the value of a reference, and counts the work against the check's budget. Returns undefined if the value is not known yet or is
+ * too large.
+ */
 function valueOfReference({ root, path }: Reference, { params, budget }: Constants): JsonValue | undefined {
   const value = root === "params" ? valueAt(params, path) : undefined;
   if (value === undefined || value === null) return value;
@@ -133,7 +142,10 @@ function valueOfReference({ root, path }: Reference, { params, budget }: Constan
   return value;
 }
 
-/** Returns a text with its constant parts joined: a literal if all are constant. Unchanged if a constant cannot be part of a text. */
+/**
+ * Returns a text with its constant parts filled in, or a literal if all its parts are constant. Returns the text unchanged if a constant is
+ * not a scalar.
+ */
 function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
   const parts: (string | Reference)[] = [];
   let length = 0;
@@ -155,7 +167,7 @@ function filledText(text: TextTemplate, constants: Constants): ValueTemplate {
 
 const computed = new WeakMap<Expression, { readonly found: ConstantResult | undefined }>();
 
-/** Returns the value of a whole expression of constants, or undefined for any other. */
+/** Returns the value of an expression that contains only constants, or undefined for any other expression. */
 function computedConstant(expression: Expression, constants: Constants): ConstantResult | undefined {
   const known = computed.get(expression);
   if (known !== undefined) return known.found;
@@ -166,7 +178,10 @@ function computedConstant(expression: Expression, constants: Constants): Constan
   return found;
 }
 
-/** Returns why an expression fails at every evaluation: the first failing constant among the parts that are always evaluated. */
+/**
+ * Returns why every evaluation of an expression fails, because of a constant in a part that is always evaluated. Returns undefined if there
+ * is no such constant.
+ */
 export function constantFault(node: Expr, { constants }: Pick<Scope, "constants">): ConstantFault | undefined {
   if (constants === undefined || node.exprKind.case === "constExpr") return undefined;
   if (isConstant(node, true)) {
@@ -189,7 +204,10 @@ export function constantFault(node: Expr, { constants }: Pick<Scope, "constants"
   return undefined;
 }
 
-/** Returns the parts that are always evaluated with the whole: not those that depend on a condition or on their neighbors. */
+/**
+ * Returns the parts that are evaluated every time. Parts that run only under a condition, or only depending on the parts next to them
+ * (`&&`, `||`), are not returned.
+ */
 function certainParts(node: Expr): readonly Expr[] {
   const { exprKind } = node;
   if (exprKind.case === "comprehensionExpr")
@@ -206,7 +224,10 @@ function textOfParam(node: Expr | undefined, { params }: Constants): string | un
   return typeof value === "string" ? value : undefined;
 }
 
-/** Returns how far after now a time is that is computed from now and a constant, in milliseconds. Undefined for any other. */
+/**
+ * Returns the time between `now` and the value of an expression such as `now + duration("1h")`, in milliseconds. Returns undefined for any
+ * other expression.
+ */
 export function constantSpanMs({ source }: Expression, { constants }: Pick<Scope, "constants">): number | undefined {
   const parsed = parseExpression(source);
   const call = "tree" in parsed && parsed.tree.exprKind.case === "callExpr" ? parsed.tree.exprKind.value : undefined;

@@ -3,43 +3,58 @@ import type { FaultList } from "../faults.ts";
 import type { SkillName } from "../skill-name.ts";
 import type { KnownSkills, SkillText } from "./known-skill.ts";
 
-/** The question whether an entity has an active account of a toolkit. */
+/** A question of the check: does this entity have an active account of this toolkit? */
 export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
 
 /** The state that a program is checked against: the project's catalog, accounts and contacts. */
 export type CheckContext = {
   readonly view: CatalogView;
-  /** Answers all account questions of a program at once, in order, each one time. Not called if there are none. */
+  /**
+   * Returns one answer for each question, in the same order. Called at most once for each program, and not at all without questions. No
+   * question occurs twice.
+   */
   hasAccounts(questions: readonly AccountQuestion[]): Promise<readonly boolean[]>;
-  /** Answers for each principal if it is a contact of the project, in order, each one time. Not called if there are none. */
+  /**
+   * Returns for each principal, in the same order, true if it is a contact of the project. No principal occurs twice. Not called with an
+   * empty list.
+   */
   hasContacts(principals: readonly string[]): Promise<readonly boolean[]>;
-  /** Returns a skill of the project; version 0 means the newest. If absent, the project has no skill. */
+  /**
+   * Returns a skill of the project, or undefined if it does not exist. Version 0 means the newest version. If this function is absent, the
+   * project has no skills.
+   */
   findSkill?(name: SkillName): Promise<SkillText | undefined>;
-  /** For the program of a skill: the enclosing versions, as `slug@version`. */
+  /** If the program belongs to a skill: the skill versions that enclose it (each runs the next one), as `slug@version`. */
   readonly within?: readonly string[];
-  /** Answers for each name if it is a secret of the project, in order, each one time. Not called if there are none. */
+  /**
+   * Returns for each name, in the same order, true if the project has a secret of that name. No name occurs twice. Not called with an empty
+   * list.
+   */
   hasSecrets(names: readonly string[]): Promise<readonly boolean[]>;
-  /** Returns the hosts that http steps of the project may call. Not called for a program without one. */
+  /** Returns the hosts that `http` steps of the project may call. Not called for a program without `http` steps. */
   httpHosts(): Promise<ReadonlySet<string>>;
-  /** True for the program of a skill, which was accepted before: faults of newer rules are ignored. Default false. */
+  /** True for the stored program of a skill. It was accepted earlier, so rules that were added later do not apply. Default false. */
   readonly isStored?: boolean;
-  /** True if the caller that starts it creates its input. Its own input may then lack fields that inputSchema requires. Default false. */
+  /**
+   * True if the caller adds the input when it starts the program. The program's own `input` may then lack fields that inputSchema requires.
+   * Default false.
+   */
   readonly isInputMade?: boolean;
 };
 
-/** A check in progress: its findings, and the questions to ask when everything was read. */
+/** State of one check: its findings so far, and the questions to ask after the whole program was read. */
 export type Check = {
   readonly faults: FaultList;
   readonly view: CatalogView;
   /** Actions that the program may call, by slug. */
   readonly actions: Map<string, Action>;
-  /** True if the program was accepted before: newer rules do not apply. */
+  /** True if the program was accepted earlier: rules that were added later do not apply. */
   readonly isStored: boolean;
-  /** True if the caller that starts it creates its input. */
+  /** True if the caller adds the input when it starts the program. */
   readonly isInputMade: boolean;
-  /** The skills that it names. */
+  /** The skills that the program names. */
   readonly skills: KnownSkills;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
-  /** Validates a schema that a project wrote, or a part of one. */
+  /** Returns a validator for a schema that a project wrote, or for a part of such a schema. */
   tenantValidator(this: void, schema: JsonSchema): SchemaValidator;
 };

@@ -12,12 +12,12 @@ export type ExamineContext = {
   readonly validator: (schema: JsonSchema) => SchemaValidator;
 };
 
-/** The faults of a template, and its form with constants filled in. */
+/** `faults`: the faults of a template. `filled`: the template with its constants filled in. */
 export type ExamineResult = { readonly faults: readonly TemplateFault[]; readonly filled: ValueTemplate };
 
 /**
- * Compares a template with a schema: first by its types, then with the values that are known before the program runs. Stored programs were
- * not checked for the latter.
+ * Compares a template with a schema, first by types, then by the values that are already known before the program runs. The second
+ * comparison is newer than some stored programs, so its faults do not count for them.
  */
 export function examineWithConstants(
   template: ValueTemplate,
@@ -40,7 +40,7 @@ export function examineWithConstants(
   return { faults: [...faults, ...more.map((fault) => ({ ...fault, isYounger: true as const }))], filled };
 }
 
-/** True if one of two places equals the other or is inside it. */
+/** True if the two paths are equal or one leads into the other. */
 function isAlong(path: Path, other: Path): boolean {
   return path.slice(0, other.length).every((step, index) => step === other[index]);
 }

@@ -20,7 +20,7 @@ import { constantValue } from "./constants.ts";
 
 // Texts to write in place of a name that an expression cannot use.
 
-/** The roots of names in expressions, besides now. */
+/** The first names of paths in expressions (such as `row` or `steps`). `now` is missing, because it has no fields. */
 export const roots: readonly string[] = [
   "row",
   "params",
@@ -31,20 +31,20 @@ export const roots: readonly string[] = [
   "output",
 ] satisfies ReferenceRoot[];
 
-/** Returns how to select rows that are in another set. */
+/** Returns a hint: how to select the rows that are also in another set. */
 export function hintOfMember(sought: Expr | undefined, set: string): string {
   const path = pathOfNode(sought);
   const field = path?.root === "row" ? path.path.join(".") : "id";
   return `join the two sets: {"id": "known", "join": "<this set>", "with": "${set}", "on": {"${field}": "<field of ${set}>"}}; with "kind": "anti" it has the rows that ${set} has not`;
 }
 
-/** Returns a name as it is written, or `date` if it has none. */
+/** Returns a chain of names as it is written in the expression, or `date` if the node is not a chain of names. */
 export function textOfPath(node: Expr | undefined): string {
   const path = pathOfNode(node);
   return path === undefined ? "date" : [path.root, ...path.path].join(".");
 }
 
-/** Returns what to do with a list or an object in a step's answer: expressions use only its scalars. */
+/** Returns a hint for a list or an object in a step's answer: expressions can use only scalars (text, number, boolean) of answers. */
 export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string {
   const [id, ...rest] = path;
   const names = namesOf(type ?? {});
@@ -57,7 +57,7 @@ export function hintOfNoScalar(path: NodePath["path"], type: ValueType): string 
   return `take its rows where a call answers it, ${rows} at step ${id}, and name rows.${id} for how many there are, or filter and map them; whether a row is among those of another set a join tells`;
 }
 
-/** Returns the name to use in place of an unknown one. `whole`: the name with what follows it. */
+/** Returns a hint with the name to use instead of an unknown name. `whole`: the unknown name with the fields after it. */
 export function hintOfName(name: string, whole: string, scope: Scope): string {
   const foreign = hintOfForeign(whole);
   if (foreign !== undefined) return foreign;
@@ -67,16 +67,22 @@ export function hintOfName(name: string, whole: string, scope: Scope): string {
   return `start with ${roots.join(", ")} or now`;
 }
 
-/** One side of a comparison: its part of the expression, and what is known of its values. */
+/** One side of a comparison: `node` is its part of the expression, `type` what is known of its values. */
 type Side = { readonly node: Expr | undefined; readonly type: ValueType };
 
-/** Why a comparison matches nothing. `isNote`: according to an argument of the tool, which may not list all of the app's answers. */
+/**
+ * Why a comparison is never true. `isNote`: reported only as a note, because the values come from an argument of the tool and the app may
+ * answer others.
+ */
 type MemberFault = ConstantFault & { readonly isNote?: boolean };
 
-/** Members that a hint lists. */
+/** Maximum values of an enum that a hint lists. */
 const namedMax = 20;
 
-/** Returns why a comparison (`_==_`, `_!=_` or `@in`) never finds a value that its other side can have, or undefined if it may. */
+/**
+ * Returns why a comparison (`_==_`, `_!=_` or `@in`) uses a value that its other side can never have. Returns undefined if the values can
+ * match.
+ */
 export function faultOfMember(name: string, left: Side, right: Side, scope: Scope): MemberFault | undefined {
   if (name === "@in") return faultOfList(left, right, scope);
   if (name !== "_==_" && name !== "_!=_") return undefined;
@@ -89,7 +95,7 @@ export function faultOfMember(name: string, left: Side, right: Side, scope: Scop
   );
 }
 
-/** A day never equals the text of a time. */
+/** Reports a comparison of a date (2026-11-24) with the text of a time: they are never equal. */
 function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
   if (day.type?.["format"] !== "date" || time.type !== timestampType) return undefined;
   return {
@@ -98,7 +104,10 @@ function faultOfDay(day: Side, time: Side): ConstantFault | undefined {
   };
 }
 
-/** Each item of a written list must be a member; in a list of members, the value that is looked for. */
+/**
+ * Checks `in` with a list. If the program writes the list out, each item must be a possible value of the left side. If the list comes from
+ * data, the left side must be a possible item.
+ */
 function faultOfList(left: Side, right: Side, scope: Scope): MemberFault | undefined {
   const items = right.node?.exprKind.case === "listExpr" ? right.node.exprKind.value.elements : undefined;
   if (items !== undefined) {
@@ -117,7 +126,10 @@ function faultOfValue(side: Side, node: Expr | undefined, scope: Scope): MemberF
   return faultOf(side, node && constantValue(node, scope));
 }
 
-/** An app may answer null anywhere. A value that is not a scalar is reported by its type. */
+/**
+ * Returns a fault if this side can never have the value. Null is never a fault, because an app may answer null anywhere. A value that is
+ * not a scalar is reported by its type.
+ */
 function faultOf({ node, type }: Side, value: JsonValue | undefined): MemberFault | undefined {
   const own = membersOf(type);
   const given = own === undefined ? valuesListed(type) : undefined;

@@ -17,7 +17,7 @@ import {
 } from "./constant-arguments.ts";
 import { faultOfMember, hintOfMember, hintOfName, hintOfNoScalar, roots, textOfPath } from "./expression-hints.ts";
 
-/** Text about how to use a set, whose rows no expression can read. */
+/** Hint on how to use a set. Expressions cannot read the rows of a set. */
 const useOfSets =
   "rows.<set> is a number, how many rows it has: choose rows by filter, sort and limit, and take their fields by reduce";
 
@@ -29,20 +29,20 @@ const functionNamespaces: ReadonlySet<string> = new Set(
 /** A part of an expression: its kind, and its JSON type if it has one. */
 export type TypedPart = { readonly kind: CelKind; readonly type: ValueType };
 
-/** State of the walk through one expression. */
+/** State while the parts of one expression are checked. */
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, TypedPart>;
   /**
-   * Steps and calls that the expression checks with has(), as `steps.<id>` and `calls.<id>`; with a dot after them if it checks one of
-   * their fields.
+   * Steps and calls whose existence the expression checks with has(), as `steps.<id>` and `calls.<id>`. If it checks only a field of them,
+   * a dot follows: `steps.<id>.`.
    */
   readonly guarded: ReadonlySet<string>;
   fault(message: string, hint: string): void;
-  /** Records a fault that version 0.1 accepted. */
+  /** Records a fault that version 0.1 did not check. It does not count for stored programs. */
   youngerFault(message: string, hint: string): void;
   noName(message: string, hint: string): void;
-  /** Records a note on a comparison that may match nothing. */
+  /** Adds a note on a comparison that may never be true. */
   note(message: string, hint: string): void;
 };
 
@@ -58,7 +58,7 @@ const constants: Readonly<Record<string, CelKind>> = {
   bytesValue: "bytes",
 };
 
-/** Returns the type of a part of an expression. Records every fault below it. */
+/** Returns the type of a part of an expression. Records the faults of the part and of all parts in it. */
 export function typeOf(node: Expr, walk: ExpressionWalk): TypedPart {
   const { exprKind } = node;
   switch (exprKind.case) {
@@ -146,7 +146,10 @@ function typeOfCall(node: Expr, walk: ExpressionWalk): TypedPart {
   return found.gives === undefined ? dynamic : { kind: found.gives, type: undefined };
 }
 
-/** True if a name with a dot is a function's. If its first part is nothing else, also for an unknown function, such as math.pow. */
+/**
+ * True if a name with a dot is a function's name, such as math.abs. Also true for an unknown function, such as math.pow, if its first part
+ * has no other meaning.
+ */
 function isNamed(whole: string, { locals, scope }: ExpressionWalk): boolean {
   const [first = ""] = whole.split(".");
   const isTaken = locals.has(first) || scope.given?.has(first) === true;
@@ -157,7 +160,7 @@ function isSet(node: Expr | undefined, { locals }: ExpressionWalk): boolean {
   return pathOfNode(node)?.root === "rows" && !locals.has("rows");
 }
 
-/** True if a name continues after that of a set. */
+/** True if the node reads a field of a set (`rows.open.id`), which is not possible. */
 function isFieldOfSet(node: Expr | undefined, walk: ExpressionWalk): boolean {
   return isSet(node, walk) && (pathOfNode(node)?.path.length ?? 0) > 1;
 }
@@ -166,14 +169,20 @@ function isDate(typed: TypedPart | undefined): boolean {
   return typed?.kind === "string" && typed.type?.["format"] === "date";
 }
 
-/** Returns the JSON type of a function's result, if known. The text of a time is a time. */
+/**
+ * Returns the JSON type of a function's result, or undefined if unknown. `string` of a time returns the text of a time, whose type is
+ * known.
+ */
 function typeOfResult(name: string, { signature }: CelResult, first: TypedPart | undefined): ValueType {
   if (name === "string" && first?.kind === "timestamp") return timestampType;
   if (signature?.items !== undefined) return { type: "array", items: signature.items };
   return signature?.gives === "first" ? first?.type : undefined;
 }
 
-/** Checks constants that should be a time, a zone, a pattern or a format once, before they fail for every row. */
+/**
+ * Checks constants that should be a time, a time zone, a pattern or a format. A wrong constant is reported here once, instead of failing
+ * for every row.
+ */
 function checkConstants(name: string, target: Expr | undefined, args: readonly Expr[], walk: ExpressionWalk): void {
   const pattern = name === "matches" ? faultOfMatches(args[0]) : undefined;
   if (pattern !== undefined) walk.fault(pattern.message, pattern.hint);
@@ -200,7 +209,7 @@ const ignored = () => {};
 function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   const path = pathOfNode(node);
   if (path === undefined) {
-    // A computed index, or a selection from a computed value: its parts are checked, the type of the whole stays unknown.
+    // For a computed index, or a field of a computed value: the parts are checked, but the type of the whole is unknown.
     for (const child of childrenOf(node)) typeOf(child, walk);
     return dynamic;
   }
@@ -219,7 +228,7 @@ function typeOfPath(node: Expr, walk: ExpressionWalk): TypedPart {
   return typeOfReference(path, walk);
 }
 
-/** Values from outside are named as if they were fields of one object. */
+/** Returns the type of a value from outside the program (such as `fire`). These values are read like fields of one object. */
 function typeOfGiven(given: ReadonlyMap<string, ValueType>, path: NodePath, walk: ExpressionWalk): TypedPart {
   if (given.has(path.root)) {
     const type = given.get(path.root);
@@ -284,7 +293,7 @@ function typeOfReference({ root, path, isTest }: NodePath, walk: ExpressionWalk)
   return { kind: kindOfType(found.type), type: found.type };
 }
 
-/** Returns the kind in expressions of JSON values of a schema. All numbers are doubles. */
+/** Returns the kind that JSON values of a schema have in expressions. All JSON numbers are doubles there. */
 function kindOfType(type: ValueType): CelKind {
   const [only, ...others] = typesOf(type) ?? [];
   if (others.length > 0) return "dyn";

@@ -11,14 +11,14 @@ import type { Scope } from "../types/scope.ts";
 import { constantFault } from "./constants.ts";
 import { type ExpressionWalk, type TypedPart, typeOf } from "./expression-types.ts";
 
-/** Hint for a text that continues after the end of its line. */
+/** Hint for a text in quotes that has a line break in it. */
 const lineBreaks = String.raw`a line break in a text is written \n (in JSON: \\n), as in 'one\ntwo'`;
 
-/** Hint if nothing better is known. */
+/** The general hint, used if no specific hint fits. */
 const celWords =
   'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
 
-/** Checks a condition at its place: syntax, limits, names, functions, and types as far as known. Records every fault. */
+/** Checks a condition: syntax, limits, names, functions, and the types that are known. Records every fault. */
 export function checkExpression(expression: Expression, scope: Scope, faults: FaultList): void {
   const typed = typeOfExpression(expression, scope, faults);
   if (typed === undefined || typed.kind === "bool" || typed.kind === "dyn") return;
@@ -27,7 +27,10 @@ export function checkExpression(expression: Expression, scope: Scope, faults: Fa
   faults.add("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
-/** Checks a condition for running steps, and that it can be true: in an error handler, its step has failed. */
+/**
+ * Checks the condition of a step that would run, and that it can be true. In an error handler, the step that it handles has failed, so a
+ * condition that excludes this is reported.
+ */
 export function checkCondition(expression: Expression, scope: Scope, faults: FaultList): void {
   checkExpression(expression, scope, faults);
   const id = ruledOut(scope, expression);
@@ -43,13 +46,13 @@ export function checkComputed(expression: Expression, scope: Scope, faults: Faul
   return typed && (typed.type ?? jsonType[typed.kind]);
 }
 
-/** Returns the type of an expression's value at its target. */
+/** Returns the type of a computed value. Faults are not recorded here. */
 export function computedType(expression: Expression, scope: Scope): ValueType {
-  // Its faults are recorded where it is checked. Nothing is evaluated twice.
+  // The faults of this expression are recorded elsewhere. Without constants, nothing is evaluated a second time.
   return checkComputed(expression, { ...scope, constants: undefined }, createFaultList(undefined));
 }
 
-/** The JSON type of values of a kind. Undefined if unknown. */
+/** The JSON type for each kind of value in expressions. Undefined if the kind has no known JSON type. */
 const jsonType: Readonly<Record<CelKind, ValueType>> = {
   dyn: undefined,
   null: { type: "null" },
@@ -65,7 +68,7 @@ const jsonType: Readonly<Record<CelKind, ValueType>> = {
   duration: { type: "string" },
 };
 
-/** Undefined for an expression that cannot be checked. */
+/** Returns the type of an expression. Returns undefined if the expression cannot be checked, for example because of its syntax. */
 function typeOfExpression(expression: Expression, scope: Scope, faults: FaultList): TypedPart | undefined {
   const path = pathOf(expression.pointer);
   const sets = [...scope.ended].flatMap(([id, { set }]) => (set === undefined ? [] : [id]));
@@ -113,7 +116,7 @@ function typeOfExpression(expression: Expression, scope: Scope, faults: FaultLis
   return typed;
 }
 
-/** Returns the source with `row.` before names of row fields that have no other meaning. */
+/** Returns the expression with `row.` added before each unknown name that is a field of the row. Used in hints. */
 function withRow(source: string, { row }: Scope): string {
   if (row === undefined || row === "any" || source.length > celLimits.characters) return source;
   const fields = row.fields;
@@ -175,7 +178,10 @@ function identOf(node: Expr | undefined): string | undefined {
   return node?.exprKind.case === "identExpr" ? node.exprKind.value.name.replace(/^\./, "") : undefined;
 }
 
-/** Returns the step whose error a condition excludes although it is handled there, so that it is never true. Undefined if there is none. */
+/**
+ * Returns the id of a failed step whose error a condition excludes, although the condition is in the handler of that error: it can never be
+ * true. Returns undefined if there is no such step.
+ */
 function ruledOut({ failed }: Scope, { source }: Pick<Expression, "source">): string | undefined {
   if (failed === undefined || /\|\||\?/.test(source)) return undefined;
   const names = source.split("&&").map((part) => /^[\s(]*!\s*has\(\s*steps\.(\w+)\.error[\s)]*$/.exec(part)?.[1]);

@@ -3,9 +3,9 @@ import { LeastRecentlyUsed } from "@svc/core";
 import type { AcceptedProgram } from "./accepted-program.ts";
 import type { CheckContext } from "./context.ts";
 
-/** Total characters of the texts whose programs are cached. A program needs about ten times the memory of its text. */
+/** Maximum total characters of all program texts in the cache. A cached program needs about ten times the memory of its text. */
 const charactersMax = 4_000_000;
-/** Longer texts are rare and would replace many others. */
+/** Maximum characters of one cached text. Longer texts are rare and would push many others out of the cache. */
 const longMax = 64_000;
 
 type Kept = { readonly characters: number; readonly known: AcceptedProgram };
@@ -16,12 +16,12 @@ const kept = new LeastRecentlyUsed<string, Kept>(Number.POSITIVE_INFINITY, (gone
   characters -= gone.characters;
 });
 
-/** Returns the cached program of a text that was accepted against the same catalog by the same rules. */
+/** Returns the cached result for a program text that was accepted earlier with the same catalog and the same options, or undefined. */
 export function findAccepted(programJson: string, place: Place): AcceptedProgram | undefined {
   return programJson.length > longMax ? undefined : kept.get(keyOf(programJson, place))?.known;
 }
 
-/** Caches an accepted program and removes the least recently submitted ones. */
+/** Adds an accepted program to the cache. If the cache is full, the programs that were not submitted for the longest time are removed. */
 export function keepAccepted(programJson: string, place: Place, known: AcceptedProgram): void {
   if (programJson.length > longMax) return;
   characters += programJson.length;
@@ -32,7 +32,9 @@ export function keepAccepted(programJson: string, place: Place, known: AcceptedP
 const numbers = new WeakMap<CheckContext["view"], number>();
 let views = 0;
 
-/** A project's catalog is a new object when anything in it changes. */
+/**
+ * Returns the cache key. The catalog is part of it: when anything in a project's catalog changes, the project gets a new catalog object.
+ */
 function keyOf(programJson: string, { view, isStored = false, isInputMade = false }: Place): string {
   let number = numbers.get(view);
   if (number === undefined) {

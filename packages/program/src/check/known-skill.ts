@@ -5,10 +5,10 @@ import type { ProgramFaultCode } from "../faults.ts";
 /** A version of a skill, with its program as submitted. */
 export type SkillText = { readonly slug: string; readonly version: number; readonly programJson: string };
 
-/** A skill that a program may run, with what its steps are checked against. */
+/** A skill that a program may run, with the facts that the check of its steps needs. */
 export type KnownSkill = {
   readonly inputSchema: JsonSchema;
-  /** The type of its result. */
+  /** Schema of the skill's result. */
   readonly resultType: JsonSchema;
   readonly mayWrite: boolean;
 };
@@ -16,5 +16,5 @@ export type KnownSkill = {
 /** Why a program may not run a skill. */
 export type RefusedSkill = { readonly code: ProgramFaultCode; readonly message: string; readonly hint: FaultText };
 
-/** The skills that a program names, by those names. */
+/** The skills that a program names. The keys are the names that the program uses. */
 export type KnownSkills = ReadonlyMap<string, KnownSkill | RefusedSkill>;

@@ -12,7 +12,7 @@ import type { Scope } from "../types/scope.ts";
 import { constantSpanMs } from "./constants.ts";
 import type { Check } from "./context.ts";
 
-/** Notes parts of an accepted program that may not do what the author means. `document`: its parsed text. */
+/** Adds notes on parts of an accepted program that may not do what the author means. `document`: the parsed text of the program. */
 export function noteProgram(program: Program, document: JsonObject, check: Check): void {
   const text = JSON.stringify(document);
   for (const step of stepsOf(program.steps)) if (step.kind === "call") notePages(step, program, text, check);
@@ -20,10 +20,10 @@ export function noteProgram(program: Program, document: JsonObject, check: Check
   noteSaga(program, check);
 }
 
-/** Hint on reading all pages. */
+/** Hint: how to read all pages of a list. */
 const readAll = 'write "page": {"max": 20} in rows, which reads them all';
 
-/** Notes rows that are read only from the first page of a list. */
+/** Adds a note if a call reads only the first page of a list. */
 function notePages(call: StepOf<"call">, { steps }: Program, text: string, { actions, faults }: Check): void {
   const { id, tool, rows, pointer } = call;
   const action = actions.get(tool);
@@ -34,7 +34,7 @@ function notePages(call: StepOf<"call">, { steps }: Program, text: string, { act
   faults.note("PAGES_UNREAD", [...pathOf(pointer), "rows"], message, `${readAll}; or ${first}`);
 }
 
-/** True if a program uses only the first rows of a set, and they are on the first page. */
+/** True if the program uses only the first few rows of a set, and the first page contains them all. */
 function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[], text: string): boolean {
   const readers = steps.filter((step) => {
     return ("source" in step && step.source === call.id) || (step.kind === "join" && step.right === call.id);
@@ -44,10 +44,10 @@ function takesFirst(call: StepOf<"call">, action: Action, steps: readonly Step[]
   return readers.every((step) => step.kind === "limit" && (size === undefined || step.max <= size));
 }
 
-/** Arguments that set the size of a page, if a tool does not declare which one does. */
+/** Names of arguments that usually set the page size. Used if a tool does not declare its page size argument. */
 const sizeNames = ["limit", "page_size", "per_page", "max_results", "count", "size", "first"];
 
-/** Returns the number of rows on a page, as far as the call and its tool say. */
+/** Returns the number of rows on a page, or undefined if neither the call nor its tool says it. */
 function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | undefined {
   const declared = paging !== undefined && "size" in paging ? paging.size : undefined;
   const name = declared ?? sizeNames.find((one) => "type" in walkType(inputSchema, [one]));
@@ -59,7 +59,7 @@ function pageSizeOf(call: StepCall, { paging, inputSchema }: Action): number | u
   return typeof size === "number" ? size : undefined;
 }
 
-/** Notes a list in an answer that is passed on as a whole although its tool has pages. */
+/** Adds a note if a list in an answer is passed on as a whole, although the tool returns it in pages and only the first was read. */
 function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actions, faults }: Check): void {
   const action = actions.get(tool);
   if (rows !== undefined || action?.paging === undefined) return;
@@ -74,7 +74,7 @@ function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actio
   }
 }
 
-/** Notes a saga without a call that has an undo. A skill may have one. */
+/** Adds a note if a program has a saga but no call with an undo. Calls of its skills count too. */
 function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   if (sagaOn.length === 0) return;
   const isUndone = [...stepsOf(steps)].some((step) => {
@@ -85,7 +85,7 @@ function noteSaga({ steps, sagaOn }: Program, { faults }: Check): void {
   faults.note("SAGA_UNDOES_NOTHING", ["saga"], "undoes nothing, since no call says how it is undone", hint);
 }
 
-/** True if a step itself makes a call that writes, or runs a skill that does. */
+/** True if a step itself makes a call that writes, or runs a skill that may write. Steps inside it are not checked. */
 export function mayWrite(step: Step, { actions, skills }: Check): boolean {
   const isWriting = ownCallsOf(step).some((call) => (effectOf(call, actions)?.access ?? "read") !== "read");
   return isWriting || ownRunsOf(step).some((name) => skillWrites(name, skills));
@@ -96,17 +96,17 @@ function skillWrites(name: string, skills: Check["skills"]): boolean {
   return skill !== undefined && "mayWrite" in skill && skill.mayWrite;
 }
 
-/** Times that a part of a program waits: in any case, and on its longest path. Milliseconds. */
+/** Times that a part of a program waits, in milliseconds. `leastMs`: on every path. `mostMs`: on its longest path. */
 type WaitTimes = { readonly leastMs: number; readonly mostMs: number };
 
 const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 
-/** Returns how long a step itself waits, as far as known. */
+/** Returns how long a step itself waits, in milliseconds. 0 if unknown. */
 type OwnMs = (step: Step) => number;
 
 /**
- * Checks that the waits on one path through the program end before its deadline. A single wait is checked when it is read, unless it is
- * computed.
+ * Checks that all waits on one path through the program together end before its deadline. Fixed single waits are checked when they are
+ * read; a computed wait is checked here.
  */
 export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
   const spans = new Map<Step, number>();
@@ -129,7 +129,8 @@ export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Sc
 }
 
 /**
- * Conditions may exclude each other. Of the conditional steps only the longest is added to the unconditional ones, so that the path exists.
+ * Returns the waits of a list of steps. Conditions may exclude each other, so only the longest conditional step is added to the
+ * unconditional ones: this path can certainly happen.
  */
 function waitedOfList(steps: readonly Step[], ownMs: OwnMs): WaitTimes {
   const each = steps.map((step) => waitedOfStep(step, ownMs));
@@ -158,7 +159,7 @@ function waitedInside(step: Step, ownMs: OwnMs): WaitTimes {
       };
     }
     case "until":
-      // One round at least.
+      // An `until` runs at least one round.
       return waitedOfList(step.body, ownMs);
     default:
       return { leastMs: ownMs(step), mostMs: ownMs(step) };

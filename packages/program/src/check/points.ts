@@ -13,10 +13,10 @@ import { mayWrite } from "./notes.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import type { PointUse } from "./steps.ts";
 
-/** Ids of steps and points that had to be left out. Their absence is not a second fault. */
+/** Ids of steps and points that could not be read and are missing from the program. Their absence is not reported again. */
 export type LeftOutIds = { readonly steps: ReadonlySet<string>; readonly points: ReadonlySet<string> };
 
-/** Checks every use of a point, and every point by itself. Records every fault. */
+/** Checks every use of a point, and every point itself. Records every fault. */
 export function checkPoints(program: Program, uses: readonly PointUse[], leftOut: LeftOutIds, check: Check): void {
   for (const use of uses) {
     const point = program.points.get(use.point);
@@ -60,12 +60,12 @@ function checkPoint(
     faults.add("PROGRAM_POINT_INVALID", [...path, "overrides", "rerunFrom"], message, hint);
   }
   if (overrides !== undefined) checkOverrideTarget(program, point, overrides, leftOut, check);
-  // A step that was left out may have asked it, and so may one that names an unknown point.
+  // A step that was left out, or a step that names an unknown point, may be the one that asks this point.
   const isKnown = leftOut.size === 0 && uses.every((use) => program.points.has(use.point));
   if (own.length === 0 && isKnown && !faults.has(point.pointer)) checkUnasked(program, point, check);
 }
 
-/** A question that no step asks prevents nothing. */
+/** Reports a point that no step asks: its question would have no effect. */
 function checkUnasked({ steps }: Program, { id, pointer }: Point, check: Check): void {
   const acting = [...stepsOf(steps)].find((step) => mayWrite(step, check));
   const place = acting === undefined ? "before the step that it is about" : `directly before ${acting.id}`;
@@ -108,7 +108,7 @@ function checkDefault(point: Point, { faults }: Check): void {
   }
 }
 
-/** Checks that every value an answer may give fits its target. Records every fault. */
+/** Checks what an answer may change (`overrides`): every value that the answer's schema allows must fit the target. Records every fault. */
 function checkOverrideTarget(
   program: Program,
   { pointer, answerSchema }: Point,
@@ -138,13 +138,13 @@ function checkOverrideTarget(
   }
 }
 
-/** True if an answer would reveal a sensitive argument that it changes. */
+/** True if the target is a sensitive argument that the answer would reveal. */
 function isShown(name: string, schema: unknown, { type }: Target): boolean {
   if (type === undefined || !holdsSensitivePlace(placeAt(schemaPlace(type), name))) return false;
   return !isObject(schema) || !marksSensitive(schema);
 }
 
-/** The target of an answer's changes: its type, and the fields that do not change. */
+/** The target of an answer's changes. `type`: its type. `fixed`: fields that the answer cannot change. */
 type Target = { readonly type: ValueType; readonly fixed: readonly string[] };
 
 function targetType(program: Program, target: OverrideTarget, actions: Check["actions"]): Target | { fault: string } {

@@ -48,12 +48,12 @@ import {
 } from "./skills.ts";
 import { checkSteps, scopeHints } from "./steps.ts";
 
-/** Validators for parts of shared schemas. They live as long as the catalog, which limits their number. */
+/** Cache of validators for parts of shared schemas. They are kept as long as the catalog, so their number is limited by the catalog. */
 const partValidators = new WeakMap<JsonSchema, SchemaValidator>();
 
 /**
- * Checks a program as a whole against what the project may use. Rejects only if a question of the context does. A text that was accepted
- * against the same catalog is not checked again; only the project's accounts, contacts and secrets are.
+ * Checks a whole program: its text, and what it uses of the project. Rejects only if a function of the context rejects. If the same text
+ * was accepted earlier with the same catalog, only the project's accounts, contacts and secrets are checked again.
  */
 export async function checkProgram(programJson: string, context: CheckContext): Promise<CheckedProgram> {
   const known = findAccepted(programJson, context);
@@ -61,7 +61,7 @@ export async function checkProgram(programJson: string, context: CheckContext): 
   return checkWhole(programJson, context);
 }
 
-/** True if the project has everything that a program asks for. */
+/** True if the project has all the accounts, contacts and secrets that a program uses. */
 async function isGranted(known: AcceptedProgram, context: CheckContext): Promise<boolean> {
   const { questions, principals, secrets, hosts } = known;
   const [accounts, contacts, kept, allowed] = await Promise.all([
@@ -77,7 +77,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   const read = readProgram(programJson);
   if (!("program" in read)) return faultsOf(read.faults);
   const { program, faults } = read;
-  // A program that is too large is not checked further: the limits exist so that a check takes little time.
+  // A program that is too large is not checked further, because the size limits keep a check short.
   if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
   if (context.isStored !== true) faults.takeYounger();
   const skills = await checkSkills(program, context, checkProgram);
@@ -102,7 +102,7 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   return accepted;
 }
 
-/** The results for a program without faults. */
+/** The results of the check of a program without faults. */
 type CheckFindings = {
   readonly scope: Scope;
   readonly check: Check;
@@ -139,7 +139,10 @@ function faultsOf(list: FaultList): { faults: readonly ProgramFault[]; omitted: 
   return { faults, omitted: list.count - faults.length };
 }
 
-/** Returns every tool that the program calls. Throws an Error for one that no check has met, because its class would be unknown. */
+/**
+ * Returns every tool that the program calls. Throws an Error for a tool that the check did not read, because its access class would be
+ * unknown.
+ */
 function toolsOf({ steps }: Program, { actions }: Check): Action[] {
   const slugs = callsOf(steps).flatMap(({ tool, http, undo }) => [
     ...(http === undefined ? [tool] : []),
@@ -152,18 +155,24 @@ function toolsOf({ steps }: Program, { actions }: Check): Action[] {
   });
 }
 
-/** Returns the tools that undo the program's own calls, or none if nothing is ever undone. */
+/** Returns the tools that undo the program's own calls. Returns none if the program has no saga, because nothing is undone then. */
 function ownUndoTools({ steps, sagaOn }: Program, { actions }: Check): Action[] {
   if (sagaOn.length === 0) return [];
   return callsOf(steps).flatMap(({ undo }) => (undo && actions.get(undo.tool)) ?? []);
 }
 
-/** Returns the access class of requests and of known callable tools, and `read` for others. */
+/**
+ * Returns a function that gives the access class of a call: of a request by its method, of a known tool by its definition. Other tools
+ * count as `read`.
+ */
 function classOf(actions: Check["actions"]): ClassOf {
   return (call) => effectOf(call, actions)?.access ?? "read";
 }
 
-/** The result of a step that was left out is unknown, so naming it is not a second fault. */
+/**
+ * Returns the names that exist at the start of the program. Steps that were left out get an unknown result, so using their names is not a
+ * second fault.
+ */
 function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   const unknown: StepOutcome = { value: { type: undefined }, set: "any", maySkip: false };
   const ids = new Set([...stepsOf(program.steps), ...callsOf(program.steps)].map(({ id }) => id));
@@ -179,7 +188,10 @@ function startOf({ program, leftOut, faults }: ReadProgram): Scope {
   };
 }
 
-/** Expressions over constants that one check evaluates at most, with their steps (run/meter.ts): a few milliseconds. */
+/**
+ * Budget of one check for evaluating constant expressions: `evaluations`, `steps` (run/meter.ts) and `characters`. All together take a few
+ * milliseconds.
+ */
 const evaluated = { evaluations: 50, steps: 300_000, characters: 300_000 };
 
 function constantsOf({ params }: Program): Constants {
@@ -208,7 +220,7 @@ function checkInput({ input, inputSchema }: Program, { isInputMade = false }: Ch
   }
 }
 
-/** Reports undo declarations in a program without a saga: they would never run. */
+/** Reports calls with an undo in a program without a saga: the undo would never run. */
 function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
   if (sagaOn.length > 0 || faults.has("/saga")) return;
   const hint = 'add "saga": {"on": ["failed", "aborted", "cancelled"]} beside steps, or leave undo out';
@@ -219,7 +231,10 @@ function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
   }
 }
 
-/** Checks the declared result. A value that cannot be made is left out of a successful run, so failing constants refuse no program. */
+/**
+ * Checks the declared result. If an expression in it fails at run time, its value is left out and the job still succeeds. So a constant
+ * that always fails is not reported.
+ */
 function checkResult(program: Program, given: Scope, faults: FaultList): void {
   const scope = { ...given, constants: undefined };
   for (const [name, template] of program.result) {
@@ -233,7 +248,7 @@ function checkResult(program: Program, given: Scope, faults: FaultList): void {
   }
 }
 
-/** Sensitive parts of the declared result are not passed on: a program that runs it as a skill cannot name them. */
+/** Returns the schema of the declared result. Sensitive values are left out: a program that runs this one as a skill cannot read them. */
 function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
   const properties = result.flatMap(([name, template]): [string, JsonSchema][] => {
     const types = referencesOf(template).map(({ reference }) => resolveType(scope, reference));
@@ -252,7 +267,10 @@ function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
   return found === undefined || "fault" in found ? undefined : found.type;
 }
 
-/** Calls that do not depend on rows must fit the limits. Calls that depend on rows end at the limits. */
+/**
+ * Checks that the calls that do not depend on rows fit the program's limits. Calls that depend on rows cannot be counted here: at run time
+ * the job fails at the limit.
+ */
 function checkLimits(program: Program, { faults, actions }: Check, skills: ReadonlyMap<string, CheckedSkill>): void {
   const { limits } = program;
   const known = { classOf: classOf(actions), skills };
@@ -292,14 +310,17 @@ function createCheck(
     tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {
       if (schema === action.inputSchema) return action.validateInput;
-      // A tenant's patterns run in linear time, and their compiled form is dropped with this check.
+      // Schemas of a tenant's own tools use patterns with linear time. Their validators are dropped with this check.
       if (action.ownerProjectId === "") return cached(partValidators, schema, () => createValidator(schema));
       return cached(shared, schema, () => tenant(schema));
     },
   };
 }
 
-/** A part that compiles only within its whole proves nothing by itself. The call's own validation decides when it is made. */
+/**
+ * Returns a validator that accepts everything if a part of a schema cannot be compiled alone. The call's own validation at run time then
+ * decides.
+ */
 function lenient(validator: SchemaValidator): SchemaValidator {
   return (value) => {
     try {
@@ -310,7 +331,7 @@ function lenient(validator: SchemaValidator): SchemaValidator {
   };
 }
 
-/** Asks if the secrets of requests and calls exist, each once and all together. Records each missing one. */
+/** Asks the context in one call which secrets exist, and records a fault for each missing secret. */
 async function askSecrets(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const names = secretNamesOf(program);
   if (names.length === 0) return;

@@ -5,7 +5,7 @@ import { typesOf } from "../types/schema-type.ts";
 import { resolveType, type Scope } from "../types/scope.ts";
 import { checkComputed } from "./expression.ts";
 
-/** Returns true if a secret may be at a path of a template. `hint`: where else it may be. */
+/** `takes`: returns true if a secret is allowed at a path of a template. `hint`: where a secret is allowed instead. */
 export type SecretPlaces = { readonly takes: (path: Path) => boolean; readonly hint: string };
 
 const nowhere: SecretPlaces = {
@@ -14,8 +14,8 @@ const nowhere: SecretPlaces = {
 };
 
 /**
- * Checks that every reference and expression of a template names something that exists by then, and that secrets are only where `places`
- * allows them. Records every fault.
+ * Checks that every reference and expression of a template names something that exists when the template is filled in, and that secrets are
+ * only at allowed places. Records every fault.
  */
 export function checkReferences(
   template: ValueTemplate,
@@ -49,14 +49,17 @@ function hintInText({ text, root, path }: Reference): string {
   return `${whole}; or compute it: {"$cel": "has(${root}.${path[0]}) ? '…' + string(${text}) : '…'"}`;
 }
 
-/** A list of a row was made by a reduce or a group, which can also make a text. */
+/**
+ * Returns a hint for a value with the wrong type in a text. If a row's field is a list, a `reduce` or `group` made it; that step can also
+ * make a text.
+ */
 function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   if (root !== "row" && root !== "steps") return "name a scalar of it";
   if (!types.has("array")) return "name a scalar of it";
   return 'name a scalar of it; of a list that a group or a reduce makes, make a text there instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
 }
 
-/** Checks that every part of a text is a scalar. Records every fault. */
+/** Checks that each value inside a text (`$text`) is a scalar. Records every fault. */
 export function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
   if (template.kind === "object")
     for (const [name, item] of template.entries) checkTexts(item, [...path, name], scope, faults);

@@ -5,12 +5,12 @@ import { callsOf, type Step } from "../steps/index.ts";
 import { secretsOf } from "../template.ts";
 import type { AccountQuestion, Check, CheckContext } from "./context.ts";
 
-/** Returns every secret that a program names, each once. */
+/** Returns the names of all secrets in a program, without duplicates. */
 export function secretNamesOf(program: Program): readonly string[] {
   return [...new Set(secretUsesOf(program).map(({ name }) => name))];
 }
 
-/** Returns the places where a program names secrets. */
+/** Returns each use of a secret: `path` in the program, and `name` of the secret. */
 export function secretUsesOf({ steps }: Program): { readonly path: Path; readonly name: string }[] {
   return callsOf(steps).flatMap(({ args, http, pointer }) =>
     secretsOf(args).map(({ name, path }) => {
@@ -19,15 +19,15 @@ export function secretUsesOf({ steps }: Program): { readonly path: Path; readonl
   );
 }
 
-/** Returns every host of a program's requests, each once. */
+/** Returns the hosts of all requests in a program, without duplicates. */
 export function hostsOf({ steps }: Program): readonly string[] {
   return [...new Set(callsOf(steps).flatMap(({ http }) => http?.host ?? []))];
 }
 
-/** Allowed hosts that a hint lists. */
+/** Maximum allowed hosts that a hint lists. */
 const namedMax = 10;
 
-/** Asks which hosts the project's requests may go to. Records every request to another host. */
+/** Asks the context which hosts the project allows, and records a fault for each request to another host. */
 export async function askHosts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   if (hostsOf(program).length === 0) return;
   const allowed = await context.httpHosts();
@@ -40,12 +40,12 @@ export async function askHosts(program: Program, { faults }: Check, context: Che
   }
 }
 
-/** Returns every contact that a program names, each once. */
+/** Returns all contacts that a program names, without duplicates. */
 export function principalsOf(program: Program): readonly string[] {
   return [...new Set(hopsOf(program).map(({ principal }) => principal))];
 }
 
-/** Asks if the contacts of questions exist, each once and all together. Records each missing one. */
+/** Asks the context in one call which contacts exist, and records a fault for each missing contact. */
 export async function askContacts(program: Program, { faults }: Check, context: CheckContext): Promise<void> {
   const hops = hopsOf(program);
   const principals = principalsOf(program);
@@ -59,7 +59,10 @@ export async function askContacts(program: Program, { faults }: Check, context: 
   }
 }
 
-/** Returns every contact that the program names. A hop that could not be read has an empty principal and already has its fault. */
+/**
+ * Returns each contact that the program names, with its path. If a hop could not be read, its principal is empty and its fault is already
+ * recorded.
+ */
 function hopsOf({ approval, points }: Program): { readonly path: Path; readonly principal: string }[] {
   const ladders = [
     { path: ["approval"], principals: approval.escalation },
@@ -74,7 +77,7 @@ function hopsOf({ approval, points }: Program): { readonly path: Path; readonly 
   );
 }
 
-/** Returns the program's questions about accounts, each once. */
+/** Returns the questions about accounts that the program needs answered, without duplicates. */
 export function accountQuestionsOf(
   steps: readonly Step[],
   check: Pick<Check, "view" | "actions">,
@@ -82,7 +85,7 @@ export function accountQuestionsOf(
   return [...new Map(neededBy(steps, check).map(({ question }) => [keyOf(question), question])).values()];
 }
 
-/** Asks if the accounts that calls need exist, each once and all together. Records each missing one. */
+/** Asks the context in one call if the accounts that calls need exist, and records a fault for each missing account. */
 export async function askAccounts(
   steps: readonly Step[],
   { faults, view, actions }: Check,
@@ -111,7 +114,10 @@ function keyOf({ toolkit, entity }: AccountQuestion): string {
 
 type Need = { readonly path: Path; readonly question: AccountQuestion };
 
-/** An undo with the account of its call needs nothing more. An entity that could not be read is "" and already has its fault. */
+/**
+ * Returns the accounts that the steps need. An undo that uses the account of its call adds none. If an entity could not be read, it is ""
+ * and its fault is already recorded.
+ */
 function neededBy(steps: readonly Step[], { view, actions }: Pick<Check, "view" | "actions">): Need[] {
   const toolkitOf = (tool: string) => view.toolkits.get(actions.get(tool)?.toolkitSlug ?? "");
   return callsOf(steps).flatMap((call) => {

@@ -19,7 +19,7 @@ import { type Expression, entriesOf, type Reference, type ReferenceRoot, type Va
 import type { Scope } from "../types/scope.ts";
 import type { Check } from "./context.ts";
 
-/** Arguments to compare with their tool's schema, at a path of the program. */
+/** The arguments of one call with the schema of their tool, and their path in the program. */
 export type SensitiveArguments = {
   readonly args: ValueTemplate;
   readonly inputSchema: JsonSchema;
@@ -29,8 +29,8 @@ export type SensitiveArguments = {
 const useInput = text`use a secret of the project: {"$secret": "<name>"}, with "prefix": "Bearer " where it needs one, which ${call("PutSecret")} keeps; or an input marked x-sensitive: {"$ref": "input.<name>"}, with "x-sensitive": true at its property of inputSchema`;
 
 /**
- * Checks that the value of a sensitive argument is not written in the program, which its jobs show: not as a literal, not among params, and
- * not in an unmarked input. Answers of steps are sealed and allowed. Records every fault.
+ * Checks that the value of a sensitive argument is not readable in the program, because its jobs show the program. The value may not be a
+ * literal, a param, or an input field that is not marked as sensitive. Answers of steps are encrypted and allowed. Records every fault.
  */
 export function checkSensitiveArguments(
   { args, inputSchema, path }: SensitiveArguments,
@@ -72,7 +72,7 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
       walkEntries(context, template, place, path);
       return;
     case "literal":
-      // Null reveals nothing.
+      // A null reveals nothing.
       if (isSensitive && template.value !== null) context.report(path, "is written here");
       else if (Array.isArray(template.value)) {
         const items = template.value.map((value) => ({ kind: "literal", value }) as const);
@@ -81,7 +81,7 @@ function walk(context: Walk, template: ValueTemplate, place: SchemaPlace, path: 
   }
 }
 
-/** Checks the replacement for an absent source, which is written in the program. */
+/** Checks the replacement for an absent value (`else`), because it is written in the program. */
 function walkElse(
   context: Walk,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
@@ -98,14 +98,17 @@ function walkEntries(context: Walk, template: ValueTemplate, place: SchemaPlace,
   }
 }
 
-/** A text is as secret as its parts. If they are all the program's own words, the program reveals it. */
+/** Checks a text. If all its parts are written in the program, the program reveals the text; otherwise each part decides. */
 function checkText(context: Walk, parts: readonly (string | Reference)[], place: SchemaPlace, path: Path): void {
   const references = parts.filter((part) => typeof part !== "string");
   if (references.length === 0) context.report(path, "is written here");
   for (const reference of references) checkSource(context, reference, place, path);
 }
 
-/** A value computed only from the program's own words can be read from the program. Other values depend on their sources. */
+/**
+ * Checks an expression. If it uses only constants of the program, its value can be read from the program; otherwise the values that it uses
+ * decide.
+ */
 function checkComputedText(context: Walk, { source }: Expression, place: SchemaPlace, path: Path): void {
   const named = pathsNamed(source);
   if (named.length === 0) context.report(path, "is written here");
@@ -115,7 +118,7 @@ function checkComputedText(context: Walk, { source }: Expression, place: SchemaP
   }
 }
 
-/** Returns the names in an expression, except the items of its loops. */
+/** Returns the paths that an expression names. Loop variables are not included. */
 export function pathsNamed(source: string): readonly NodePath[] {
   const parsed = parseExpression(source);
   return "fault" in parsed ? [] : pathsOf(parsed.tree).filter(({ root }) => referenceRoots.has(root));
@@ -134,10 +137,10 @@ function checkSource({ input, report }: Walk, { root, path: steps, text }: Refer
   if (!isMarked) report(at, `${text} is not marked x-sensitive in inputSchema`);
 }
 
-/** Keywords that contain values. In a sensitive schema they would reveal some. */
+/** Keywords of a schema that contain values. In the schema of a sensitive field they would reveal possible values. */
 const valueKeywords = ["default", "const", "enum", "examples"];
 
-/** Checks that a schema of the program contains no value of what it marks as sensitive. Records every fault. */
+/** Checks that a schema in the program does not contain values for fields that it marks as sensitive. Records every fault. */
 export function checkSensitiveSchema(schema: JsonSchema, path: Path, check: Check): void {
   if (!check.isStored && marksSensitive(schema)) walkSchema(schema, path, { check, isSensitive: false });
 }

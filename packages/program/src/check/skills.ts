@@ -12,16 +12,19 @@ import type { CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import type { CheckContext } from "./context.ts";
 import type { KnownSkill, KnownSkills, RefusedSkill } from "./known-skill.ts";
 
-/** The results for the skills that a program names, by those names. */
+/** The results for the skills that a program names. The keys are the names that the program uses. */
 export type CheckedSkills = ReadonlyMap<string, CheckedSkill | RefusedSkill>;
 
-/** Deepest nesting of skills. */
+/** Maximum depth of skills that run other skills. */
 const skillDepthMax = 4;
 
 /** Checks one program, as `checkProgram` does. */
 type ProgramChecker = (programJson: string, context: CheckContext) => Promise<CheckedProgram>;
 
-/** Checks every skill that a program runs, and their skills, as programs that were accepted before. */
+/**
+ * Checks every skill that a program runs, and the skills inside them. They are stored programs, so rules that were added later do not
+ * apply.
+ */
 export async function checkSkills(
   { steps }: Program,
   context: CheckContext,
@@ -85,12 +88,12 @@ function faulty(
   };
 }
 
-/** Returns the skills that may run, by the program's names for them. */
+/** Returns the skills that passed their check. The keys are the names that the program uses. */
 export function runnableOf(skills: CheckedSkills): ReadonlyMap<string, CheckedSkill> {
   return new Map([...skills].flatMap(([name, skill]) => ("code" in skill ? [] : [[name, skill] as const])));
 }
 
-/** Returns the skills that steps are checked against. */
+/** Returns the facts about skills that the check of steps needs. */
 export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
   return new Map<string, KnownSkill | RefusedSkill>(
     [...skills].map(([name, skill]) => {
@@ -102,7 +105,7 @@ export function knownSkillsOf(skills: CheckedSkills): KnownSkills {
   );
 }
 
-/** Returns the pins of a program's skills: their programs with their pinned definitions, by content. */
+/** Returns the pins of a program's skills. A pin names a skill's program and pinned definitions by their hash. */
 export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSkills {
   return Object.fromEntries(
     [...skills].map(([name, { slug, version, programJson, accepted }]) => {
@@ -119,20 +122,23 @@ export function programDigest(programJson: string, pins: string): Buffer {
     .digest();
 }
 
-/** True if a plan needs approval because one of its skills would need it by its own rule. */
+/** True if a program's plan needs approval because the plan of one of its skills would need approval. */
 export function demandsApproval(skills: ReadonlyMap<string, CheckedSkill>): boolean {
   return [...skills.values()].some(({ accepted }) => {
     return accepted.demandsApproval || needsPlanApproval(accepted.program, accepted.estimate, "never");
   });
 }
 
-/** Returns the first skill that asks for an approval during the run, or runs one that does. */
+/**
+ * Returns the first skill that asks for an approval during the run, itself or through a skill that it runs. Returns undefined if there is
+ * none.
+ */
 export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string | undefined {
   const found = [...skills].find(([, { accepted }]) => gateOf(accepted.program) ?? accepted.skillGate);
   return found && `skills/${found[0]}`;
 }
 
-/** Returns the tools that may undo what skills did, after they succeeded. */
+/** Returns the tools that may undo the calls of skills that already succeeded. */
 export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
   return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);
 }

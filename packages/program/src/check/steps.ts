@@ -18,14 +18,14 @@ const errorType: JsonSchema = {
 /** The value of `steps.<id>` for a failed step whose error is handled. */
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
-/** A place where a point may be asked, and its scope of names. `list` contains the step. */
+/** A use of a point: the step that asks it, and the names known there (`scope`). `list`: the list of steps that contains the step. */
 export type PointUse = StepPoint & {
   readonly step: Step;
   readonly list: readonly Step[];
   readonly scope: Scope;
 };
 
-/** Checks every step at its place. Returns the scope at the end, and the places where points are asked. */
+/** Checks every step. Returns the names that exist after the last step, and every use of a point. */
 export function checkSteps(
   steps: readonly Step[],
   points: ReadonlyMap<string, Point>,
@@ -39,7 +39,7 @@ export function checkSteps(
 
 type Walk = { readonly points: ReadonlyMap<string, Point>; readonly check: Check; readonly uses: PointUse[] };
 
-/** Returns the results that the steps of a list leave, by id. */
+/** Checks the steps of a list. Returns their results for later steps, by id. */
 function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMap<string, StepOutcome> {
   const ended = new Map(before.ended);
   const left = new Map<string, StepOutcome>();
@@ -49,13 +49,14 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
     const { own, inner } = checkStep(step, scope, walk);
     const all = [[step.id, own] as const, ...inner];
     for (const asked of asksOf(step)) {
-      // A question about rows may name the set with those rows. Stored questions may name what their list makes later.
+      // A question about rows may name the set of those rows, so it is checked with the results of its step. Stored questions may also name
+      // sets that later steps of the list make.
       const asOfNow = { ...scope, ended: new Map(asked.about === "step" ? ended : [...ended, ...all]) };
       const known = asked.about === "step" && walk.check.isStored ? scope : asOfNow;
       walk.uses.push({ ...asked, step, list, scope: known });
     }
     for (const [id, value] of all) {
-      // A step without its own id cannot be named, and its fault is known.
+      // A step with an empty id had an invalid id, which is already reported. No other step can name it.
       if (id === "") continue;
       const seen = maySkip || step.when !== undefined ? { ...value, maySkip: true } : value;
       ended.set(id, seen);
@@ -78,7 +79,10 @@ function checkStep(step: Step, before: Scope, walk: Walk): StepOutcomes {
   return step.onError === undefined ? left : checkOnError(step, step.onError, { left, scope, walk });
 }
 
-/** Checks the steps of an error handler, which can use the error. If the job continues after them, the step may leave only its error. */
+/**
+ * Checks the steps of an error handler, which can read the error. If the job continues after the handler, later steps can rely only on the
+ * step's error.
+ */
 function checkOnError(
   { id, kind }: Step,
   { steps, goesOn, codes }: OnError,
@@ -89,7 +93,7 @@ function checkOnError(
     return [inner, { ...ended, maySkip: true, ...(set !== undefined && { lostWith }) }] as const;
   });
   const failed: StepOutcome = { ...left.own, value: { type: onlyError }, set: undefined };
-  // A last round whose condition is false has still ended: all its results exist.
+  // UNTIL_EXHAUSTED means that the last round finished but the condition was still false. All results of that round exist.
   const isWhole = kind === "until" && codes?.every((code) => code === "UNTIL_EXHAUSTED") === true;
   const handling = {
     ...scope,
@@ -105,7 +109,7 @@ function checkOnError(
   return { own, inner: [...maySkip, ...handled] };
 }
 
-/** Returns the parts of hints that depend on the kinds of steps. */
+/** Returns the parts of hints that name kinds of steps. */
 export function scopeHints(): ScopeHints {
   const named = stepKinds.map((kind) => languageOf(kind).named);
   const places = named.flatMap(({ row }) => row ?? []);
@@ -123,8 +127,8 @@ function onlyKnow(places: readonly string[]): string {
   return `only ${listed(places.toSorted(), "and")} ${places.length === 1 ? "knows" : "know"} one`;
 }
 
-/** Returns the type of `steps.<id>` for a step that succeeded, or failed with its error handled. */
+/** Returns the type of `steps.<id>` for a step whose errors are handled: its answer, or its error. */
 function typeWithError(type: ValueType): ValueType {
-  // An answer with unknown fields may have any field.
+  // An answer with an unknown type may have any field, also `error`.
   return type === undefined || !isObject(type.properties) ? undefined : { anyOf: [type, onlyError] };
 }

@@ -4,7 +4,7 @@ import { stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
 import { type CelFunction, textExtent, textOf } from "./function.ts";
 
-/** Texts count as UTF-8. Throws if the value is neither bytes nor text. */
+/** Returns the bytes of a value; a text is encoded as UTF-8. Throws if the value is neither bytes nor text. */
 function bytesOf(value: CelValue | undefined): Uint8Array {
   if (value instanceof Uint8Array) return value;
   return Buffer.from(textOf(value), "utf8");
@@ -24,7 +24,7 @@ function digest(name: "sha256" | "md5", characters: number): CelFunction {
   };
 }
 
-/** Base64 as in the extension library `encoders`, and digests as lower-case hexadecimal digits. */
+/** base64 functions as in CEL's extension library `encoders`, and functions that return a digest in lower-case hexadecimal. */
 export const digestFunctions: readonly CelFunction[] = [
   {
     name: "base64.encode",
@@ -46,7 +46,7 @@ export const digestFunctions: readonly CelFunction[] = [
       const text = textOf(value);
       const bytes = Buffer.from(text, "base64");
       const exact = bytes.toString("base64");
-      // With or without its padding. Any other text is not base64, or has unused bits.
+      // The padding may be missing. A text that differs otherwise is not base64, or has bits that are not zero after the last byte.
       if (text !== exact && text !== exact.replace(/=+$/, "")) throw new Error("cannot convert to bytes");
       return new Uint8Array(bytes);
     },

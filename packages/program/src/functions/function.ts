@@ -16,28 +16,28 @@ import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
- * A function of expressions beyond those of CEL itself, spelled as CEL's extension libraries do. For one number of arguments it is listed
- * once, for all their types. Extents and values begin with the receiver, if there is one.
+ * A function of expressions that CEL itself does not have, with the name of CEL's extension libraries. There is one entry for each number
+ * of arguments, for all types. In `of` and `values`, the receiver comes first if there is one.
  */
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
   readonly name: string;
   /** True if it is called on a value. */
   readonly isMethod: boolean;
-  /** Number of arguments, without the receiver. */
+  /** Number of arguments. The receiver is not counted. */
   readonly count: number;
   readonly signatures: readonly Signature[];
-  /** Returns the most steps that it takes, beyond the call itself and reading its arguments. */
+  /** Returns the maximum steps of the function. The call itself and the reading of its arguments are not included. */
   steps(of: readonly Extent[]): number;
-  /** Returns the largest extent of its result. */
+  /** Returns the largest possible extent (size) of its result. */
   extent(of: readonly Extent[]): Extent;
-  /** Throws an Error for arguments that it cannot accept. */
+  /** Returns the result. Throws an Error for arguments that the function does not accept. */
   run(values: readonly CelValue[]): CelInput;
 };
 
 const { DYN } = CelScalar;
 
-/** Returns a function for the evaluator, which takes its steps before it runs. */
+/** Returns a function for the evaluator. It takes its steps from the budget before it runs. */
 export function celFuncOf(form: CelFunction): CelFunc {
   const types = Array.from({ length: form.count }, () => DYN);
   const run = (values: readonly CelValue[]): CelInput => {
@@ -52,7 +52,7 @@ export function celFuncOf(form: CelFunction): CelFunc {
 
 type Measured = { items: number; text: number; total: number };
 
-/** Returns the extent of an evaluator's value, as `extentOf` does for JSON. Throws for a list with too many items. */
+/** Returns the extent (size) of an evaluator's value, as `extentOf` does for JSON. Throws for a list with too many items. */
 function extentOfCel(value: CelValue): Extent {
   if (typeof value === "string" || value instanceof Uint8Array) return literal(value);
   const measured = { items: 0, text: 0, total: 0 };
@@ -78,7 +78,7 @@ function measure(value: CelValue, measured: Measured): void {
   }
 }
 
-/** Returns the items of a list. Throws if there are more than an expression may walk through. */
+/** Returns the items of a list. Throws if there are more items than an expression may visit. */
 export function itemsOf(list: CelList): CelValue[] {
   if (list.size > celLimits.listItems)
     throw new Error(`out of bounds: a list of more than ${celLimits.listItems} items`);
@@ -104,7 +104,7 @@ export function wholeOf(value: CelValue | undefined): number {
   throw noOverload();
 }
 
-/** Returns the evaluator's error for arguments that fit no function. */
+/** Returns the error for arguments that fit no form of the function, in the evaluator's words. */
 export function noOverload(): Error {
   return new Error("found no matching overload");
 }
@@ -114,7 +114,7 @@ export function outOfBounds(): Error {
   return new Error("index out of bounds");
 }
 
-/** Returns the extent of a text of so many characters. */
+/** Returns the extent of a text with this number of characters. */
 export function textExtent(text: number): Extent {
   return { items: 0, text, total: 1 + text / 16, depth: 0 };
 }

@@ -5,9 +5,9 @@ import { type Extent, scalar } from "../run/extent.ts";
 import type { Signature } from "../types/cel-signature.ts";
 import { type CelFunction, listOf, method, noOverload, outOfBounds, textOf, wholeOf } from "./function.ts";
 
-// As in the extension library `lists`, over lists of at most 1,000 items. `sum` is from the list library of Kubernetes.
+// List functions as in CEL's extension library `lists`, for lists of at most 1,000 items. `sum` comes from the list library of Kubernetes.
 
-/** Returns the sort value of an item, which orders values of one type. Throws if it has none. */
+/** Returns the value by which an item is sorted. Only values of one type have an order. Throws if the item cannot be sorted. */
 function orderOf(value: CelValue): string | number | bigint | boolean {
   if (typeof value === "object") {
     if (isCelUint(value)) return value.value;
@@ -26,7 +26,7 @@ function sorted(items: readonly CelValue[]): CelValue[] {
   return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ item }) => item);
 }
 
-/** Equal numbers of different kinds count as one, as with ==. */
+/** Returns the items without duplicates. Equal numbers of different kinds (1 and 1.0) are duplicates, as with ==. */
 function distinct(items: readonly CelValue[]): CelValue[] {
   const seen = new Map<string, CelValue>();
   for (const item of items) {
@@ -54,10 +54,10 @@ function total(items: readonly CelValue[]): CelInput {
   return sum;
 }
 
-/** As large as its source. */
+/** Returns the extent of a result that is at most as large as its source. */
 const noLarger = ([list = scalar]: readonly Extent[]): Extent => ({ ...list, depth: 0 });
 const walked = ([list = scalar]: readonly Extent[]) => list.total * stepsOf.value;
-/** Each of n items is compared some 2·log n times, one character at a time. */
+/** Returns the steps of sorting: each of n items is compared about 2·log n times, one character at a time. */
 const compared = ([list = scalar]: readonly Extent[]) => 20 * list.total * (stepsOf.value + 16 * stepsOf.character);
 
 function onList(

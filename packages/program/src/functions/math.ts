@@ -3,14 +3,14 @@ import { scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 import { type CelFunction, itemsOf, noOverload } from "./function.ts";
 
-// As in the extension library `math`.
+// Number functions as in CEL's extension library `math`.
 
 const numbers: readonly CelKind[] = ["int", "uint", "double"];
 
-/** Most arguments of math.greatest and math.least: they are not macros here, and a list takes more. */
+/** Maximum arguments of math.greatest and math.least. For more values, pass a list. They are plain functions here, not macros. */
 const argumentsMax = 8;
 
-/** Returns a number that can be compared with numbers of other kinds, which JavaScript does exactly. Throws for any other value. */
+/** Returns a number that can be compared exactly with numbers of other kinds. Throws if the value is not a number. */
 function comparable(value: CelValue | undefined): number | bigint {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (isCelUint(value)) return value.value;
@@ -42,7 +42,7 @@ function choosing(name: string, isBetter: (a: number | bigint, b: number | bigin
   });
 }
 
-/** Numbers of one kind give that kind. */
+/** Returns a signature for each kind of number: arguments of one kind return that kind. */
 function ofKind(count: number): Signature[] {
   return numbers.map((kind) => ({ takes: Array.from({ length: count }, () => [kind]), gives: kind }));
 }
@@ -77,7 +77,7 @@ function ofNumber(name: string, run: { double(value: number): number; whole(valu
     run([value]) {
       if (typeof value === "number") return run.double(value);
       if (typeof value === "bigint") return run.whole(value);
-      // An unsigned number is its own absolute value.
+      // An unsigned number is already its absolute value.
       if (isCelUint(value)) return value;
       throw noOverload();
     },

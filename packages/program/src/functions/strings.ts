@@ -4,9 +4,10 @@ import { containsSteps, stepsOf } from "../run/cost-of-text.ts";
 import { type Extent, scalar } from "../run/extent.ts";
 import { type CelFunction, listOf, method, outOfBounds, textExtent, textOf, wholeOf } from "./function.ts";
 
-// As in the extension library `strings`. Indexes count characters; a character beyond the first plane counts as one.
+// Text functions as in CEL's extension library `strings`. Indexes count characters: a character outside the Basic Multilingual Plane (such
+// as an emoji) counts as one.
 
-/** Returns a text's characters one by one. A text without characters beyond the first plane is returned itself. */
+/** Returns the characters of a text one by one. Returns the text itself if each of its characters is one UTF-16 unit. */
 function charactersOf(text: string): string | string[] {
   return /[\uD800-\uDFFF]/.test(text) ? Array.from(text) : text;
 }
@@ -40,7 +41,7 @@ function replace(text: string, sought: string, other: string, count: number): st
   for (let done = 0; done < count; done++) {
     const found = text.indexOf(sought, at);
     if (found < 0) break;
-    // An empty text is found between any two characters and passed with the next one.
+    // An empty text is found between any two characters. The search then continues after the next character.
     const end = found + Math.max(sought.length, 1);
     replaced += text.slice(at, found) + other + (sought === "" ? text.slice(found, end) : "");
     at = end;
@@ -64,7 +65,7 @@ function formatted(values: readonly CelValue[]): CelInput {
   return made;
 }
 
-/** Most characters of a formatted number: the digits of the largest double, and those after the point. */
+/** Maximum characters of a formatted number: the digits of the largest double, plus the digits after the point. */
 const numberCharacters = 450;
 
 const quotes: Readonly<Record<string, string>> = {
@@ -80,9 +81,9 @@ const quotes: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** Steps of functions that read each character once. */
+/** Returns the steps of a function that reads each character once. */
 const perCharacter = ([text = scalar]: readonly Extent[]) => text.text * stepsOf.made;
-/** For a text no longer than its source. */
+/** Returns the extent of a result that is not longer than its source. */
 const noLonger = ([text = scalar]: readonly Extent[]) => textExtent(text.text);
 
 function onText(

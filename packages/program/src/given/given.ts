@@ -15,8 +15,7 @@ import { fieldType, filledIn, typesOf, type ValueType } from "../types/schema-ty
 import { firstScope, resolveType, type Scope } from "../types/scope.ts";
 
 /**
- * True if a given value may lack what a path names: an object on the way declares its required fields, and the next name is not one of
- * them.
+ * True if a path may be absent in a given value: an object on the path declares its required fields, and the next name is not one of them.
  */
 function mayLack(type: ValueType, path: Path): boolean {
   let current = type;
@@ -32,14 +31,14 @@ function mayLack(type: ValueType, path: Path): boolean {
 }
 
 /**
- * A template over values from outside a program, such as the time that starts it. Its paths start with the names of those values.
- * Internally they are fields of `input`.
+ * A template that is filled in with values from outside a program, such as the time that starts the program. Its paths start with the names
+ * of those values. Internally the values are fields of `input`.
  */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
 /**
- * Reads a template over values of an object type. Records faults. Returns undefined only if it is absent. `asksElse`: a value that may be
- * absent needs a replacement. Default false.
+ * Reads a template for given values of an object type. Records faults. Returns undefined only if the template is absent. `asksElse`: true
+ * if a value that may be absent needs a replacement (`else`). Default false.
  */
 export function readGiven(
   { value, path }: ShapeNode,
@@ -78,7 +77,9 @@ export function readGiven(
   return { template, scope };
 }
 
-/** Returns how a template fails a schema for every given value. References have the types of their targets. */
+/**
+ * Returns the faults of a template against a schema. Checked are the types of its references, so the result holds for every given value.
+ */
 export function examineGiven({ template, scope }: GivenTemplate, schema: JsonSchema): readonly TemplateFault[] {
   const validators = createTenantValidators();
   const { faults } = examine(filledIn(template, schema), schema, {
@@ -101,7 +102,7 @@ export function fillGiven({ template }: GivenTemplate, given: JsonObject): Resol
 
 const noHints = { values: "", sets: "", rows: "", expressionRows: "" };
 
-/** Returns each path with `input.` before it. Calls `onExpression` for expressions. */
+/** Returns the template with `input.` added before each path. Calls `onExpression` for each expression. */
 function underInput(value: JsonValue, path: Path, onExpression: (path: Path) => void): JsonValue {
   if (Array.isArray(value)) {
     return (value as readonly JsonValue[]).map((item, index) => underInput(item, [...path, index], onExpression));
@@ -119,12 +120,12 @@ function underInput(value: JsonValue, path: Path, onExpression: (path: Path) => 
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** `{{` is a brace and stays one. */
+/** Returns the text with `input.` added to each `{path}`. `{{` is a written brace and does not change. */
 function textUnderInput(text: string): string {
   return text.replace(/\{\{|\{\s*/g, (brace) => (brace === "{{" ? brace : "{input."));
 }
 
-/** Returns a message without the added `input.`. */
+/** Removes the added `input.` from a message. */
 function asGiven(message: string): string {
   return message.replace(/\binput\.(?=[a-z])/g, "").replace(/^input /, "what is given ");
 }
@@ -133,8 +134,8 @@ function asGiven(message: string): string {
 export type GivenTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * Checks a condition over values from outside a program, by the rules of a program's own expressions. Records every fault. It is evaluated
- * with bindings of the same names.
+ * Checks a condition that uses values from outside a program, with the same rules as a program's own expressions. Records every fault. At
+ * run time it gets bindings with the same names.
  */
 export function checkGivenExpression(expression: Expression, given: GivenTypes, faults: FaultList): void {
   const scope = firstScope(
@@ -148,7 +149,8 @@ export function checkGivenExpression(expression: Expression, given: GivenTypes, 
   const asked = new Set(paths.filter(({ isTest }) => isTest).map(textOf));
   for (const named of paths) {
     const { root, path, isTest } = named;
-    // A value that the condition checks exists when the check is true. A tool seldom declares which fields the rows of a list always have.
+    // If the condition checks that a value exists, the value is not missing when the check is true. Tools seldom declare which fields of a
+    // row always exist, so missing row fields are accepted.
     const lacked =
       isTest || root === "row"
         ? -1

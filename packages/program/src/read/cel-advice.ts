@@ -1,11 +1,11 @@
 import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 
-// Expressions of other languages, and their CEL form.
+// Recognizes expressions in other languages, and returns their CEL form for hints.
 
-/** Marks the places of removed texts. No expression contains this character. */
+/** Stands in an expression for a quoted text that was removed. This private character does not occur in expressions. */
 const mark = "\uE000";
 
-/** A source without its texts, which do not depend on the language. */
+/** `source`: an expression whose quoted texts are replaced by a mark. `texts`: the removed texts. They are the same in every language. */
 type BareSource = { readonly source: string; readonly texts: readonly string[] };
 
 function withoutTexts(source: string): BareSource {
@@ -24,10 +24,10 @@ function withTexts({ source, texts }: BareSource): string {
 
 const term = String.raw`(?<![\w.\[\]])[\w.\[\]${mark}]+(?:\([^()]*\))?`;
 
-/** The day of now, in the form of dates. */
+/** CEL for today's date, such as 2026-11-24. */
 const dayOfNow = "string(now).substring(0, 10)";
 
-/** Applied one after another. */
+/** Pairs of a pattern and its CEL form. All are applied, in this order. */
 const rewrites: readonly (readonly [RegExp, string])[] = [
   [/^\s*return\s+|;\s*$/g, ""],
   [/\$\{([^{}]*)\}|\{\{([^{}]*)\}\}/g, "$1$2"],
@@ -85,7 +85,7 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/\b(?:item|record|this|self|it|each|element|entry)\.(?=[A-Za-z])/g, "row."],
 ];
 
-/** Rewrites time spans in words, such as `7 days` and `INTERVAL 7 DAY`. */
+/** Returns the expression with time spans in words, such as `7 days` or `INTERVAL 7 DAY`, in CEL form. */
 function rewriteSpans(source: string): string {
   return source.replaceAll(
     /\b(?:interval\s+)?(\d{1,5})\s*(days?|d|weeks?|w|hours?|hrs?|h|minutes?|mins?)\b/gi,
@@ -97,7 +97,7 @@ function rewriteSpans(source: string): string {
   );
 }
 
-/** Rewrites days and weeks in the text of a duration. */
+/** Returns the expression with days and weeks in texts of durations converted to hours. */
 function rewriteDurations(source: string): string {
   return source.replaceAll(
     /\bduration\(\s*["'](\d{1,5})\s*(d|days?|w|weeks?)["']\s*\)/gi,
@@ -105,10 +105,13 @@ function rewriteDurations(source: string): string {
   );
 }
 
-/** Longest source that is examined. A longer one is refused for its length. */
+/** Maximum characters of a source that is examined. A longer source is already refused because of its length. */
 const sourceMax = 1_024;
 
-/** Returns the CEL form of an expression that was probably meant in another language, or undefined. `sets`: names of row sets. */
+/**
+ * Returns the CEL form of an expression that was probably written in another language. Returns undefined if no other form is known. `sets`:
+ * names of the sets of rows.
+ */
 export function translated(source: string, sets: readonly string[] = []): string | undefined {
   if (source.length > sourceMax) return undefined;
   const { source: bare, texts } = withoutTexts(withoutPatterns(withoutArrow(source)));
@@ -120,7 +123,7 @@ export function translated(source: string, sets: readonly string[] = []): string
   written = rewriteDurations(withTexts({ source: spaced, texts })).trim();
   for (const set of sets)
     written = written.replaceAll(new RegExp(`\\bsize\\((?:rows\\.|steps\\.)?${set}\\)`, "g"), `rows.${set}`);
-  // A set is not a list and has no fields: rows.<set> is its number of rows.
+  // A set is not a list and has no fields: `rows.<set>` is the number of its rows.
   const isOfSet =
     /(?<![\w.])rows\.\w+\./.test(written) ||
     ["rows\\.\\w+", ...sets].some((set) => new RegExp(`(?<![\\w.])${set}\\[`).test(written));
@@ -131,14 +134,14 @@ function flagsOf({ flags }: RegExp): string {
   return flags.includes("g") ? flags : `${flags}g`;
 }
 
-/** Returns the body of an arrow function of a row. */
+/** Returns the body of an arrow function (`row => row.a`). Any other source is returned unchanged. */
 function withoutArrow(source: string): string {
   const [whole = "", name = ""] = /^\s*\(?\s*([A-Za-z_]\w*)\s*\)?\s*=>\s*/.exec(source) ?? [];
   if (name === "") return source;
   return source.slice(whole.length).replaceAll(new RegExp(`(?<![\\w.])${name}\\.`, "g"), "row.");
 }
 
-/** Returns a source with patterns between slashes, and those of LIKE, as texts. */
+/** Returns a source in which patterns between slashes (`/a.b/`) and patterns of LIKE are written as texts. */
 function withoutPatterns(source: string): string {
   return source
     .replaceAll(
@@ -151,7 +154,7 @@ function withoutPatterns(source: string): string {
     .replaceAll(/([\w.[\]]{1,200})\s+like\s+(["'])%([^%'"]{1,200})\2/gi, "$1.endsWith($2$3$2)");
 }
 
-/** True if a line ends inside a text, which CEL does not allow. */
+/** True if a quoted text contains a line break, which CEL does not allow. */
 export function breaksText(source: string): boolean {
   let quote = "";
   for (let at = 0; at < Math.min(source.length, sourceMax); at++) {

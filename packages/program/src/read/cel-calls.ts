@@ -1,9 +1,9 @@
 import { parse } from "@bufbuild/cel";
 import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 
-// Functions of other languages, and their CEL form.
+// Functions of other languages and their CEL form.
 
-/** Functions that are methods in CEL, by their names elsewhere. */
+/** Names of functions in other languages, each with the CEL method that does the same. */
 const methods: Readonly<Record<string, string>> = {
   contains: "contains",
   includes: "contains",
@@ -39,7 +39,7 @@ const methods: Readonly<Record<string, string>> = {
 
 type Rewrite = (args: readonly string[]) => string;
 
-/** Functions with another name in CEL. */
+/** Functions that have another name in CEL. */
 const functions: Readonly<Record<string, Rewrite>> = {
   len: ([of = ""]) => `size(${of})`,
   length: ([of = ""]) => `size(${of})`,
@@ -88,25 +88,25 @@ const functions: Readonly<Record<string, Rewrite>> = {
   sqrt: (args) => `math.sqrt(${args.join(", ")})`,
 };
 
-/** Returns a number rounded to so many digits after the point. */
+/** Returns CEL for a number rounded to a number of digits after the point. */
 function roundedTo([of = "", digits = "", ...others]: readonly string[]): string | undefined {
   return others.length === 0 && /^\d$/.test(digits) ? `double('%.${digits}f'.format([${of}]))` : undefined;
 }
 
-/** Returns a time span of so many times so many hours, in CEL. */
+/** Returns CEL for a time span of `count` times `each` hours. */
 export function hours(count: string | undefined = "", each = 1): string {
   const number = Number(count);
   return Number.isInteger(number) ? `duration("${number * each}h")` : `duration(string(int(${count}) * ${each}) + "h")`;
 }
 
-/** A call without a receiver whose name differs in CEL. The innermost calls come first. */
+/** A call without a receiver and without nested calls, so that the innermost calls are found first. */
 const call = /(?<![.\w])([A-Za-z_]\w*)\(([^()]*)\)/;
 
-/** Returns the source with calls of functions under their CEL names. Texts were removed from the source before. */
+/** Returns the source with function calls in their CEL form. Quoted texts must already be removed from the source. */
 export function rewriteCalls(source: string): string {
   let written = source;
   const done: string[] = [];
-  // Each turn sets one call aside, or rewrites it.
+  // Each round handles one call: it is rewritten, or set aside unchanged.
   for (let turn = 0; turn < 50; turn++) {
     const found = call.exec(written);
     if (found === null) break;
@@ -135,7 +135,10 @@ function rewriteCall(name: string, args: readonly string[]): string | undefined 
   return Object.hasOwn(functions, name) ? functions[name]?.(args) : undefined;
 }
 
-/** Limits of an expression: characters, nodes and levels of its syntax tree (macros expanded), items walked through; limits of patterns. */
+/**
+ * Limits of an expression: characters, nodes and levels of its syntax tree (with macros expanded), and items that it visits. Also the
+ * limits of patterns.
+ */
 export const celLimits = {
   characters: 1024,
   nodes: 200,
@@ -145,7 +148,7 @@ export const celLimits = {
   patternRepeats: 20,
 };
 
-/** Parses an expression. `fault`: why that is impossible. Never throws: too deep nesting is a fault too. */
+/** Parses an expression. `fault`: why it cannot be parsed. Never throws; nesting that is too deep is a fault too. */
 export function parseExpression(source: string): { readonly tree: Expr } | { readonly fault: string } {
   if (source.length > celLimits.characters) {
     return { fault: `has ${source.length} characters; at most ${celLimits.characters} are allowed` };

@@ -25,7 +25,10 @@ export function childrenOf({ exprKind }: Expr): Expr[] {
 
 type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
 
-/** Returns the function of a call, with its namespace if `isFunction` knows it, and its receiver, undefined if none. */
+/**
+ * Returns the name of a called function and its receiver (undefined if none). If `isFunction` knows the name with its namespace (math.abs),
+ * that whole name is returned.
+ */
 export function calledOf(
   { function: name, target }: CallNode,
   isFunction: (name: string) => boolean,
@@ -35,10 +38,10 @@ export function calledOf(
   return isFunction(whole) ? { name: whole, receiver: undefined } : { name, receiver: target };
 }
 
-/** A chain of names: `row.items[0].id`. `isTest`: it is inside has(). */
+/** A chain of names, such as `row.items[0].id`. `isTest`: true if it is inside has(). */
 export type NodePath = { readonly root: string; readonly path: (string | number)[]; readonly isTest: boolean };
 
-/** Returns the path of a chain of selections and constant indexes, or undefined if it is another node. */
+/** Returns the path of a chain of names and constant indexes, or undefined for any other node. */
 export function pathOfNode(node: Expr | undefined): NodePath | undefined {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   if (exprKind.case === "identExpr") return { root: exprKind.value.name.replace(/^\./, ""), path: [], isTest: false };

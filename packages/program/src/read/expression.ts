@@ -6,27 +6,27 @@ import { parsePath, referenceRoots } from "./reference.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 import { conditionForm, textForm } from "./value-advice.ts";
 
-/** Reads an expression. Everything but its form is checked later. */
+/** Reads an expression. Only its form is checked here; names and types are checked later. */
 export function readExpression(node: ShapeNode, reader: ShapeReader): Expression | undefined {
   const source = reader.text(node, { max: Number.MAX_SAFE_INTEGER, hint: conditionForm(node.value) });
   return source === undefined ? undefined : { source, pointer: pointerOf(node.path) };
 }
 
-// Plain texts that look like templates. They would be sent unchanged, which is hardly what the author means.
+// Start of a path of a program. A plain text with such a path in braces looks like a template, but would be sent unchanged.
 
 const root = String.raw`(?:row|rows|steps|input|params|calls|output)\s*\.`;
-/** Common names for the current row. */
+/** Names that people often use for the current row. */
 const rowAlias = String.raw`(?:item|it|this|record|each|element|entry)\s*\.`;
-/** Templates with the program's own names, in one, two or dollar braces. */
+/** Recognizes braces around a name of the program: `{…}`, `{{…}}` or `${…}`. */
 const own = new RegExp(
   String.raw`\$?\{\{?\s*${root}[^{}]*\}\}?|\$?\{\{\s*${rowAlias}[^{}]*\}\}|\$\{\s*${rowAlias}[^{}]*\}`,
   "g",
 );
-/** The form of a value, written into a text. */
+/** Recognizes the form of a value (`$cel`, `$ref` …) that is written inside a text. */
 const form = String.raw`["']?\$(?:(?:cel|text|secret)["']?\s*[:(]|ref["']?\s*[:(]\s*["']?${root})`;
-/** Templates of any language with such braces. */
+/** Recognizes braces of any template language. */
 const any = new RegExp(String.raw`\{\{\s*[^{}\s][^{}]*\}\}|\$\{[^{}]+\}|\{\s*${root}[^{}]*\}|\{\s*${form}[^{}]*\}`);
-/** In `$text`, two braces are one brace: a path in two braces is sent as its name. */
+/** Recognizes a path in two braces inside `$text`. Two braces are one written brace there, so the path would be sent as its name. */
 const doubled = new RegExp(String.raw`(?<!\{)\{\{\s*(?:${root}|${form})[^{}]*\}\}`);
 
 /** True if a plain text looks like a template. */
@@ -34,18 +34,18 @@ export function looksLikeTemplate(text: string): boolean {
   return text.includes("{") && any.test(text);
 }
 
-/** True if a constant text names something that only the program's own places have. */
+/** True if a constant text looks like a path of the program. */
 export function namesPlace(text: string): boolean {
   own.lastIndex = 0;
   return text.includes("{") && own.test(text);
 }
 
-/** True if a `$text` has a path in two braces, which makes it plain text. */
+/** True if a `$text` has a path in two braces, so the path would be sent as plain text. */
 export function hasDoubledPath(text: string): boolean {
   return text.includes("{{") && doubled.test(text);
 }
 
-/** Characters of the program's text that a hint repeats at most. */
+/** Maximum characters of the program's text that a hint repeats. */
 const repeatedMax = 300;
 
 /** Returns what to write in place of a text that looks like a template. */
@@ -71,7 +71,7 @@ export function rightForm(text: string): string {
   return `write {"$text": ${JSON.stringify(textOf(text))}}; ${meant}`;
 }
 
-/** Returns the expression of a text that is one template and nothing else, or undefined. */
+/** Returns the expression inside a text that consists of a single template. Returns undefined for any other text. */
 function expressionIn(text: string): string | undefined {
   const inner = innerOf(text.trim());
   if (inner === undefined || !new RegExp(root).test(inner)) return undefined;
@@ -80,7 +80,8 @@ function expressionIn(text: string): string | undefined {
 }
 
 /**
- * Returns the part between the braces of a text that begins and ends with them. Not a pattern, because patterns are slow over many spaces.
+ * Returns the part between the braces of a text that begins and ends with braces. Written without a regular expression, which would be slow
+ * for many spaces.
  */
 function innerOf(text: string): string | undefined {
   const [open, close] = text.startsWith("{{") ? ["{{", "}}"] : text.startsWith("${") ? ["${", "}"] : ["{", "}"];
@@ -89,14 +90,14 @@ function innerOf(text: string): string | undefined {
   return /[{}]/.test(inner) ? undefined : inner;
 }
 
-/** Returns the path in braces, or undefined if it is not one. */
+/** Returns the path inside braces, or undefined if they contain no path. */
 function pathIn(braced: string): string | undefined {
   const inner = braced.replaceAll(/^\$?\{+|\}+$/g, "").trim();
   const path = inner.replace(new RegExp(`^${rowAlias}`), "row.");
   return parsePath(path) === undefined ? undefined : path;
 }
 
-/** Returns the text as `$text` would have it, reduced to its paths if it is long. */
+/** Returns the text in the form of `$text`. A long text is reduced to its paths. */
 function textOf(text: string): string {
   let written = "";
   let at = 0;

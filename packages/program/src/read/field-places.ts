@@ -1,10 +1,10 @@
 import type { JsonSchema } from "@svc/catalog";
 import { type FaultText, isObject } from "@svc/core";
 
-/** Returns where a misplaced field belongs, or undefined if nowhere. */
+/** Returns a hint with the place where a misplaced field belongs. Returns undefined if it belongs nowhere. */
 export type FieldPlaces = (name: string) => FaultText | undefined;
 
-/** Other names of fields. */
+/** Other names that people use for fields. */
 const aliases: Readonly<Record<string, string>> = {
   tz: "timezone",
   zone: "timezone",
@@ -12,10 +12,13 @@ const aliases: Readonly<Record<string, string>> = {
   interval: "every",
 };
 
-/** Places that are named for one field at most. */
+/** Maximum places that a hint names for one field. */
 const placesMax = 3;
 
-/** Returns where each field of a document belongs, according to its JSON Schema. `outside`: the field next to the document's own fields. */
+/**
+ * Returns a function that finds where a field of a document belongs, by the document's JSON Schema. `outside`: a field that is outside of
+ * the document, next to it.
+ */
 export function placesOf(schema: JsonSchema, outside: string): FieldPlaces {
   const places = new Map<string, string[]>();
   collect(schema, [], places);

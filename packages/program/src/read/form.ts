@@ -1,13 +1,13 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { Bounds } from "../limits.ts";
 
-/** The fields of an object, required and optional, each with its JSON Schema. No other field is known. */
+/** The required and optional fields of an object, each with its JSON Schema. Any other field is unknown. */
 export type FieldForms = {
   readonly required: Readonly<Record<string, JsonSchema>>;
   readonly optional: Readonly<Record<string, JsonSchema>>;
 };
 
-/** The form of an object, shared by its reader and the JSON Schema. `rules`: keywords beyond its fields. */
+/** The form of an object, used by its reader and for the JSON Schema. `rules`: further keywords of the JSON Schema. */
 export type ObjectForm = FieldForms & {
   readonly description: string;
   readonly examples: readonly unknown[];
@@ -43,7 +43,7 @@ export function numberSchema(description: string, bounds: Bounds, example: numbe
   return { ...wholeSchema(description, bounds, example), type: "number" };
 }
 
-/** Returns the JSON Schema of a duration. Its description states the limits, because no pattern can. */
+/** Returns the JSON Schema of a duration. A pattern cannot express the bounds, so the description states them. */
 export function durationSchema(description: string, example: string): JsonSchema {
   const pattern = String.raw`^(\d+(ms|s|m|h|d)|P(?=.)(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?)$`;
   const form = "A whole number with its unit, or ISO 8601.";

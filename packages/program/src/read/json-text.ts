@@ -1,15 +1,16 @@
 import { parseExactJson } from "@svc/core";
 import type { JsonValue, Path } from "../json.ts";
 
-/** A problem that makes a text invalid as a document. `path`: its place, as far as known. */
+/** Why a text is not a valid document. `path`: the place of the problem, as far as it is known. */
 export type JsonTextFault = { readonly path: Path; readonly message: string; readonly hint: string };
 
-/** A parsed text. `value` is undefined if the text is not JSON or is nested too deeply to be examined. */
+/** A parsed text. `value`: undefined if the text is not JSON, or is nested too deeply. */
 export type JsonText = { readonly value: JsonValue | undefined; readonly faults: readonly JsonTextFault[] };
 
 /**
- * Parses a text as JSON with one meaning everywhere (I-JSON, RFC 7493): no duplicate name in an object, no lone surrogate. Numbers keep
- * their digits. The name `__proto__` and U+0000, which the store cannot keep, are refused too. Never throws.
+ * Parses a JSON text that every parser reads in the same way (I-JSON, RFC 7493): an object has no name twice, and texts have no lone
+ * surrogate. Numbers keep their digits. The name `__proto__` and the character U+0000, which the database cannot store, are faults too.
+ * Never throws.
  */
 export function parseJsonText(text: string, depthMax: number): JsonText {
   try {
@@ -27,7 +28,7 @@ type Frame = { readonly names: Set<string> | undefined; name: string; index: num
 
 const stringPattern = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 
-/** Walks the tokens of a text that is known to be JSON. It keeps its own stack, so depth needs no call frames. */
+/** Reads the tokens of a text that is known to be JSON. Uses its own stack, so deep nesting cannot overflow the call stack. */
 function scan(text: string, depthMax: number): { faults: JsonTextFault[]; depth: number } {
   const faults: JsonTextFault[] = [];
   const stack: Frame[] = [];

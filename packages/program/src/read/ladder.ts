@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { ShapeFields, ShapeReader } from "./shape.ts";
 
-/** Number of hops of an escalation. */
+/** Minimum and maximum hops (stages) of an escalation. */
 export const hopCount = { min: 1, max: 5 };
 
 /** Returns the JSON Schema of a contact's id. */
@@ -15,7 +15,7 @@ export function principalSchema(example: string): JsonSchema {
   };
 }
 
-/** Reads the contact of a hop. An unreadable one is "" and keeps its index, because faults name hops by index. */
+/** Reads the contact of a hop. A contact that cannot be read becomes "", so that the indexes of the other hops in faults stay right. */
 export function readPrincipal(fields: ShapeFields | undefined, reader: ShapeReader): string {
   return (fields && reader.text(fields.at("principal"), { max: 200 })) ?? "";
 }

@@ -25,12 +25,12 @@ export const limitsForm: ObjectForm = {
   examples: [{ deadline: "24h", toolCalls: 5000, writes: 500, rows: 20_000, asks: 10, concurrency: 8 }],
 };
 
-/** Objects that version 0.1 accepted as plain values and that have a meaning since. */
+/** Keys that give an object a special meaning now. Version 0.1 accepted such objects as plain values. */
 const youngForms = ["$cel", "$literal", "$secret"];
 
 /**
- * Returns the text of a program that version 0.1 accepted, with the same meaning today: a form of a value that version 0.1 did not know
- * becomes a `$literal`. The text is nearly always unchanged.
+ * Returns a program text of version 0.1 so that it means the same today: an object whose key now has a special meaning becomes a
+ * `$literal`. Most texts do not change.
  */
 export function withOldForms(programJson: string): string {
   if (!youngForms.some((form) => programJson.includes(`"${form}"`))) return programJson;
@@ -38,7 +38,7 @@ export function withOldForms(programJson: string): string {
   return JSON.stringify(Array.isArray(program["steps"]) ? { ...program, steps: stepsOf(program["steps"]) } : program);
 }
 
-/** Values are in the arguments of calls. */
+/** Returns the steps with changed values. Only arguments of calls contain values. */
 function stepsOf(steps: readonly JsonValue[]): JsonValue[] {
   return steps.map((step) => {
     if (!isObject(step)) return step;

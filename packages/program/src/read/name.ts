@@ -3,7 +3,7 @@ import { formatValue, isObject } from "@svc/core";
 import type { JsonValue } from "../json.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/** The form of ids of steps and points, and of names of reduced numbers: names that expressions can use. */
+/** The form of ids of steps and points, and of names of reduced values. Expressions use these names. */
 export const idForm = {
   max: 64,
   pattern: /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
@@ -15,12 +15,12 @@ export function nameSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", pattern: idForm.pattern.source, examples: [example] };
 }
 
-/** Reads the name of a set or point. Its existence is checked later. */
+/** Reads the name of a set or point. A later check finds out if the set or point exists. */
 export function readName(node: ShapeNode, reader: ShapeReader): string | undefined {
   return reader.text(node, { ...idForm, hint: hintOfSet(node.value) });
 }
 
-/** A set has the name of its step. */
+/** Returns the hint for a wrong name of a set: a set has the id of its step. */
 function hintOfSet(value: ShapeNode["value"]): string {
   const [, id] =
     typeof value === "string"
@@ -31,14 +31,14 @@ function hintOfSet(value: ShapeNode["value"]): string {
     : `write ${JSON.stringify(id)}, the id alone, whose step has rows`;
 }
 
-/** Returns the kind of a value in words. It repeats nothing of the value but the first key of an object, because it may be sensitive. */
+/** Returns the kind of a value in words, such as "a text". For an object it shows only the first key, because values may be sensitive. */
 export function kindText(value: JsonValue | undefined): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return "a text";
   if (typeof value === "boolean") return "true or false";
-  // A number beyond a double's digits is kept as its raw JSON.
+  // A number with more digits than a double can hold is kept as an object with its raw JSON text.
   if (!isObject(value)) return "a number";
   const [key] = Object.keys(value);
   return key === undefined ? "an empty object" : `an object with ${formatValue(key)}`;

@@ -3,9 +3,11 @@ import { formatValue } from "@svc/core";
 import { type ObjectForm, ref } from "./form.ts";
 import type { ShapeNode, ShapeReader } from "./shape.ts";
 
-/** The errors of a step that are handled, and whether the job then continues after it. Its steps are read separately. */
+/**
+ * The errors of a step that a program handles, and whether the job then continues after the step. The handler's steps are read separately.
+ */
 export type ErrorRule = {
-  /** Undefined: every error that `handlesCode` allows. */
+  /** Codes that are handled. Undefined means all errors that `handlesCode` allows. */
   readonly codes: readonly string[] | undefined;
   readonly goesOn: boolean;
 };
@@ -24,7 +26,7 @@ const callOutcomes: readonly string[] = [
   "missing_scope",
 ];
 
-/** Further codes of failed steps, except LIMIT_REACHED. */
+/** Further codes of failed steps that a program can handle. LIMIT_REACHED is missing, because it always ends the job. */
 const stepCodes: readonly string[] = [
   "ANSWER_TOO_LARGE",
   "CHILD_ABORTED",
@@ -136,10 +138,10 @@ function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
   return code;
 }
 
-/** Errors that a rule handles only if it names them: rows in doubt, and the end by a `fail` step. */
+/** Errors that a rule handles only if it names their code: ROWS_UNKNOWN (rows with an unknown outcome) and FAIL_STEP (a `fail` step). */
 const namedOnly: ReadonlySet<string> = new Set(["ROWS_UNKNOWN", "FAIL_STEP"]);
 
-/** True if a rule handles a code. LIMIT_REACHED always ends the job. */
+/** True if a rule handles a code. False for LIMIT_REACHED, which always ends the job. */
 export function handlesCode({ codes }: ErrorRule, code: string): boolean {
   if (code === "LIMIT_REACHED") return false;
   return codes === undefined ? !namedOnly.has(code) : codes.includes(code);

@@ -47,7 +47,7 @@ function parseTarget(text: string): OverrideTarget | undefined {
   return step === undefined ? undefined : { kind: "args", step };
 }
 
-/** Reads the schema of an answer's values. Undefined if there is none, or it cannot be used. */
+/** Reads the schema for the values of an answer. Returns undefined if there is no schema, or if it is faulty. */
 function readAnswerSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | undefined {
   if (node.value === undefined) return undefined;
   if (!checkSchemaDocument(node, reader.faults, "PROGRAM_POINT_INVALID")) return undefined;
@@ -79,14 +79,14 @@ const hopForm: ObjectForm = {
   examples: [{ principal: "lead", timeout: "4h" }],
 };
 
-/** Most points of a program. */
+/** Maximum points of a program. */
 const programPointsMax = 100;
 
 const continuations = ["proceed", "retry-with", "skip", "abort"] as const satisfies readonly Continuation[];
 const continuationCount = { min: 1, max: continuations.length };
 const questionMax = 2000;
 
-/** Ids of svc's own asks. */
+/** Ids that svc uses for its own questions. A program may not use them. */
 const ownIds = ["approval", "in_doubt", "undo_stuck"];
 
 const defaultForm: ObjectForm = {
@@ -98,7 +98,7 @@ const defaultForm: ObjectForm = {
   examples: [{ continuation: "abort" }],
 };
 
-/** The effect of each continuation at its point, as docs/reference/program/points.md describes it. */
+/** Descriptions of the continuations; the same texts as in docs/reference/program/points.md. */
 const continuationTexts = [
   "proceed: at a judge the job goes on; failed rows are accepted as failed, unknown ones count as done.",
   "retry-with: the overrides are applied; at a judge the job goes back to rerunFrom, failed rows go on at their first call that did not end well, unknown ones only where the tool takes an idempotency key.",
@@ -106,7 +106,7 @@ const continuationTexts = [
   "abort: everywhere what the saga covers is undone, and the job ends as aborted.",
 ].join(" ");
 
-/** Fields of a question that an approval gate does not have. */
+/** Fields of a question with an escalation. An approval gate does not have them. */
 const ladderFields = {
   continuations: {
     description: `What an answer may pick. ${continuationTexts}`,
@@ -189,7 +189,7 @@ export const pointsSchema: JsonSchema = {
   ],
 };
 
-/** Reads the points by id. Ids of unreadable ones are added to `leftOut`. */
+/** Reads all points, by id. Ids of points that cannot be read are added to `leftOut`. */
 export function readPoints(node: ShapeNode, reader: ShapeReader, leftOut: Set<string>): Map<string, Point> {
   const points = new Map<string, Point>();
   const count = Object.keys(isObject(node.value) ? node.value : {}).length;
@@ -235,7 +235,7 @@ function readPoint(id: string, node: ShapeNode, reader: ShapeReader): Point | un
   };
 }
 
-/** An approval gate asks the approvers and waits for them. It declares only its question. */
+/** Reads an approval gate. It waits for an approver and declares only its question. */
 function readGate(base: Pick<Point, "id" | "pointer" | "question">, fields: ShapeFields, reader: ShapeReader): Point {
   for (const name of Object.keys(ladderFields)) {
     if (!fields.has(name)) continue;
@@ -267,7 +267,7 @@ function readDefault(node: ShapeNode, reader: ShapeReader): Continuation | undef
   return field && reader.oneOf<Continuation>(field, continuations);
 }
 
-/** Reads the escalation of a question, or none if absent. */
+/** Reads the hops (stages) of a question's escalation. Returns an empty list if there are none. */
 function readLadder(node: ShapeNode, reader: ShapeReader): Hop[] {
   const items = node.value === undefined ? undefined : reader.items(node, hopCount);
   return (items ?? []).map((item) => {

@@ -65,7 +65,7 @@ const sagaForm: ObjectForm = {
   examples: [{ on: ["failed", "aborted"] }],
 };
 
-/** Reads the ends that the saga runs for, or none if absent. */
+/** Reads the ends of a job after which the saga undoes its calls. Returns an empty list if the program has no saga. */
 function readSaga(node: ShapeNode, reader: ShapeReader): readonly SagaEnd[] {
   const fields = node.value === undefined ? undefined : reader.fields(node, sagaForm);
   const items = fields?.has("on") ? reader.items(fields.at("on"), endCount) : undefined;
@@ -86,10 +86,10 @@ const resultSchema: JsonSchema = {
 
 const counts = ["toolCalls", "writes", "rows", "asks", "concurrency"] as const;
 
-/** Deepest nesting of the JSON text. */
+/** Maximum nesting of the program's JSON text. */
 const programDepthMax = 64;
 
-/** Limits of a program: bytes of its text, steps (including branches and a map's calls), nesting. */
+/** Maximum bytes of a program's text. */
 const programBytesMax = 262_144;
 
 const plans = ["never", "destructive", "always"] as const satisfies readonly PlanApproval[];
@@ -124,7 +124,7 @@ const approvalForm: ObjectForm = {
   examples: [{ plan: "always", escalation: [{ principal: "head" }] }],
 };
 
-/** Reads when the plan needs approval, and by whom. */
+/** Reads when the plan needs approval, and who is asked. */
 function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   const fields = node.value === undefined ? undefined : reader.fields(node, approvalForm);
   if (fields === undefined) return { plan: "destructive", escalation: [] };
@@ -133,7 +133,7 @@ function readApproval(node: ShapeNode, reader: ShapeReader): Approval {
   return { plan: reader.oneOf<PlanApproval>(fields.at("plan"), plans) ?? "destructive", escalation };
 }
 
-/** A document read as a program, as far as its shape is valid. `leftOut`: ids of parts that had to be left out. */
+/** The result of reading a program's form. `leftOut`: ids of parts that could not be read and are missing from `program`. */
 export type ReadProgram = {
   readonly document: JsonObject;
   readonly program: Program;
@@ -142,8 +142,8 @@ export type ReadProgram = {
 };
 
 /**
- * Reads the shape of a program: the rules of its schema, and those that no schema can express (durations, paths, ids). Every fault is in
- * the list. Faulty steps and points are left out of the program. `program` is undefined if the text is not a JSON object.
+ * Reads a program and checks its form: the rules of its JSON Schema, and rules that a schema cannot express (durations, paths, ids).
+ * Records every fault. Faulty steps and points are left out. `program` is undefined if the text is not a JSON object.
  */
 export function readProgram(programJson: string): ReadProgram | { readonly faults: FaultList } {
   const tooLarge = Buffer.byteLength(programJson) > programBytesMax;
@@ -162,7 +162,7 @@ export function readProgram(programJson: string): ReadProgram | { readonly fault
   return program === undefined || !isObject(value) ? { faults } : { document: value, program, leftOut, faults };
 }
 
-/** Reads a program that was checked before, as the store keeps it. Throws an Error if it has a fault, which means a broken store. */
+/** Reads a stored program, which was checked earlier. Throws an Error if it has a fault, because the stored data is then damaged. */
 export function parseCheckedProgram(programJson: string): Program {
   const read = readProgram(programJson);
   const [fault] = read.faults.list();
@@ -269,7 +269,7 @@ function readInputSchema(node: ShapeNode, reader: ShapeReader): JsonSchema | und
   return checkSchemaDocument(node, reader.faults, "PROGRAM_MALFORMED") ? (node.value as JsonSchema) : undefined;
 }
 
-/** Reads the limits of a job, with the default of each that is absent. */
+/** Reads the limits of a job. An absent limit gets its default. */
 function readLimits(node: ShapeNode, reader: ShapeReader): Limits {
   const fields = node.value === undefined ? undefined : reader.fields(node, limitsForm);
   if (fields === undefined) return defaultLimits;

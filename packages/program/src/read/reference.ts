@@ -26,7 +26,7 @@ export const referenceRoots: ReadonlySet<string> = new Set([
 
 const pathPattern = /^[^.[\]{}\s"]+(?:\.[^.[\]{}\s"]+|\[\d{1,6}\])*$/;
 
-/** Parses `items[0].id` into its members. */
+/** Returns the members of a path such as `items[0].id`, or undefined if the text is not a path. */
 export function parsePath(text: string): Path | undefined {
   if (text.length > 512 || !pathPattern.test(text)) return undefined;
   return (text.match(/[^.[\]]+|\[\d+\]/g) ?? []).map((step) =>
@@ -34,7 +34,7 @@ export function parsePath(text: string): Path | undefined {
   );
 }
 
-/** Parses the text of `$ref`, or of a brace in `$text`. */
+/** Parses a reference: the text of `$ref`, or of braces in `$text`. */
 function parseReference(text: string, pointer: string): Reference | SyntaxFault {
   const [root, ...path] = parsePath(text) ?? [];
   if (root === undefined) {
@@ -67,7 +67,7 @@ function parseReference(text: string, pointer: string): Reference | SyntaxFault 
   return { text, root: root as ReferenceRoot, path, pointer };
 }
 
-/** Parses `$text`: `{path}` is a reference, `{{` a brace. A closing brace elsewhere is a plain character. */
+/** Parses `$text`. `{path}` is a reference, and `{{` is a written `{`. A `}` outside of a reference is a plain character. */
 export function parseText(text: string, pointer: string): TextTemplate | SyntaxFault {
   const parts: (string | Reference)[] = [];
   let literal = "";
@@ -93,7 +93,7 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
   return { kind: "text", parts };
 }
 
-/** Called by a parser of templates with each fault, its path and its value. */
+/** Called for each fault in a template, with the path and the value of the faulty part. */
 export type OnTemplateFault = (
   path: Path,
   kind: "shape" | "syntax",
@@ -101,7 +101,7 @@ export type OnTemplateFault = (
   found?: JsonValue | undefined,
 ) => void;
 
-/** Parses a JSON value with `$ref`, `$text`, `$secret`, `$cel` and `$literal` objects. A faulty part becomes brokenTemplate. */
+/** Parses a JSON value that may contain `$ref`, `$text`, `$secret`, `$cel` and `$literal` objects. A faulty part becomes brokenTemplate. */
 export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateFault): ValueTemplate {
   if (Array.isArray(value)) {
     const items = (value as readonly JsonValue[]).map((item, index) => {
@@ -125,7 +125,10 @@ export function parseTemplate(value: JsonValue, path: Path, onFault: OnTemplateF
   return isAsItIs ? { kind: "literal", value } : objectOf(entries);
 }
 
-/** Returns a literal if each item is one: the value itself, unless a part was written as `$literal`. */
+/**
+ * Returns a literal if all items are literals, otherwise a template of a list. Without `$literal` among the items, the literal is the given
+ * list itself.
+ */
 function listOf(items: readonly ValueTemplate[], value: readonly JsonValue[]): ValueTemplate {
   const values: JsonValue[] = [];
   for (const item of items) {
@@ -161,7 +164,7 @@ function parseReferenceObject(object: JsonObject, path: Path, onFault: OnTemplat
   return before && otherwise !== "faulty" ? { kind: "reference", reference, otherwise } : brokenTemplate;
 }
 
-/** Parses the replacement for an absent source. Undefined if there is none. */
+/** Parses the replacement for an absent value (`else`). Returns undefined if there is none. */
 function parseElse(
   object: JsonObject,
   path: Path,
@@ -197,7 +200,7 @@ function parseTextObject(object: JsonObject, path: Path, onFault: OnTemplateFaul
   return otherwise === undefined ? template : { ...template, otherwise };
 }
 
-/** The form of names in core's vault. */
+/** The form of secret names, as in the vault of core. */
 const secretName = /^[a-z][a-z0-9_-]{0,59}$/;
 const prefixMax = 100;
 

@@ -4,7 +4,10 @@ import type { FaultList, ProgramFaultCode } from "../faults.ts";
 import type { Path } from "../json.ts";
 import type { ShapeNode } from "./shape.ts";
 
-/** The keywords that a schema inside a program may use: those of JSON Schema 2020-12 that are checked in time linear in the value. */
+/**
+ * Keywords that a schema inside a program may use: the keywords of JSON Schema 2020-12 whose check takes time linear in the size of the
+ * value.
+ */
 const plainKeywords = `type title description default examples enum const required minItems maxItems minLength maxLength
   pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minProperties maxProperties
   additionalProperties dependentRequired x-sensitive`.split(/\s+/);
@@ -13,8 +16,8 @@ const listKeywords = ["anyOf", "oneOf", "allOf"];
 const keywords = new Set([...plainKeywords, ...schemaKeywords, ...listKeywords, "properties"]);
 
 /**
- * Checks a schema inside a program (inputSchema, answerSchema): it must describe an object, use known keywords and compile. Records every
- * fault. Returns true if there was none.
+ * Checks a schema inside a program (inputSchema, answerSchema): it must describe an object, use only allowed keywords, and compile. Records
+ * every fault. Returns true if there was no fault.
  */
 export function checkSchemaDocument(node: ShapeNode, faults: FaultList, code: ProgramFaultCode): boolean {
   const before = faults.count;
@@ -60,7 +63,7 @@ function checkGroup(group: object | undefined, path: Path, faults: FaultList, co
   }
 }
 
-/** This reveals keyword values of wrong types, patterns that RE2 refuses and unknown formats. */
+/** Compiles a schema. This finds keyword values of wrong types, patterns that RE2 refuses, and unknown formats. */
 function checkCompiles(schema: JsonSchema, path: Path, faults: FaultList, code: ProgramFaultCode): void {
   try {
     createTenantValidators()(schema)({});

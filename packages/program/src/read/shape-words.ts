@@ -3,7 +3,7 @@ import type { JsonObject } from "../json.ts";
 /** The address of the JSON Schema of programs. */
 export const schemaPath = "/schemas/program.v1.json";
 
-/** Other names for the fields of programs, in the order in which they are tried. */
+/** Other names that people use for fields of programs. The real names of each are tried in this order. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   approval: ["judge"],
   approve: ["judge"],
@@ -81,10 +81,10 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   with: ["args"],
 };
 
-/** A text with a comparison or a test, which is not a text for people. */
+/** Recognizes a comparison or a test, such as `a == b`. Such a text is an expression, not a message for people. */
 const condition = /[<>=!]=|[<>]|&&|\|\||\bhas\(|\bin\b|^!/;
 
-/** Returns the text of a step in another language that ends the run, or undefined for any other step. */
+/** Returns the text of a step that ends the run in another language (such as `throw`). Returns undefined for any other step. */
 export function failingStep(value: JsonObject): string | undefined {
   const name = Object.keys(value).find((key) => {
     return failing.test(key.slice(0, 40).toLowerCase()) && (typeof value[key] === "string" || value[key] === true);
@@ -106,11 +106,11 @@ export function failingStep(value: JsonObject): string | undefined {
   return `end the job as failed by ${JSON.stringify(step)}; to end it well, put the steps after it into an if`;
 }
 
-/** Names in other languages for ending a run. */
+/** Names that other languages use for ending a run. */
 const failing =
   /^(fail|throw|raise|error|stop|abort|exit|assert|require|expect|ensure|guard|end|return|break|halt|terminate)/;
 
-/** The kinds of steps closest to a single kind of another language. */
+/** Names of steps in other languages, each with the closest kinds of steps. */
 const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(lookup|intersect|except|minus)/, ["join"]],
   [failing, ["fail", "if"]],
@@ -129,7 +129,7 @@ const kindWords: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(where|match|exclude|reject|find)/, ["filter"]],
 ];
 
-/** Returns the kinds of steps closest to a name, or none. */
+/** Returns the kinds of steps that are closest to a name. Returns an empty list if none is close. */
 export function kindsLike<Kind extends string>(name: string, kinds: readonly Kind[]): readonly Kind[] {
   const [, near = []] = kindWords.find(([pattern]) => pattern.test(name.slice(0, 40).toLowerCase())) ?? [];
   return kinds.filter((kind) => near.includes(kind));
@@ -145,8 +145,8 @@ export function meantField(name: string, known: readonly string[]): string | und
 }
 
 /**
- * True if one letter added, removed or changed, or two swapped, turn one name into the other. Names of two letters are excluded, because
- * too many are close.
+ * True if one edit (a letter added, removed or changed, or two letters swapped) turns one name into the other. False for names of two
+ * letters, because too many of them are close.
  */
 function isNear(a: string, b: string): boolean {
   if (a.length < 4 || Math.abs(a.length - b.length) > 1) return false;

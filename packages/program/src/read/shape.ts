@@ -6,7 +6,7 @@ import type { FieldPlaces } from "./field-places.ts";
 import type { ObjectForm } from "./form.ts";
 import { meantField, schemaPath } from "./shape-words.ts";
 
-/** Fields of other languages without a counterpart, and how to express their purpose. */
+/** Fields of other languages that do not exist here, each with a hint how to reach the same result. */
 const strays: readonly (readonly [RegExp, FaultText])[] = [
   [
     /^(next|end|start|startat|dependson|depends_on|needs|after|before|runafter)$/i,
@@ -32,7 +32,7 @@ const strays: readonly (readonly [RegExp, FaultText])[] = [
   [/^(env|environment|secrets)$/i, 'leave it out: a secret stands where it is sent, as {"$secret": "<name>"}'],
 ];
 
-/** Fields that belong elsewhere in a program, and where. */
+/** Fields that belong at another place of a program, each with that place. */
 const belonging: readonly (readonly [RegExp, string])[] = [
   [
     /^(points|saga|limits|approval|result|inputschema|params)$/,
@@ -48,10 +48,10 @@ const belonging: readonly (readonly [RegExp, string])[] = [
 /** A value to read, and its path. */
 export type ShapeNode = { readonly value: JsonValue | undefined; readonly path: Path };
 
-/** Reads values of a document by their form. Records a value of another form and returns undefined, as for an absent value. */
+/** Reads values of a document by their form. If a value has another form, records a fault and returns undefined, as for an absent value. */
 export type ShapeReader = {
   readonly faults: FaultList;
-  /** Reads an object with every required name and no unknown one. Returns its fields even with faults. */
+  /** Reads an object. Records missing required fields and unknown fields, and still returns the fields. */
   fields(node: ShapeNode, form: ObjectForm): ShapeFields | undefined;
   text(
     node: ShapeNode,
@@ -62,17 +62,17 @@ export type ShapeReader = {
   flag(node: ShapeNode): boolean | undefined;
   duration(node: ShapeNode, bounds: Bounds): number | undefined;
   object(node: ShapeNode, example?: unknown): JsonObject | undefined;
-  /** Reads the items of a list; of one that is too long only the allowed number. */
+  /** Reads the items of a list. If the list is too long, returns only the allowed number of items. */
   items(node: ShapeNode, count: Bounds, example?: readonly JsonValue[]): readonly ShapeNode[] | undefined;
 };
 
-/** The fields of an object: a node for each, with an undefined value if absent. */
+/** The fields of an object. `at` returns a node for each name; its value is undefined if the field is absent. */
 export type ShapeFields = { at(name: string): ShapeNode; has(name: string): boolean };
 
-/** Unknown names of an object that are reported one by one. */
+/** Maximum unknown names of an object that are reported one by one. */
 const unknownMax = 20;
 
-/** The document of a reader: the address of its JSON Schema, and where its fields belong. */
+/** The kind of document that is read. `schema`: the address of its JSON Schema. `places`: where its fields belong. */
 export type ReaderDocument = { readonly schema: string; readonly places: FieldPlaces };
 
 const programDocument: ReaderDocument = { schema: schemaPath, places: strayHint };
@@ -89,7 +89,7 @@ export function createShapeReader(
     return undefined;
   };
   const told = new Set<ObjectForm["examples"]>();
-  /** The first report shows the whole shape, later ones only its names. */
+  /** Returns the form for a hint. The first fault shows the form in full, later faults only its field names. */
   const shapeOnce = (form: ObjectForm) => {
     if (told.has(form.examples)) {
       return `use ${[...Object.keys(form.required), ...Object.keys(form.optional)].join(", ")}`;
@@ -113,7 +113,7 @@ export function createShapeReader(
           `use ${known.join(", ")}`,
         );
       }
-      // A misspelled field is read as the field it was meant for, so that faults inside it are reported in the same round.
+      // A misspelled field is read as the field that was probably meant. So faults inside the field are reported at the same time.
       const aliases = new Map<string, string>();
       for (const name of unknown.slice(0, unknownMax)) {
         const free = known.filter((field) => !Object.hasOwn(value, field) && !aliases.has(field));
@@ -218,7 +218,7 @@ export function createShapeReader(
   };
 }
 
-/** True if all members of an object are objects: named things where a list belongs. */
+/** True if all values of an object are objects: probably named things where a list is expected. */
 function isNamed(value: JsonObject): boolean {
   const items = Object.values(value);
   return (
@@ -233,7 +233,7 @@ function readDuration(value: JsonValue): number | undefined {
   try {
     return parseDuration(value);
   } catch {
-    // This is the library's only sign that a text is not a duration.
+    // The library throws only if a text is not a duration.
     return undefined;
   }
 }
@@ -249,7 +249,7 @@ function shapeText({ required, optional, examples }: ObjectForm, schema: string)
   return `${parts.join(" ")}, such as ${JSON.stringify(examples[0])}; ${schema} has all of it`;
 }
 
-/** Returns the hint for a field of another language without a counterpart, or undefined if it is unknown. */
+/** Returns the hint for a field of another language that does not exist here. Returns undefined if the field is unknown. */
 function strayHint(name: string): FaultText | undefined {
   const short = name.slice(0, 40);
   const place = belonging.find(([pattern]) => pattern.test(short.toLowerCase()))?.[1].replace("NAME", short);

@@ -9,29 +9,31 @@ import { readErrorRule } from "./on-error.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "./shape.ts";
 import { failingStep, kindsLike, meantField, schemaPath } from "./shape-words.ts";
 
-/** Most steps of a program, including those of branches and the calls of maps. */
+/** Maximum steps of a program. Steps in branches and calls of maps count too. */
 const programStepsMax = 100;
 
-/** Context of reading steps: the limits in force, and the list for ids of steps that had to be left out. */
+/** Context of reading steps. `limits`: the program's limits. `leftOut`: collects ids of steps that could not be read. */
 export type StepContext = { readonly limits: Limits; readonly leftOut: Set<string> };
 
 type Walk = StepContext & {
   readonly reader: ShapeReader;
-  /** The first place of each id. */
+  /** The first place where each id is used. */
   readonly seen: Map<string, string>;
   count: number;
-  /** True if a hint has already shown a step of each kind. */
+  /** True if a hint already showed an example of each kind of step. */
   hasToldKinds: boolean;
 };
 
-/** The place of a list: the kinds of its enclosing steps, outermost first, and whether it is in an error handler. */
+/**
+ * Where a list of steps is: `inside` has the kinds of the steps around it, outermost first. Also whether the list is in an error handler.
+ */
 type ListPlace = {
   readonly place: StepPlace;
   readonly inside: readonly Step["kind"][];
   readonly isHandling?: boolean;
 };
 
-/** Reads the list of steps and every list in it. Ids are unique over all of them. */
+/** Reads a list of steps and all lists inside it. An id may occur only once in all of them. */
 export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepContext): Step[] {
   const walk: Walk = { ...context, reader, seen: new Map(), count: 0, hasToldKinds: false };
   const steps = readList(node, { place: "program", inside: [] }, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);
@@ -45,7 +47,7 @@ export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepCon
 function readList(node: ShapeNode, standing: ListPlace, count: Bounds, walk: Walk): Step[] {
   return (walk.reader.items(node, count) ?? []).flatMap((item) => {
     if (walk.count >= programStepsMax) {
-      // It is refused for the number of steps, so further steps are not examined.
+      // The program has too many steps and is refused, so further steps are not read.
       walk.count++;
       return [];
     }
@@ -78,7 +80,7 @@ function readStep(node: ShapeNode, standing: ListPlace, walk: Walk): Step | unde
   }
   const fields = reader.fields(node, formOf(kind, place));
   if (fields === undefined) return undefined;
-  // An invalid id is "", which nothing refers to.
+  // An invalid id becomes "". Nothing can refer to it.
   const id = readId(fields.at("id"), walk) ?? "";
   const refusal = refusalOf(kind, standing);
   if (refusal !== undefined) reader.faults.add("PROGRAM_MALFORMED", node.path, refusal.message, refusal.hint);
@@ -90,7 +92,7 @@ function readStep(node: ShapeNode, standing: ListPlace, walk: Walk): Step | unde
     leaveOut: (inner) => leaveOut(inner, walk),
   });
   if (step === undefined) walk.leftOut.add(id);
-  // A misplaced handler is reported, and nothing follows from it.
+  // A handler on a step that cannot have one is reported, and otherwise ignored.
   const onError = languageOf(kind).takesOnError === true ? readOnError(fields, standing, walk) : undefined;
   return step === undefined || onError === undefined ? step : { ...step, onError };
 }
@@ -110,7 +112,9 @@ function readOnError(fields: ShapeFields, standing: ListPlace, walk: Walk): OnEr
   return { ...rule, steps };
 }
 
-/** Returns the kind of a step by its distinguishing field. If only one kind is allowed, every step counts as that kind. */
+/**
+ * Returns the kind of a step, by its distinguishing field (such as `call`). If only one kind is allowed, every step counts as that kind.
+ */
 function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | undefined {
   const { faults } = walk.reader;
   const kinds = place === "map" ? stepKinds.filter((kind) => languageOf(kind).formInMap !== undefined) : stepKinds;
@@ -122,10 +126,10 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   }
   const named = kinds.filter((kind) => Object.hasOwn(value, kind));
   if (named.length === 1) return named[0];
-  // Words that end a run are checked first, because some are close to fields of other kinds.
+  // Words that end a run are checked first, because some are similar to fields of other kinds of steps.
   const isFailing = place !== "map" && failingStep(value) !== undefined;
   const meant = named.length === 0 && !isFailing ? meantKind(value, kinds) : undefined;
-  // Faults of its fields are reported separately.
+  // The step is read as the kind that was meant; faults in its fields are reported separately.
   if (meant !== undefined) return meant;
   const { message, near, instead } = named.length === 0 ? strangerOf(value, kinds, place) : togetherOf(named, value);
   if (instead !== undefined) {
@@ -142,7 +146,7 @@ function kindOf(node: ShapeNode, place: StepPlace, walk: Walk): Step["kind"] | u
   return undefined;
 }
 
-/** Returns the kind that a step without one was probably meant for: its named type, or a field of another language. */
+/** Returns the kind that was probably meant for a step without a known kind: by its `type` field, or by a field of another language. */
 function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kind"] | undefined {
   const types = [value.type, value.kind].flatMap((type) => (typeof type === "string" ? [type] : []));
   const names = [...types, ...Object.keys(value).slice(0, 50)];
@@ -150,21 +154,21 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
   return kinds.find((kind) => meant.includes(kind));
 }
 
-/** Report on a step of unknown kind, with the closest kinds. */
+/** What to report about a step of unknown kind, with the closest kinds. */
 type UnknownStep = {
   readonly message: string;
   readonly near: readonly Step["kind"][];
-  /** What to do instead, if no step does such a thing. */
+  /** What to do instead, if no kind of step does what the author wants. */
   readonly instead?: string | undefined;
 };
 
-/** Close kinds that are named at most. */
+/** Maximum similar kinds that a message names. */
 const nearMax = 3;
 
 function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownStep {
   const [kind, ...others] = named.filter((name) => name !== "if");
   const { if: condition } = value;
-  // A condition next to its action instead of a block of its own.
+  // True if a condition is written next to its action, instead of as an `if` step.
   const isCondition =
     kind !== undefined && others.length === 0 && typeof condition === "string" && value["then"] === undefined;
   const instead = isCondition
@@ -173,7 +177,7 @@ function togetherOf(named: readonly Step["kind"][], value: JsonObject): UnknownS
   return { message: `has ${named.join(" and ")} at once`, near: [], instead };
 }
 
-/** Returns the report on a step of unknown kind: its unknown fields, and kinds that do such a thing or share its fields. */
+/** Returns what to report about a step of unknown kind: its unknown fields, and the kinds that do the same or share its fields. */
 function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: StepPlace): UnknownStep {
   const names = Object.keys(value).slice(0, 50);
   const fieldsOf = (kind: Step["kind"]) => {
@@ -200,7 +204,7 @@ function strangerOf(value: JsonObject, kinds: readonly Step["kind"][], place: St
   return { message, near, instead };
 }
 
-/** Returns how to achieve what no step does: things that users look for, and kinds that are not allowed in a map. */
+/** Returns how to reach a result for which there is no kind of step, or whose kind is not allowed in a map. */
 function insteadOf(unknown: readonly string[], outside: Step["kind"] | undefined): string | undefined {
   if (outside === "if") return 'decide row by row by "when" at a call';
   if (outside !== undefined) return `do it before the map or behind it, over the rows of a filter or of the map itself`;

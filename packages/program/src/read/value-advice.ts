@@ -4,23 +4,25 @@ import { translated } from "./cel-advice.ts";
 import { parseExpression } from "./cel-calls.ts";
 import { parsePath, referenceRoots } from "./reference.ts";
 
-/** Characters of a program's text that a hint repeats at most. */
+/** Maximum characters of a program's text that a hint repeats. */
 const repeatedMax = 300;
 
-/** Keys of objects that other languages use for an expression, a joined text, or a reference. */
+/** Keys that other languages use for an expression, a joined text or a reference. */
 const expressionKeys = new Set(["$expr", "$expression", "$eval", "$js", "$jsonata", "$jq", "$fn", "$compute"]);
 const joinKeys = new Set(["$concat", "$join", "$template", "$format", "Fn::Join", "Fn::Sub", "$string"]);
 const pathKeys = new Set(["$var", "$path", "$get", "$param", "$params", "$input", "$step", "$steps", "$row", "$from"]);
 const timeKeys = new Set(["now", "$now", "$today", "$timestamp", "$currentDate"]);
 
-/** True if an object has one key that other languages use for a filled-in value. Operators of filters are excluded. */
+/**
+ * True if the only key of an object is one that other languages use for a filled-in value. Keys that are operators of filters do not count.
+ */
 export function isForeignForm(value: JsonObject): boolean {
   const [key, ...others] = Object.keys(value);
   if (key === undefined || others.length > 0 || key === "now") return false;
   return [expressionKeys, joinKeys, pathKeys, timeKeys].some((keys) => keys.has(key));
 }
 
-/** Returns what to write for a value of another language, or undefined if unknown. */
+/** Returns what to write instead of a value in the form of another language. Returns undefined if the form is unknown. */
 export function meantForm(value: JsonValue | undefined): string | undefined {
   if (typeof value === "string") return undefined;
   if (Array.isArray(value)) return joined(value as readonly JsonValue[]);
@@ -49,7 +51,7 @@ function flat(items: readonly JsonValue[]): readonly JsonValue[] {
   return parts.flatMap((part, index) => (index === 0 || first === "" ? [part] : [first, part]));
 }
 
-/** Returns a text for joined parts: with paths, or as one expression if a part is computed. */
+/** Returns what to write for a text that is joined from parts: a `$text` with paths, or one expression if a part is computed. */
 function joined(items: readonly JsonValue[]): string | undefined {
   const parts = items.map((item): { text: string } | { path: string } | { cel: string } | undefined => {
     if (typeof item === "string") return { text: item };
@@ -60,7 +62,7 @@ function joined(items: readonly JsonValue[]): string | undefined {
     return timeKeys.has(Object.keys(item)[0] ?? "") ? { cel: "now" } : undefined;
   });
   const known = parts.flatMap((part) => part ?? []);
-  // Plain parts are not repeated, because they may be sensitive.
+  // Plain parts of the text are not repeated in the hint, because they may be sensitive.
   if (known.length < parts.length || known.every((part) => "text" in part)) return undefined;
   if (known.some((part) => "cel" in part)) {
     const terms = known.map((part) => {
@@ -78,7 +80,7 @@ function joined(items: readonly JsonValue[]): string | undefined {
 /** Common names for the current row, and for the answer of an app or a step. */
 const rowWords = /^(?:\$?(?:json|item|it|this|record|each|element|entry|self))\.(?=[A-Za-z_])/;
 
-/** Returns a path in this language for a path of another, or undefined if unknown. */
+/** Returns a path of a program for a path that is written in another language. Returns undefined if unknown. */
 export function pathOfWords(text: string): string | undefined {
   const bare = text
     .trim()
@@ -92,7 +94,10 @@ export function pathOfWords(text: string): string | undefined {
   return typeof root === "string" && referenceRoots.has(root) && meant !== text ? meant : undefined;
 }
 
-/** Returns what to write for a path into the start of a program, or past the name of a set. Undefined for any other. */
+/**
+ * Returns what to write for two kinds of wrong paths: paths to the start of a program, and paths that continue after the name of a set.
+ * Returns undefined for other paths.
+ */
 export function hintOfForeign(text: string): string | undefined {
   const [, set, field] = /^rows\.(\w{1,64})(?:\[\d{1,6}\])?(?:\.(\w{1,64}))?/.exec(text) ?? [];
   if (set !== undefined) return hintOfSetField(set, field);
@@ -103,13 +108,13 @@ export function hintOfForeign(text: string): string | undefined {
   return `write "input": {"${name}": {"$ref": "${path}"}} in the standing definition, beside program; in the program ${schema}, and input.${name} here`;
 }
 
-/** Returns how to get a field of a set's rows where there is no row. */
+/** Returns a hint: how to read a field of a set's rows at a place without a current row. */
 export function hintOfSetField(set: string, field = "id"): string {
   const list = `{"id": "found", "reduce": "${set}", "as": {"${field}": "list ${field}"}}`;
   return `rows.${set} is how many rows the set has: make a value of them, ${list} and "steps.found.${field}[0]" for the first, or "sum ${field}" for a total; or name row.${field} in a map, compute or filter of ${set}`;
 }
 
-/** Returns what to write for a `$text` that computes between its braces, or undefined if it does not. */
+/** Returns what to write for a `$text` with a computation in its braces. Returns undefined if it has none. */
 export function textForm(text: string): string | undefined {
   if (text.length > repeatedMax) return undefined;
   const parts = text.split(/\{([^{}]*)\}/);
@@ -132,7 +137,7 @@ export function textForm(text: string): string | undefined {
   return form("$cel", terms.join(" + "));
 }
 
-/** Returns the `$cel` or `$ref` form of a text between braces: in JSON, without its quotes, or as a function. */
+/** Returns the `$cel` or `$ref` form that is written between braces: as JSON, as JSON without quotes, or as a function call. */
 function formIn(written: string): { readonly $cel?: string | undefined; readonly $ref?: string | undefined } {
   const bare = /^\$?(cel|ref)(?:\s*:\s*(.+)|\((.+)\))$/s.exec(written);
   if (bare !== null) return { [`$${bare[1]}`]: bare[2] ?? bare[3] };
@@ -145,7 +150,7 @@ function formIn(written: string): { readonly $cel?: string | undefined; readonly
   }
 }
 
-/** Returns the contents of braces: a path, or an expression. */
+/** Returns the content of braces: `path` or `cel` (an expression). */
 function innerOf(written: string): { readonly path: string } | { readonly cel: string } | undefined {
   const { $cel: marked, $ref: named } = formIn(written);
   const text = marked ?? named ?? written;
@@ -209,7 +214,7 @@ function isScalar(value: JsonValue | undefined): value is string | number | bool
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** Returns a scalar in an expression. JSON numbers are doubles there. */
+/** Returns a scalar as CEL. JSON numbers become doubles. */
 function celOf(value: string | number | boolean): string {
   if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   return Number.isInteger(value) ? `${value}.0` : String(value);

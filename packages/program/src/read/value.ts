@@ -8,9 +8,9 @@ import { parsePath, parseTemplate, parseText } from "./reference.ts";
 import type { ShapeNode } from "./shape.ts";
 import { hintOfForeign, isForeignForm, meantForm, pathOfWords, textForm } from "./value-advice.ts";
 
-// Values in the style of other languages, and the form to use.
+// Reads values, and recognizes values in the form of other languages.
 
-/** Hint if nothing better is known. */
+/** The general hint, used if no specific hint fits. */
 const valueForms =
   'write {"$ref": "path"}, {"$text": "… {path} …"}, {"$cel": "expression"} or {"$secret": "name"}; {"$literal": …} is a value as it stands';
 
@@ -26,7 +26,10 @@ export function readValue({ value, path }: ShapeNode, faults: FaultList): ValueT
   });
 }
 
-/** Returns what to write at a place. An expression that computes a text replaces all its parts. */
+/**
+ * Returns a hint: what to write at a path. If the path is inside a text that becomes one expression, the expression replaces the whole
+ * text.
+ */
 function writeForm(at: Path, meant: string): string {
   const isWhole = at.at(-1) === "$text" && meant.startsWith('{"$cel"');
   return `${isWhole ? 'in the place of the whole {"$text": …} ' : ""}write ${meant}`;
@@ -41,7 +44,7 @@ export function readText(text: string, path: Path, faults: FaultList): TextTempl
   return undefined;
 }
 
-/** Records every plain text that looks like a template. An explicit literal is accepted. */
+/** Records a fault for every plain text that looks like a template. Texts inside `$literal` are accepted. */
 function lookForTemplates(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (looksLikeTemplate(value))
@@ -82,7 +85,7 @@ function isPathOfStates(name: string, value: JsonValue): value is string {
 
 const doubledPath = "has a path in two braces, which stand for one brace: its name would be sent";
 
-/** Records constants that name something only places of the program have: their receiver takes them unchanged. */
+/** Records a fault for each constant that looks like a path of the program, because it would be sent unchanged. */
 export function lookForPlaces(value: JsonValue, path: Path, faults: FaultList): void {
   if (typeof value === "string") {
     if (!namesPlace(value)) return;
@@ -104,7 +107,7 @@ function templateFault(faults: FaultList, path: Path, message: string, text: str
   faults.addYounger("PROGRAM_TEMPLATE_LITERAL", path, message, rightForm(text));
 }
 
-/** `found`: the text of a `$ref` or `$text`. Undefined for a text that can have no other form. */
+/** Records a syntax fault. `found`: the text of the `$ref` or `$text`; undefined if no other form is possible for it. */
 function syntaxFault(faults: FaultList, path: Path, message: string, found: JsonValue | undefined): void {
   if (path.at(-1) === "$ref" && typeof found === "string") {
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hintOfPath(found));
@@ -122,19 +125,19 @@ function syntaxFault(faults: FaultList, path: Path, message: string, found: Json
   faults.add("PROGRAM_REFERENCE_INVALID", path, message, meant === undefined ? hint : writeForm(path, meant));
 }
 
-/** Returns the first foreign path in braces, or undefined. */
+/** Returns the first path of another language that is in braces, or undefined. */
 function foreignIn(text: string): string | undefined {
   const [, found] = /\{\s*((?:events?|fire)\.[\w.[\]]{1,200}|rows\.\w{1,64}[.[][\w.[\]]{1,200})\s*\}/.exec(text) ?? [];
   return found;
 }
 
-/** Returns what to write for a `$text` with such a path. */
+/** Returns what to write for a `$text` with a path of another language. */
 function hintOfForeignText(text: string): string | undefined {
   const found = foreignIn(text);
   return found === undefined ? undefined : hintOfForeign(found);
 }
 
-/** Returns what to write for a path with an unknown root. */
+/** Returns what to write for a path that starts with an unknown name. */
 function hintOfPath(text: string): string {
   const foreign = hintOfForeign(text);
   if (foreign !== undefined) return foreign;

@@ -1,8 +1,8 @@
 import type { CelBindings, CelRow } from "./expression.ts";
 
 /**
- * An expression and the rows that a thread evaluates, sent as JSON text: unlike a structured clone it keeps integers that only a text holds
- * exactly. Computed values come back as JSON text for the same reason.
+ * An expression and the rows that a thread evaluates with it. Rows and computed values are sent as JSON text, because a structured clone
+ * would lose digits of large integers.
  */
 export type RowBatch = {
   readonly source: string;

@@ -22,12 +22,12 @@ import { longNumberOf, noteLongNumbers } from "./long-numbers.ts";
 export type CelValues = Readonly<Record<string, CelInput>>;
 
 const known = new WeakMap<object, CelInput>();
-/** Objects with numbers that no value of the evaluator can hold. */
+/** Objects that contain a number with more digits than any number of the evaluator can hold. */
 const long = new WeakSet<object>();
 
 /**
- * Returns values for the evaluator, with objects as maps, because the evaluator would otherwise convert an object each time it is named.
- * The given values must not change afterwards.
+ * Returns values for the evaluator. Objects become maps, because the evaluator would otherwise convert an object each time the expression
+ * names it. The given values must not change afterwards.
  */
 export function celValues(given: Readonly<Record<string, JsonValue | undefined>>): CelValues {
   const values: Record<string, CelInput> = {};
@@ -40,8 +40,8 @@ function isLong(value: unknown): boolean {
 }
 
 /**
- * Returns rows as maps, each with the shared values made from `given`. Null for a row without values of its own. Returns as many as are
- * made before `isOver`, at least one.
+ * Returns rows as maps for the evaluator, each with the shared values of `given`. A row without values of its own is null. Converts at
+ * least one row, and stops when `isOver` returns true.
  */
 export function celRows(
   values: CelValues,
@@ -78,9 +78,9 @@ function celValueOf(value: JsonValue): CelInput {
 }
 
 /**
- * Returns an object with numbers for the evaluator: doubles, as in JSON. A whole number that no double holds becomes an int or uint, which
- * compares exactly with its kind. A number that fits neither becomes its nearest double, which long-numbers.ts recognizes. Returns the same
- * object if there are none.
+ * Returns an object with numbers for the evaluator. Numbers are doubles, as in JSON. A whole number that no double can hold becomes an int
+ * or uint, which compares exactly with other ints. A number that does not fit into an int or uint becomes the nearest double, and
+ * long-numbers.ts remembers its digits. Returns the same object if no number changes.
  */
 function withCelNumbers(object: object): object {
   return replaceRawNumbers(object, celNumber) as object;
@@ -101,7 +101,7 @@ function celNumber(raw: RawNumber): number | bigint | CelUint {
 /** Longest JSON of a computed value, in characters. */
 const computedCharactersMax = 65_536;
 
-/** Returns the JSON text of an expression's value, or why it has none, as a sentence without values. */
+/** Returns the JSON text of an expression's value. `error`: why the value has no JSON text, in a sentence that quotes no data. */
 export function jsonOfCel(value: CelValue): { readonly text: string } | { readonly error: string } {
   try {
     const text = JSON.stringify(toJson(value));
@@ -117,7 +117,10 @@ class NoJsonError extends Error {}
 
 const textOfTime = plan(celEnv(), parse("string(time)"));
 
-/** Times are RFC 3339, durations are seconds with an s, bytes are base64. Whole numbers keep all their digits. Throws NoJsonError. */
+/**
+ * Returns a value as JSON: times as RFC 3339, durations as seconds followed by `s`, bytes as base64. Whole numbers keep all their digits.
+ * Throws NoJsonError.
+ */
 function toJson(value: CelValue): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return doubleOf(value);
@@ -135,7 +138,7 @@ function toJson(value: CelValue): unknown {
   return text;
 }
 
-/** A number that was given with more digits still has them. */
+/** Returns the JSON of a double. If it came from a number with more digits, the result has those digits. */
 function doubleOf(value: number): unknown {
   const long = longNumberOf(value);
   if (long === "unclear") {
@@ -146,7 +149,7 @@ function doubleOf(value: number): unknown {
   return Object.is(value, -0) ? rawJson("-0") : value;
 }
 
-/** A double beyond the safe range is written with the digits of another whole number. */
+/** Returns the JSON of a whole number. Beyond 2^53 - 1 its own digits are written, because the nearest double would have other digits. */
 function wholeNumber(value: bigint): unknown {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : rawJson(String(value));

@@ -22,14 +22,14 @@ const numberForm = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 const durationForm = /^[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h))+)$/;
 
-/** True if `duration` accepts a text: hours down to nanoseconds, or 0 alone, in at most 128 characters. */
+/** True if `duration` accepts a text: units from hours down to nanoseconds, or `0` alone, in at most 128 characters. */
 export function isDurationText(text: string): boolean {
   return text.length <= 128 && durationForm.test(text);
 }
 
-/** True if `timestamp` accepts a text: RFC 3339, in whole nanoseconds. */
+/** True if `timestamp` accepts a text: RFC 3339 with at most nanoseconds. */
 export function isTimestampText(text: string): boolean {
-  // A non-zero digit after the ninth would be lost.
+  // A digit other than 0 after the ninth decimal place would be lost.
   return readInstant(text) !== undefined && !/\.\d{9}\d*[1-9]/.test(text);
 }
 
@@ -37,8 +37,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /**
- * The functions of CEL that convert a text or bytes. The evaluator's own make 0 of an empty text, 31 of 0x1F, 2 March of 30 February and
- * U+FFFD of half a character. Here such values are errors.
+ * CEL's functions that convert a text or bytes. The evaluator's own functions accept invalid input: an empty text becomes 0, `0x1F` 31, 30
+ * February 2 March, and half a character U+FFFD. The functions here fail for such input.
  */
 export const conversions: readonly CelFunc[] = [
   celFunc("int", [STRING], INT, wholeOf),
@@ -60,7 +60,7 @@ function unreadable(kind: string): Error {
   return new Error(`cannot convert to ${kind}`);
 }
 
-/** A number that was given with more digits still has them. */
+/** Returns the text of a double. If it came from a number with more digits, the result has those digits. */
 function textOf(double: number): string {
   const long = longNumberOf(double);
   if (long === "unclear") throw unreadable("string");
@@ -76,7 +76,7 @@ function decoded(bytes: Uint8Array): string {
 }
 
 function wholeOf(text: string): bigint {
-  // A longer one is beyond 2^63 in any case and slow to read.
+  // A longer text is beyond 2^63 in any case, and slow to parse.
   if (!/^[+-]?\d{1,100}$/.test(text)) throw unreadable("int");
   const whole = BigInt(text.replace("+", ""));
   if (BigInt.asIntN(64, whole) !== whole) throw unreadable("int");
@@ -97,7 +97,7 @@ function doubleOf(text: string): number {
   return number;
 }
 
-/** The texts that CEL accepts. */
+/** The texts that CEL's `bool` accepts, with their values. */
 const truths: Readonly<Record<string, boolean>> = {
   ...{ true: true, True: true, TRUE: true, t: true, 1: true },
   ...{ false: false, False: false, FALSE: false, f: false, 0: false },
@@ -129,12 +129,12 @@ function spanOf(text: string): CelInput {
   return made(spans, text);
 }
 
-/** Returns a time from epoch seconds and nanoseconds, in the one form of RFC 3339 that the evaluator reads unchanged. */
+/** Returns a time from seconds and nanoseconds since 1970. The text is in the form of RFC 3339 that the evaluator reads without changes. */
 function celInstant(seconds: number, nanos: number): CelInput {
   return made(times, `${isoTime(seconds * 1000).slice(0, 19)}.${String(nanos).padStart(9, "0")}Z`);
 }
 
-/** Returns a time from epoch milliseconds. Throws an Error outside the years 1 to 9999. */
+/** Returns a time from milliseconds since 1970. Throws an Error outside of the years 1 to 9999. */
 export function celTime(ms: number): CelInput {
   if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) throw unreadable("timestamp");
   return made(times, isoTime(ms));
@@ -144,8 +144,8 @@ export function celTime(ms: number): CelInput {
 const secondsMax = 253_402_300_799n;
 
 /**
- * Seconds since 1970, as in CEL. The evaluator's own function, and version 0.1, used milliseconds: a number that is not a time in seconds
- * still counts as milliseconds, which covers every time after January 1978.
+ * Returns milliseconds for a number since 1970. CEL counts seconds, but the evaluator's own function and version 0.1 counted milliseconds.
+ * So a number that is too large for a time in seconds counts as milliseconds; this covers every time after January 1978.
  */
 function msOf(since: bigint): number {
   const isSeconds = since >= -secondsMax && since <= secondsMax;

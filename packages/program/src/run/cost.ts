@@ -19,7 +19,7 @@ import {
 type Cost = { readonly steps: number; readonly extent: Extent };
 type Values = Readonly<Record<string, unknown>>;
 type Scope = {
-  /** The targets of the expression's paths, each at its index. */
+  /** The values that the expression's paths lead to, at the index of each path. */
   readonly reached: readonly PathExtent[];
   readonly locals: ReadonlyMap<string, Extent>;
 };
@@ -29,21 +29,21 @@ type CostFunction = (scope: Scope) => Cost;
 const noLocals: ReadonlyMap<string, Extent> = new Map();
 
 /**
- * Returns a function that computes the most steps of a tree for values by name and any one of several rows; some 1e15 if there is no bound.
- * The computation takes a small part of those steps, however large the values are.
+ * Returns a function that computes the maximum steps of an expression. `values`: its values by name. `rows`: the result holds for each of
+ * them. Returns about 1e15 if there is no limit. Computing the maximum takes much less time than the evaluation, even for large values.
  */
 export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) => number {
   const paths: Chain[] = [];
   const costing = costingOf(tree, paths);
   return (values, rows) => {
     const { steps, extent } = costing({ reached: reachAll(paths, values, rows), locals: noLocals });
-    // A computed value is written as JSON.
+    // A computed value is also written as JSON.
     const written = extent.total * stepsOf.value * (1 + extent.depth);
     return stepsOf.evaluation + steps + written;
   };
 }
 
-/** `paths` collects the chains of names in it. */
+/** Returns the cost function of a part of an expression. `paths`: collects the chains of names in it. */
 function costingOf(node: Expr | undefined, paths: Chain[]): CostFunction {
   const { exprKind } = node ?? { exprKind: { case: undefined } };
   switch (exprKind.case) {
@@ -76,7 +76,7 @@ function costingOfParts(children: readonly Expr[], steps: number, paths: Chain[]
   };
 }
 
-/** Returns the cost of a chain of names. Each object on the way is converted to a map of its fields. */
+/** Returns the cost of a chain of names (`row.a.b`). Each object in the chain is converted to a map of its fields. */
 function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   const path = pathOfNode(node);
   if (path === undefined) return costingOfParts(node === undefined ? [] : childrenOf(node), stepsOf.call, paths);
@@ -94,7 +94,10 @@ function costingOfPath(node: Expr | undefined, paths: Chain[]): CostFunction {
   };
 }
 
-/** The range is evaluated twice, because its length is checked first. A list that it makes is one of lists, as deep as it is long. */
+/**
+ * Returns the cost of a macro such as `filter` or `map`. Its list is evaluated twice, because its length is checked first. The list it
+ * makes is built by joining lists, so it is nested as deep as it is long.
+ */
 function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFunction {
   if (node?.exprKind.case !== "comprehensionExpr") return () => ({ steps: 0, extent: scalar });
   const { iterVar, accuVar, ...parts } = node.exprKind.value;
@@ -113,7 +116,7 @@ function costingOfComprehension(node: Expr | undefined, paths: Chain[]): CostFun
     });
     const first = accuInit(scope);
     const once = loopStep(within(first.extent)).extent;
-    // A value that is joined with another in each round grows; a boolean or a count does not.
+    // If each round joins another value to the result, the result grows. A boolean or a count does not grow.
     const made: Extent =
       once.depth === 0
         ? once
@@ -165,7 +168,7 @@ function isLibraryFunction(name: string): boolean {
 
 const logic: ReadonlySet<string> = new Set(["_&&_", "_||_", "!_", "_?_:_", "@not_strictly_false"]);
 
-/** Most characters of a written number or time. */
+/** Maximum characters of a number or time that is written as text. */
 const numberText = 400;
 
 function extentOfCall(name: string, given: readonly Cost[], left: Extent, right: Extent): Extent {
@@ -185,7 +188,10 @@ function extentOfCall(name: string, given: readonly Cost[], left: Extent, right:
   }
 }
 
-/** Returns the steps of a function beyond its arguments and the call, from the extents of its first two arguments. */
+/**
+ * Returns a function for the steps of a CEL function, from the sizes of its first two arguments. The steps of the arguments and of the call
+ * itself are not included.
+ */
 function ownSteps(name: string, args: readonly Expr[]): (left: Extent, right: Extent) => number {
   switch (name) {
     case "_==_":
@@ -229,14 +235,14 @@ function sumOf(parts: readonly Cost[]): number {
   return steps;
 }
 
-/** Returns the steps of a function including reading its arguments, which comes first. */
+/** Returns the steps of a function, including the steps of reading its arguments. */
 function wholeSteps({ steps }: CelFunction, of: readonly Extent[]): number {
   let looked = 0;
   for (const { total, depth } of of) looked += total * (1 + depth) * stepsOf.value;
   return looked + steps(of);
 }
 
-/** Returns the extent of one of several values, or of a list or map of them. */
+/** Returns one extent that is large enough for each of several values, and for a list or map of them. */
 function together(parts: readonly Extent[]): Extent {
   let { items, text, total, depth } = { ...scalar, items: parts.length };
   for (const part of parts) {

@@ -4,18 +4,19 @@ import type { RowBatch } from "./batch.ts";
 import type { CelOutcome, ComputedText } from "./evaluation.ts";
 import { type CompiledExpression, compileSource } from "./expression.ts";
 
-// JSON.stringify wrote it, so its depth is limited already.
+// No depth limit is needed: JSON.stringify wrote the text from values whose depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 const sourcesMax = 200;
 
 const sources = new Map<string, CompiledExpression>();
 
-// The function that a thread of the evaluator's pool runs.
+// Serves the evaluator's thread pool: each message is one batch.
 serveTasks(testBatch);
 
 /**
- * Evaluates a batch in a thread: returns outcomes up to the first without an answer. It imports little, so that a thread starts quickly.
+ * Evaluates a batch in a thread. Returns the outcomes in order; after a failure no more rows are evaluated. This file imports little, so
+ * that a thread starts quickly.
  */
 function testBatch(message: unknown): readonly (CelOutcome | ComputedText)[] {
   if (typeof message !== "string") throw new Error("a thread was sent something that is no batch");

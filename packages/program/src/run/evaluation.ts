@@ -11,10 +11,13 @@ import { containsSteps, matchesSteps, meteredEach, stepsOf, take } from "./cost-
 import { beginWith } from "./long-numbers.ts";
 import { timeParts } from "./time-parts.ts";
 
-/** Fields that are named at most. */
+/** Maximum fields that a message names. */
 const namedMax = 3;
 
-/** Returns a function that lists the absent fields of an expression, by their names and without values. Empty if unknown. */
+/**
+ * Returns a function that lists the fields of an expression that are absent in given values. It lists names only, never values. Returns ""
+ * if there are none.
+ */
 function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
   return (values) => {
@@ -28,7 +31,7 @@ function absentFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string 
   };
 }
 
-/** Returns a function that lists the null values of an expression, by their names. Empty if there are none. */
+/** Returns a function that lists the names in an expression whose value is null. Returns "" if there are none. */
 function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   let chains: readonly (readonly Field[])[] | undefined;
   return (values) => {
@@ -42,10 +45,13 @@ function nullFieldsOf(env: CelEnv, tree: Expr): (values: CelValues) => string {
   };
 }
 
-/** A part of a chain of names, as it is written and read. */
+/** A part of a chain of names: `text` as it is written, and `read` returns its value. */
 type Field = { readonly text: string; readonly read: (values: CelValues) => CelValue | Error };
 
-/** Returns every chain of names in a tree, each from its root outwards. Items of loops have no name outside. */
+/**
+ * Returns every chain of names in an expression, each with its first name first. Loop variables are left out, because they have no value
+ * outside of the loop.
+ */
 function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set()): readonly (readonly Field[])[] {
   const path = pathOfNode(tree);
   if (path !== undefined) {
@@ -58,7 +64,7 @@ function chainsOf(env: CelEnv, tree: Expr, locals: ReadonlySet<string> = new Set
   return childrenOf(tree).flatMap((child) => chainsOf(env, child, within));
 }
 
-/** Returns the nodes of a chain, root first. */
+/** Returns the nodes of a chain of names, first name first. */
 function partsOf(node: Expr): Expr[] {
   const [operand] = childrenOf(node);
   return operand === undefined ? [node] : [...partsOf(operand), node];
@@ -72,7 +78,7 @@ function textOf(path: NodePath | undefined): string {
   }, path.root);
 }
 
-/** Names of the kinds of values for people. */
+/** The words that messages use for the kinds of values. */
 const kindWords: Readonly<Record<string, string>> = {
   null_type: "null",
   string: "a text",
@@ -86,7 +92,7 @@ const kindWords: Readonly<Record<string, string>> = {
   "google.protobuf.Duration": "a duration",
 };
 
-/** The usual intention when values of two kinds meet, in either order. */
+/** Hints for an operation on values of two different kinds (in either order): what the author probably wants, and how to write it. */
 const cures: readonly (readonly [one: string, other: string, cure: string])[] = [
   ["a number (double)", "a whole number (int)", "numbers of rows, inputs and answers are doubles: write 100.0 for 100"],
   ["a text", "a timestamp", 'make a time of the text: timestamp(text), of a date timestamp(text + "T00:00:00Z")'],
@@ -99,19 +105,19 @@ const cures: readonly (readonly [one: string, other: string, cure: string])[] = 
   ],
 ];
 
-/**
- * The outcome of one evaluation: the answer, or why there is none, as a sentence without values. `isTooExpensive`: it was stopped, or not
- * begun, because it needs more than one evaluation may.
- */
+/** The outcome of one evaluation of a condition: true or false, or a failure. */
 export type CelOutcome = { readonly value: boolean } | CelFailure;
 
-/** The reason why there is no answer. */
+/**
+ * Why an evaluation has no result. `error`: the reason, in a sentence that quotes no data. `isTooExpensive`: true if the evaluation was
+ * stopped or not begun, because it needs more steps than one evaluation may use.
+ */
 export type CelFailure = { readonly error: string; readonly isTooExpensive?: boolean };
 
-/** The value of one evaluation as JSON text, or why there is none. */
+/** The value of one evaluation as JSON text, or a failure. */
 export type ComputedText = { readonly text: string } | CelFailure;
 
-/** Most steps of one evaluation: half a second at worst, usually some tens of milliseconds. */
+/** Maximum steps of one evaluation: usually some tens of milliseconds, at worst half a second. */
 const evaluationStepsMax = 50_000_000;
 
 const tooExpensive: CelFailure = {
@@ -134,8 +140,8 @@ function patternOf(pattern: string): LinearRegExp {
 const { BOOL, INT, STRING } = CelScalar;
 
 /**
- * The environment of expressions: CEL's own functions, with a meter before those that are slow for long texts. The steps are those of
- * cost.ts, so that an expression that was found cheap is never stopped. A pattern is compiled once.
+ * The functions of expressions. Functions that are slow for long texts take steps before they run. The costs are those of cost.ts, so an
+ * expression whose computed cost is within the limit is never stopped. Each pattern is compiled once.
  */
 export const meteredEnv = celEnv({
   funcs: [
@@ -157,7 +163,10 @@ export const meteredEnv = celEnv({
   ],
 });
 
-/** Counts characters. A character beyond the first plane has two units. */
+/**
+ * Returns the number of characters. A character outside the Basic Multilingual Plane (such as an emoji) counts once, although it has two
+ * UTF-16 units.
+ */
 function countOf(text: string): bigint {
   take(text.length * stepsOf.read);
   let count = 0;
@@ -166,9 +175,9 @@ function countOf(text: string): bigint {
 }
 
 /**
- * Creates an evaluation of a tree: the outcomes for values, one after another, up to the first without an answer, or until `isOver`. An
- * evaluation fails if it walks through a list of more than 1,000 items, or needs more than 50 million steps. Everything that runs for each
- * value is in this file, because there are very many rows.
+ * Returns a function that evaluates an expression for several values. It returns their outcomes in order and stops after the first failure,
+ * or when `isOver` returns true. An evaluation fails if it visits a list of more than 1,000 items or needs more than 50 million steps. All
+ * code that runs for each value is in this file, because there are very many rows.
  */
 export function evaluationOf<T extends object>(
   tree: Expr,
@@ -205,7 +214,10 @@ export function evaluationOf<T extends object>(
   };
 }
 
-/** The evaluator's messages quote values, which may be row data. Only the kind of the fault is reported. */
+/**
+ * Returns a message for a failed evaluation. The evaluator's own messages quote values, which may be row data, so only the kind of the
+ * failure is reported.
+ */
 function describeCelError(message: string, tree: Expr): string {
   const [, told] = celErrors.find(([pattern]) => pattern.test(message)) ?? [];
   if (told === misapplied) return `${told}${overloadWords(message)}`;
@@ -214,7 +226,7 @@ function describeCelError(message: string, tree: Expr): string {
   return conversions.length === 0 ? told : `${told}: ${conversions.join("; ")}`;
 }
 
-/** What CEL's conversion functions accept, and how to convert other values. */
+/** For each conversion function of CEL: what it accepts, and how to convert other values. */
 const takenBy: Readonly<Record<string, string>> = {
   timestamp: `timestamp takes a text such as 2026-11-24T09:00:00Z, and of a date timestamp(date + "T00:00:00Z")`,
   duration: "duration takes a text such as 90s or 2h30m",
@@ -225,7 +237,7 @@ const takenBy: Readonly<Record<string, string>> = {
   decode: "base64.decode takes a text in base64",
 };
 
-/** Returns what the conversions in an expression accept: one of them has failed, and the evaluator does not say which. */
+/** Returns what the conversion functions in an expression accept. One of them failed, but the evaluator does not report which one. */
 function conversionsOf(tree: Expr): readonly string[] {
   const found = new Set<string>();
   const look = (node: Expr) => {
@@ -256,7 +268,10 @@ function sizeOf(value: unknown): number {
   return typeof size === "number" ? size : 0;
 }
 
-/** Returns the kinds of values that an operation does not accept, from the evaluator's message, without values. Empty if unknown. */
+/**
+ * Returns the kinds of values that an operation does not accept, read from the evaluator's message. Values are left out. Returns "" if
+ * unknown.
+ */
 function overloadWords(message: string): string {
   const [, name = "", applied] = /overload for '([^']+)' applied to '(.*)'/s.exec(message) ?? [];
   const [, receiver = "", listed] = /^([^(]*)\((.*)\)$/s.exec(applied ?? "") ?? [];
@@ -270,7 +285,7 @@ function overloadWords(message: string): string {
   return cure === undefined ? given : `${given}; ${cure}`;
 }
 
-/** Returns the ranges of a tree's comprehensions. */
+/** Returns the lists that the macros of an expression (such as `filter`) run over. */
 function rangesOf(tree: Expr): Expr[] {
   const own = tree.exprKind.case === "comprehensionExpr" ? tree.exprKind.value.iterRange : undefined;
   return [...(own === undefined ? [] : [own]), ...childrenOf(tree).flatMap(rangesOf)];

@@ -6,13 +6,13 @@ import type { CelFailure, CelOutcome } from "./evaluation.ts";
 import { type CelBindings, type CelRow, type CompiledExpression, compileSource } from "./expression.ts";
 import { extentOf } from "./extent.ts";
 
-/** Evaluates the expressions of checked programs. All evaluation happens here. */
+/** Evaluates the expressions of checked programs. No other code evaluates them. */
 export type Evaluator = {
-  /** Returns the outcome of a condition, for a row if it is about one. */
+  /** Returns the outcome of a condition. `row`: the current row, if the condition may name one. */
   test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
-   * Returns the outcomes for rows, in order, up to the first without an answer. If it takes long and `isDue` is true, it returns fewer, at
-   * least one.
+   * Returns the outcomes for rows, in order; after a failure no more rows are evaluated. If `isDue` returns true, it stops early with at
+   * least one outcome.
    */
   testRows(
     expression: Expression,
@@ -22,7 +22,7 @@ export type Evaluator = {
   ): Promise<readonly CelOutcome[]>;
   /** Returns the value of an expression. `row`: present if the expression may name one. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
-  /** Returns the values of an expression for rows, in the way of `testRows`. */
+  /** Returns the values of an expression for rows, under the same rules as `testRows`. */
   computeRows(
     expression: Expression,
     rows: readonly CelRow[],
@@ -31,30 +31,31 @@ export type Evaluator = {
   ): Promise<readonly CelComputed[]>;
 };
 
-/** A computed value, or why there is none, as a sentence without values. */
+/** A computed value, or why the expression has no value. */
 export type CelComputed = { readonly value: JsonValue } | CelFailure;
 
 /**
- * Computed steps up to which an expression runs on the event loop: 5 ms at worst. A comparison, a pattern over a short text and a list of
- * some hundred items are far below. A thread would cost them more than they take.
+ * Maximum computed steps of an expression that runs on the event loop: 5 ms at worst. Comparisons, patterns over short texts, and lists of
+ * some hundred items need far fewer steps. Sending them to a thread would take longer than running them.
  */
 export const inlineStepsMax = 500_000;
 
-/** Rows that are measured and evaluated together on the event loop, because each takes little compared with the call. */
+/** Number of rows that are measured and evaluated together on the event loop. Each row takes little time compared with the call itself. */
 const rowsAtOnce = 20;
 
-/** What is sent to a thread at once: rows, their size (Extent's total), and steps, approximately. */
+/** Approximate limits of one message to a thread: `rows`, `total` (their size, see Extent) and `steps`. */
 const batchMax = { rows: 100, total: 50_000, steps: 50_000_000 };
 
-/** The entry of the evaluator's threads. */
+/** The module that runs in the evaluator's threads. */
 export const evaluationThread = new URL("./evaluation-thread.ts", import.meta.url);
 
-/** CPU time of a thread for one batch, in milliseconds: several times the computed steps. */
+/** Maximum CPU time of a thread for one batch, in milliseconds. The computed steps need a fraction of this time. */
 const batchCpuMsMax = 5_000;
 
 /**
- * Creates an evaluator. An expression with a small bound for its values runs at once, in slices. Any other runs in a thread of the pool,
- * where it can be stopped. Without a pool all run on the loop and are stopped by their steps only.
+ * Creates an evaluator. An expression that needs few steps for its values runs on the event loop, in short time slices. Any other
+ * expression runs in a thread of the pool, where it can be stopped. Without a pool, all expressions run on the event loop and only their
+ * steps stop them.
  */
 export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
   const compiled = new WeakMap<Expression, CompiledExpression>();
@@ -65,7 +66,7 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     compiled.set(expression, made);
     return made;
   };
-  /** Evaluates rows in one of the two ways. */
+  /** Evaluates rows on the event loop or in the pool, as their cost requires. */
   const runRows = async <T extends object>(
     { expression, rows, bindings, asks }: Asked,
     run: (compiled: CompiledExpression) => Running<T>,
@@ -76,12 +77,14 @@ export function createEvaluator(pool: ThreadPool | undefined): Evaluator {
     const evaluate = run(compiledExpression);
     const outcomes: (T | CelFailure)[] = [];
     let isLast = rows.length === 0;
-    /** Evaluates while it is cheap. Returns the rows for the pool if the next one is not. */
+    /**
+     * Evaluates rows on the event loop while they are cheap. Returns the remaining rows, which start with an expensive one, for the pool.
+     */
     const slice = (): readonly CelRow[] => {
       do {
         const some = rows.slice(outcomes.length, outcomes.length + rowsAtOnce);
         const stepsOfAny = bound(bindings, some);
-        // If one of them is expensive, only the first is measured.
+        // If one of the rows is expensive, only the first row is measured, to find out if it is the expensive one.
         const next = stepsOfAny > inlineStepsMax ? some.slice(0, 1) : some;
         const steps = next.length === some.length ? stepsOfAny : bound(bindings, next);
         if (steps > inlineStepsMax && pool !== undefined) return batchOf(rows, outcomes.length, steps);
@@ -136,7 +139,7 @@ type Running<T> = (
   isOver: () => boolean,
 ) => readonly (T | CelFailure)[];
 
-/** Returns rows from an index on for one message: as many as number, size and steps allow, at least one. */
+/** Returns the rows for one message, starting at index `from`: as many as the limits of number, size and steps allow, at least one. */
 function batchOf(rows: readonly CelRow[], from: number, stepsOfOne: number): readonly CelRow[] {
   const countMax = Math.max(1, Math.min(batchMax.rows, Math.floor(batchMax.steps / stepsOfOne)));
   let total = 0;
@@ -152,7 +155,7 @@ const stopped: readonly CelFailure[] = [
   { error: "took more time or memory than an evaluation may", isTooExpensive: true },
 ];
 
-/** The thread returns what the batch asks for. */
+/** Sends a batch to a thread. Returns outcomes or values, as the batch requests. */
 async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Work): Promise<unknown> {
   const message = run(() => JSON.stringify(batch));
   try {
@@ -163,7 +166,7 @@ async function runInThread(pool: ThreadPool, batch: RowBatch, { owner, run }: Wo
   }
 }
 
-/** Returns only those values that expressions may name, whatever else the caller has. */
+/** Returns a copy with only the values that expressions may name. Other fields of the caller's object are left out. */
 function bindingsOf({ params, input, rows, steps, calls, output, fire, event, now }: CelBindings): CelBindings {
   return { params, input, rows, steps, calls, output, fire, event, now };
 }

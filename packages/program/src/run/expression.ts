@@ -9,36 +9,41 @@ import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf } fro
 /** A row, or null for the single evaluation of a condition without a row. */
 export type CelRow = JsonObject | null;
 
-/** The names of an expression besides `row`. A name without a value is absent. Nothing in it changes afterwards. */
+/** The values that an expression can name, except `row`. A name without a value is absent. The values must not change afterwards. */
 export type CelBindings = {
   readonly params?: JsonObject | undefined;
   readonly input?: JsonObject | undefined;
-  /** Sizes of sets by name. */
+  /** Number of rows of each set, by the set's name. */
   readonly rows?: JsonObject | undefined;
-  /** Values of steps by id. Only scalars are used. */
+  /** Values of steps, by the step's id. Expressions use only their scalars. */
   readonly steps?: JsonObject | undefined;
-  /** Answers of earlier calls of the same map's row, by id. */
+  /** Answers of earlier calls for the same row of a map, by the call's id. */
   readonly calls?: JsonObject | undefined;
-  /** The answer of the call to undo. */
+  /** The answer of the call that is undone. Only expressions of undo calls name it. */
   readonly output?: JsonValue | undefined;
-  /** The start of a standing program: its time, and an event. */
+  /** The event or time that started a standing program. */
   readonly fire?: JsonObject | undefined;
   readonly event?: JsonObject | undefined;
-  /** Epoch milliseconds. */
+  /** The current time, in milliseconds since 1970. */
   readonly now?: number | undefined;
 };
 
 /** An expression that is ready to run. */
 export type CompiledExpression = {
-  /** Returns the most steps (cost.ts) for any one of these rows, computed in a small part of that time. */
+  /**
+   * Returns the maximum steps (cost.ts) of evaluating any one of these rows. Computing this takes a small part of the evaluation's time.
+   */
   bound(bindings: CelBindings, rows: readonly CelRow[]): number;
-  /** Returns its outcomes for rows, synchronously, up to the first without an answer or until `isOver`: for at least one row. */
+  /**
+   * Returns the outcomes for rows, synchronously and in order; after a failure no more rows are evaluated. Evaluates at least one row, and
+   * stops when `isOver` returns true.
+   */
   evaluate(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly CelOutcome[];
-  /** Returns its values for rows, in the way of `evaluate`. */
+  /** Returns the expression's values for rows, under the same rules as `evaluate`. */
   compute(bindings: CelBindings, rows: readonly CelRow[], isOver?: () => boolean): readonly ComputedText[];
 };
 
-/** Compiles the source of an expression. Never throws. */
+/** Compiles an expression. Never throws; a compiled expression with a syntax error fails when it is evaluated. */
 export function compileSource(source: string): CompiledExpression {
   const parsed = parseExpression(source);
   if ("fault" in parsed) {
@@ -46,7 +51,7 @@ export function compileSource(source: string): CompiledExpression {
     return { bound: () => 0, evaluate: () => failed, compute: () => failed };
   }
   const { tree } = parsed;
-  // An expression is a condition or computes a value. Each use is planned when first needed.
+  // An expression is used as a condition or to compute a value. Each of the two evaluations is prepared when first needed.
   let evaluation: ReturnType<typeof evaluationOf<Exclude<CelOutcome, CelFailure>>> | undefined;
   let computation: ReturnType<typeof evaluationOf<Exclude<ComputedText, CelFailure>>> | undefined;
   return {

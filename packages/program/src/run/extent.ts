@@ -1,30 +1,30 @@
-/** The largest size of a value. Its parts are no larger, so the extent of a list is also valid for its items. */
+/** The maximum size of a value and of everything inside it. So the extent of a list also holds for each item. */
 export type Extent = {
-  /** Items of its longest list, fields of its largest object. */
+  /** Items of the longest list, or fields of the largest object. */
   readonly items: number;
-  /** Characters of its longest text. */
+  /** Characters of the longest text. */
   readonly text: number;
-  /** Number of its values and names, plus a sixteenth of its characters. */
+  /** Number of values and names, plus one for every 16 characters. */
   readonly total: number;
-  /** Nesting of joined lists: reading an item goes through all of them. */
+  /** Nesting of joined lists (`a + b`). Reading an item goes through all of the joined lists. */
   readonly depth: number;
-  /** For a list: the size of each single item. Absent if only the whole is known. */
+  /** For a list: the size of its largest item. Absent if only the size of the whole list is known. */
   readonly item?: Extent;
 };
 
 /** A number, a boolean, null, or nothing. */
 export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 
-/** Number of values above which a value counts as unlimited, because counting on would take too long. */
+/** Maximum number of values that are counted. A larger value counts as unlimited, because counting further would take too long. */
 const valuesMax = 100_000;
 
-/** Larger than anything real. Not infinite, because its product with zero must be zero. */
+/** Stands for an unlimited number. It is finite, because its product with zero must be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 
 const known = new WeakMap<object, Extent>();
 
-/** Returns the extent of a JSON value. Each object and list is measured once and must not change afterwards. */
+/** Returns the extent of a JSON value. The result is cached for each object and list, so they must not change afterwards. */
 export function extentOf(value: unknown): Extent {
   if (typeof value === "string") return literal(value);
   if (typeof value !== "object" || value === null) return scalar;
@@ -37,21 +37,21 @@ export function extentOf(value: unknown): Extent {
   return whole;
 }
 
-/** The target of a chain of names in one of several values. */
+/** The size of what a chain of names leads to, in each of several values. */
 export type PathExtent = {
-  /** At least as large as each of the targets. */
+  /** The size that is large enough for the result in each of the values. */
   readonly extent: Extent;
-  /** Most fields and items of the objects and lists on the way. */
+  /** Maximum number of fields or items of the objects and lists along the chain. */
   readonly items: number;
 };
 
 /** A chain of names in an expression. */
 export type Chain = { readonly root: string; readonly path: readonly (string | number)[] };
 
-/** Nothing. */
+/** The size for a chain of names that leads to nothing. */
 export const nothingReached: PathExtent = { extent: scalar, items: 0 };
 
-/** Returns the targets of chains of names among values by name and, for `row`, in any one of several rows. */
+/** Returns what chains of names lead to. `row` stands for any one of several rows; other names are looked up among the values. */
 export function reachAll(
   chains: readonly Chain[],
   values: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ export function reachAll(
   return chains.map(({ root, path }) => reach(root === "row" ? rows : [values[root]], path));
 }
 
-/** Follows a chain of names from each of several values. A missing one counts as nothing. */
+/** Follows a chain of names in each of several values. If a value is missing, it counts as nothing. */
 function reach(starts: readonly unknown[], path: readonly (string | number)[]): PathExtent {
   let reached: PathExtent | undefined;
   for (const start of starts) {
@@ -123,7 +123,7 @@ function largestOf(list: readonly unknown[]): Extent {
   return { ...largest, depth: 0 };
 }
 
-/** Returns false if there is too much to measure. */
+/** Measures a value. Returns false if it is too large to measure. */
 function measure(value: unknown, measured: MeasureState): boolean {
   measured.total++;
   if (typeof value === "string") {

@@ -1,17 +1,17 @@
 import { isRawJson, nearestDouble, type RawNumber } from "@svc/core/raw-json";
 
-// An expression computes with doubles. A number with more digits is its nearest double there and comes out with all its digits, if it was
-// not computed with.
+// Keeps the digits of long numbers. An expression computes with doubles, so a number with more digits becomes its nearest double. If the
+// expression returns that double unchanged, the result has all the original digits.
 
-/** The numbers that doubles of an evaluation represent. `unclear`: one of several numbers. */
+/** For each double of an evaluation: the longer number that it stands for. `unclear`: it stands for several different numbers. */
 type LongNumbers = ReadonlyMap<number, RawNumber | "unclear">;
 
 const known = new WeakMap<object, LongNumbers>();
 
-/** Those of the current evaluation. Evaluation is synchronous, so one variable is enough. */
+/** The long numbers of the current evaluation. Evaluation is synchronous, so one variable is enough. */
 let current: LongNumbers | undefined;
 
-/** Records which doubles among values represent longer numbers of these JSON values. */
+/** Records which doubles in `values` stand for longer numbers. `given`: the JSON values with the original numbers. */
 export function noteLongNumbers(values: object, given: readonly unknown[]): void {
   const parts = given.map(foundIn);
   const found = new Map<number, RawNumber | "unclear">();
@@ -27,19 +27,22 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
   known.set(values, found);
 }
 
-/** Begins an evaluation of these values. */
+/** Starts an evaluation with these values: from now on, their long numbers are used. */
 export function beginWith(values: object): void {
   current = known.get(values);
 }
 
-/** Returns the number that a double represents in the current evaluation: undefined for itself, `unclear` if unknown. */
+/**
+ * Returns the longer number that a double stands for in the current evaluation. Returns undefined if the double stands for itself, and
+ * `unclear` if it stands for several numbers.
+ */
 export function longNumberOf(double: number): RawNumber | "unclear" | undefined {
   return current?.get(double);
 }
 
 type NumberFindings = { readonly raws: readonly RawNumber[]; readonly numbers: ReadonlySet<number> };
 
-/** Findings for a value that is shared by many rows. */
+/** Cache for a value that many rows share. */
 const foundBefore = new WeakMap<object, NumberFindings>();
 
 function foundIn(value: unknown): NumberFindings {

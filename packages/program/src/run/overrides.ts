@@ -5,23 +5,23 @@ import type { Point } from "../point.ts";
 import type { Program } from "../program.ts";
 import { entriesOf, type ValueTemplate } from "../template.ts";
 
-/** Changes by answers so far. Plain JSON, kept with the job and applied to its program before each step. */
+/** The changes that answers to questions have made so far. Stored with the job as JSON, and applied to its program before each step. */
 export type AppliedOverrides = {
-  /** Values of params by name. */
+  /** Changed params, by name. */
   readonly params: JsonObject;
-  /** Values of arguments by step id (including a map's calls) and name. */
+  /** Changed arguments, by the id of the step (or of a call in a map) and the argument's name. */
   readonly args: Readonly<Record<string, JsonObject>>;
 };
 
 /** The overrides of a job before any answer. */
 export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 
-/** Why an answer's overrides cannot be applied: a JSON Pointer into them, and the problem. */
+/** Why an answer's overrides cannot be applied. `pointer`: JSON Pointer into the overrides. `message`: the problem. */
 export type OverrideFault = { readonly pointer: string; readonly message: string };
 
 /**
- * Checks an answer's overrides against its point's schema. An empty text has none. Returns the combined overrides, or every fault. The
- * caller has checked that the continuation is `retry-with`.
+ * Checks the overrides of an answer against the schema of its point. An empty text means no overrides. Returns the earlier and new
+ * overrides combined, or every fault. The caller has already checked that the continuation is `retry-with`.
  */
 export function applyOverrides(
   before: AppliedOverrides,
@@ -49,7 +49,7 @@ function parse(text: string): JsonObject | undefined {
     const value = parseExactJson(text);
     return isObject(value) ? (value as JsonObject) : undefined;
   } catch {
-    // A text that is not JSON is not an object either.
+    // A text that is not JSON is reported like a value that is not an object.
     return undefined;
   }
 }
@@ -58,12 +58,12 @@ function merge(before: JsonObject, values: JsonObject): JsonObject {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(values)]);
 }
 
-/** Returns the params that a job continues with. */
+/** Returns the params of a job after the changes of answers. */
 export function paramsWith(program: Program, { params }: AppliedOverrides): JsonObject {
   return merge(program.params, params);
 }
 
-/** Returns the arguments that a call continues with: values from answers replace whole arguments of the program. */
+/** Returns the arguments of a call after the changes of answers. A value from an answer replaces the whole argument. */
 export function argumentsWith(
   call: { readonly id: string; readonly args: ValueTemplate },
   { args }: AppliedOverrides,

@@ -1,15 +1,18 @@
 import type { Program } from "../program.ts";
 import { listsOf, type Step, stepsOf } from "../steps/index.ts";
 
-/** The steps that a rerun repeats, in program order, or why there are none. `block`: it would leave a block that is not an if. */
+/**
+ * The steps that a rerun repeats, in the order of the program, or why a rerun is not possible. `block`: the rerun would leave a block other
+ * than an `if`.
+ */
 export type RepeatedSteps =
   | { readonly steps: readonly Step[] }
   | { readonly fault: "unknown" | "later" | "branch" | "block" };
 
 /**
- * Returns the steps that run again when a judge step sends the job back: from `from` to the judge, both included, with everything in
- * branches between. `from` comes before the judge in its own list or, for a judge in a branch, in the list of the if. A rerun never leaves
- * a round of an until, whose state would belong to another run.
+ * Returns the steps that run again if the answer at a judge step sends the job back: from step `from` to the judge step, both included,
+ * with all steps in branches between them. `from` must come before the judge step in the same list or, if the judge step is in a branch, in
+ * the list of the `if`. A rerun never leaves a round of an `until`, because it would mix the states of two rounds.
  */
 export function rerunOf(program: Program, from: string, judge: string): RepeatedSteps {
   const all = [...stepsOf(program.steps)];
@@ -23,7 +26,7 @@ export function rerunOf(program: Program, from: string, judge: string): Repeated
   return { steps: all.slice(start, end + 1).filter((step) => !isElsewhere(all, step, judge)) };
 }
 
-/** True if the way back from the judge to its place in a list leaves a block that is not an if. */
+/** True if the judge step is inside a block other than an `if`, so that a rerun would have to leave that block. */
 function isLeft(list: readonly Step[], judge: string): boolean {
   return [...stepsOf(list)].some((step) => {
     const lists = step.kind === "if" ? [step.onError?.steps ?? []] : listsOf(step);
@@ -36,7 +39,7 @@ function holds(list: readonly Step[], id: string): boolean {
   return [...stepsOf(list)].some((step) => step.id === id);
 }
 
-/** True if a step is in another branch of a step that contains both it and the judge: that branch is not on the way. */
+/** True if a step is in another branch than the judge step, below a step that contains both. That branch is not repeated. */
 function isElsewhere(all: readonly Step[], step: Step, judge: string): boolean {
   return all.map(listsOf).some((lists) => {
     const taken = lists.find((list) => holds(list, judge));

@@ -10,29 +10,29 @@ import {
 } from "../template.ts";
 import type { CelComputed } from "./evaluator.ts";
 
-/** The values of references at one place of a run. Absent if there is none, such as a row outside of a map. */
+/** The values that references can use at one place of a run. A name without a value there is absent, such as `row` outside of a map. */
 export type RunScope = {
   readonly input: JsonObject;
   readonly params: JsonObject;
-  /** Values of ended steps by id, without skipped ones. */
+  /** Values of finished steps, by id. Skipped steps are not included. */
   readonly steps?: JsonObject;
   readonly row?: JsonObject;
-  /** Answers of earlier calls of the same map's row, by id. */
+  /** Answers of earlier calls for the same row of a map, by id. */
   readonly calls?: JsonObject;
-  /** The answer of the call to undo. */
+  /** The answer of the call that is undone. */
   readonly output?: JsonValue;
-  /** Sizes of sets by name. 0 for a skipped one. */
+  /** Number of rows of each set, by name. 0 for a skipped step's set. */
   readonly rows?: Readonly<Record<string, number>>;
-  /** Epoch milliseconds: when the current step began, the same at every repetition. */
+  /** Time when the current step began, in milliseconds since 1970. It stays the same if the step is repeated. */
   readonly now?: number;
-  /** Values of the template's expressions at this place. */
+  /** Values of the template's expressions, already computed. */
   readonly computed?: Computed;
 };
 
 /** Values of expressions; see `computeExpressions`. */
 export type Computed = ReadonlyMap<Expression, JsonValue>;
 
-/** Why a value cannot be filled in. `message` names paths and types, never data. */
+/** Why a value cannot be filled in. `message`: names paths and types, and never quotes data. */
 export type ResolveFault = {
   readonly code: "REFERENCE_ABSENT" | "REFERENCE_UNFIT" | "EXPRESSION_FAILED" | "EXPRESSION_TOO_EXPENSIVE";
   readonly pointer: string;
@@ -43,8 +43,8 @@ export type ResolveFault = {
 export type Resolution<T> = { readonly value: T } | { readonly fault: ResolveFault };
 
 /**
- * Fills in a template. A source that is absent or null without `else` is a fault, and so is an object or list inside a text. The first
- * fault ends it.
+ * Fills in a template. Returns a fault if a source is absent or null and has no `else`, or if a text contains an object or list. Stops at
+ * the first fault.
  */
 export function resolveValue(template: ValueTemplate, scope: RunScope): Resolution<JsonValue> {
   switch (template.kind) {
@@ -61,7 +61,7 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
       return isAbsent ? (template.otherwise ?? resolved) : resolved;
     }
     case "secret":
-      // The sender inserts it by its place.
+      // Placeholder for a secret. The sender replaces it with the secret's value when the call is sent.
       return { value: "***" };
     case "computed": {
       const value = scope.computed?.get(template.expression);
@@ -90,8 +90,8 @@ export function resolveValue(template: ValueTemplate, scope: RunScope): Resoluti
 }
 
 /**
- * Computes the expressions of templates one after another for `resolveValue`. The first without a value is a fault. Empty if a template has
- * none.
+ * Computes the expressions of templates, one after another, for `resolveValue`. Returns a fault at the first expression without a value.
+ * Returns an empty map if there are no expressions.
  */
 export async function computeExpressions(
   templates: readonly ValueTemplate[],
@@ -118,12 +118,12 @@ export function resolveArguments(args: ValueTemplate, scope: RunScope): Resoluti
   return { value: isObject(resolved.value) ? resolved.value : {} };
 }
 
-/** Most characters of a filled-in text: a JSON text could not hold what a few thousand long values make. */
+/** Maximum characters of a filled-in text. A few thousand long values could otherwise make a text that does not fit into stored JSON. */
 const textCharactersMax = 1_048_576;
 
 /**
- * Fills in a text: a question, or a `$text`. A source that is absent or null without a replacement is a fault, and so is a text that grows
- * too long.
+ * Fills in a text: a question, or a `$text`. Returns a fault if a source is absent or null and has no `else`, or if the text becomes too
+ * long.
  */
 export function resolveText(
   { parts }: TextTemplate,
@@ -153,7 +153,7 @@ export function resolveText(
   return { value: text };
 }
 
-/** Fills in the declared result: scalars by name. An absent source is null; a value that is not a scalar is a fault. */
+/** Fills in the declared result: scalars by name. An absent source becomes null. Returns a fault if a value is not a scalar. */
 export function resolveResult(result: DeclaredResult, scope: RunScope): Resolution<JsonObject> {
   const entries: [string, JsonValue][] = [];
   for (const [name, template] of result) {
@@ -174,7 +174,7 @@ function lookUp({ root, path }: Reference, scope: RunScope): JsonValue | undefin
   return valueAt(scope[root], path);
 }
 
-/** Returns the value at a path of a JSON value, or undefined. */
+/** Returns the value at a path inside a JSON value. Returns undefined if there is none. */
 export function valueAt(value: JsonValue | undefined, path: Path): JsonValue | undefined {
   let current = value;
   for (const step of path) {

@@ -4,7 +4,7 @@ import { dateOf } from "@svc/core/time";
 const { INT, STRING } = CelScalar;
 const timestamp = objectType("google.protobuf.Timestamp");
 
-/** A time as a clock shows it: a Date whose UTC parts are those of the clock. */
+/** A local time of a time zone, stored as a Date: its UTC parts are the parts of the local time. */
 type ClockTime = Date;
 
 const parts: Readonly<Record<string, (at: ClockTime) => number>> = {
@@ -26,8 +26,8 @@ const parts: Readonly<Record<string, (at: ClockTime) => number>> = {
 type Timed = { readonly message: unknown };
 
 /**
- * The functions of CEL that return parts of a time, in UTC or in a named zone. The evaluator's own use the zone of the process, and are an
- * hour off in hours that summer time skips.
+ * CEL's functions that return parts of a time (such as the hour), in UTC or in a named time zone. They replace the evaluator's own
+ * functions, which use the time zone of the process and are an hour off when summer time begins.
  */
 export const timeParts: readonly CelFunc[] = Object.entries(parts).flatMap(([name, partOf]) => {
   return [
@@ -47,7 +47,7 @@ function msOf({ message }: Timed): number {
 
 const offsetForm = /^([+-]?)([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Throws an Error if the text is neither an offset nor a zone of the IANA database. */
+/** Returns the local time of a time zone. Throws an Error if the text is neither an offset nor a zone of the IANA database. */
 function clockTime(ms: number, zone: string): ClockTime {
   const offset = offsetForm.exec(zone);
   if (offset === null) return zoneTime(ms, zone);
@@ -63,7 +63,7 @@ function zoneTime(ms: number, zone: string): ClockTime {
       .map(({ type, value }) => [type, value]),
   );
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(shown.get(type));
-  // The year before 1 is 1 BC.
+  // The year before year 1 is 1 BC, which counts as 0 here.
   const year = shown.get("era")?.startsWith("B") ? 1 - part("year") : part("year");
   const midnight = dateOf(0).setUTCFullYear(year, part("month") - 1, part("day"));
   const seconds = (part("hour") * 60 + part("minute")) * 60 + part("second");

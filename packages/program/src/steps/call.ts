@@ -93,7 +93,7 @@ export const callLanguage: StepLanguage<CallStep> = {
     const set = setOf(call, action, check);
     // Rows of a call in a map are a fault by themselves: later calls name its answer.
     if (set === undefined || scope.calls !== undefined) return { own: answer, inner: [] };
-    // If rows could not be read, it is unknown if they leave a value or a set.
+    // If `rows` could not be read, it is unknown if the step leaves a value or a set, so both are accepted.
     return {
       own: call.rows === undefined ? { ...nothing, value: { type: undefined }, set } : { ...nothing, set },
       inner: [],
@@ -106,14 +106,14 @@ export const callLanguage: StepLanguage<CallStep> = {
   estimate: useOfCall,
 };
 
-/** Returns the most that a call uses, with its repetitions and pages. */
+/** Returns the maximum use of a call, including its retries and pages. */
 export function useOfCall(call: StepCall, { isRepeating, rowsMax, classOf }: Omit<Measure<never>, "list">): Use {
   const { rows, retry } = call;
   const times = (rows?.page?.max ?? 1) * (isRepeating ? 1 + retry.max : 1);
   return { ...useOfCalls(times, classOf(call)), rowsMax: rows === undefined ? 0 : rowsMax };
 }
 
-/** Returns the set of a call: "any" if its rows are faulty, undefined if it has none. */
+/** Returns the set of rows that a call makes. Returns "any" if `rows` is faulty, and undefined if the call has no `rows`. */
 function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: Check): RowSet | "any" | undefined {
   const hasRows = check.faults.has(`${pointer}/rows`);
   if (rows === undefined) {
@@ -125,7 +125,7 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
 }
 
-/** Returns the use of so many calls of a tool, at least one of which is made. */
+/** Returns the use of up to `count` calls of a tool. At least one of them is made. */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {
     ...noUse,
@@ -136,7 +136,7 @@ function useOfCalls(count: number, access: AccessClass): Use {
   };
 }
 
-/** Checks rows against the output of their tool. Returns the set that they make. Records every fault. */
+/** Checks `rows` against the output schema of the tool. Returns the set of rows. Records every fault. */
 function checkRows(rows: RowsSpec, path: Path, action: Action, check: Check): RowSet | "any" {
   if (rows.page !== undefined) checkPage(rows.page, [...path, "page"], action, check);
   return setOfRows(rows, path, { slug: action.slug, outputSchema: answerTypeOf(action) }, check);

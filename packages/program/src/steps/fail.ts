@@ -6,7 +6,10 @@ import { nothing, resolveType } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
-/** Ends the job as failed with a text. `pauses`: the standing program that started the job is paused, with the text as its reason. */
+/**
+ * A step that ends the job as failed, with a text. `pauses`: true if the standing program that started the job is also paused, with the
+ * text as the reason.
+ */
 export type FailStep = AnyStep & { readonly kind: "fail"; readonly text: TextTemplate; readonly pauses: boolean };
 
 const textMax = 500;

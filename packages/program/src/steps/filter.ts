@@ -7,7 +7,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Makes a new set of the rows for which an expression is true. */
+/** A step that makes a new set of the rows for which a condition is true. */
 export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
 /** The language of `filter`. */

@@ -8,12 +8,12 @@ import { fieldName, fieldSchema, noteUnknown } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Makes a row of each item of a list field. */
+/** A step that makes one row for each item of a list in a row's field. */
 export type FlattenStep = AnyStep &
   RowSource & {
     readonly kind: "flatten";
     readonly field: string;
-    /** Fields that rows get from the item. */
+    /** Fields that the new rows get from the item. */
     readonly keep: AddedFields;
   };
 

@@ -8,7 +8,7 @@ import { fieldName, fieldSchema } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Makes a row for each value of some fields, with values over the rows that have it. */
+/** A step that makes one row for each different value of some fields, with values computed over the rows of that group. */
 export type GroupStep = AnyStep &
   RowSource & {
     readonly kind: "group";

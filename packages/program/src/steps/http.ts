@@ -25,7 +25,7 @@ import { checkStart } from "./parts/page.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
 import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
-/** A request to a host on the project's list: a step of its own, or one in the `do` of a map, which has no `rows`. */
+/** A request to a host that the project allows. It is a step of its own, or a call in the `do` of a map, where it has no `rows`. */
 export type HttpStep = AnyStep & StepCall & { readonly kind: "http"; readonly http: HttpCall };
 
 const { retry, timeout } = callOptions;
@@ -151,7 +151,7 @@ function readKeyHeader(fields: ShapeFields, method: HttpCall["method"], reader: 
   return name?.toLowerCase();
 }
 
-/** The confirmation of a destructive request is a constant of the program: nothing at run time may decide it. */
+/** Checks the confirmation of a destructive request. It must be a constant of the program, because no value at run time may decide it. */
 function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults }: ShapeReader): void {
   const isConfirmed = fields.at("confirm").value === true;
   const isDestructive = classOfMethod(method) === "destructive";
@@ -165,7 +165,10 @@ function checkConfirm(fields: ShapeFields, method: HttpCall["method"], { faults 
   faults.add("PROGRAM_CONFIRM_MISSING", path, why, 'write "confirm": true beside http');
 }
 
-/** An answer to HEAD has no rows. The start of counted pages is in its query, or in their `start`. */
+/**
+ * Checks `rows` of a request. An answer to HEAD has no rows. For counted pages, the first page is given in the URL's query or in `start`,
+ * not in both.
+ */
 function checkRowsOfRequest(
   fields: ShapeFields,
   rows: HttpStep["rows"],
@@ -186,7 +189,7 @@ function checkRowsOfRequest(
 const scalar = { type: ["string", "number", "boolean"] };
 const scalars = { type: "object", additionalProperties: scalar };
 
-/** The values that may be filled into a request. */
+/** Schema for the values that may be filled into a request. */
 const requestSchema = {
   type: "object",
   properties: {
@@ -196,7 +199,7 @@ const requestSchema = {
   },
 } satisfies JsonSchema;
 
-/** Names of headers that give access. Their values, if written out, would be shown with the program. */
+/** Recognizes headers that give access, such as Authorization. A value written in the program would be shown with the program. */
 const sensitiveHeader = /(^|-)(authorization|cookie|api-?key|token|secret|password|signature)$/i;
 
 const secretPlaces: SecretPlaces = {
@@ -216,7 +219,7 @@ function checkRequest({ args, http, pointer }: HttpStep, scope: Scope, check: Ch
   checkValues(rest, path, scope, check);
 }
 
-/** Returns a schema that marks a request's headers that give access. */
+/** Returns a schema that marks the headers that give access as sensitive. */
 function markedSchema(rest: ValueTemplate): JsonSchema {
   const headers = entriesOf(rest)?.find(([name]) => name === "headers")?.[1];
   const names = headers === undefined ? [] : (entriesOf(headers) ?? []).map(([name]) => name);

@@ -56,7 +56,7 @@ type Kinds = {
   readonly run: RunStep;
 };
 
-/** Steps that handle a step's error. */
+/** The steps that handle a step's error. */
 export interface OnError extends ErrorRule {
   readonly steps: readonly Step[];
 }
@@ -69,7 +69,10 @@ export type Step = Steps[keyof Steps];
 /** A step of one kind. */
 export type StepOf<Kind extends Step["kind"]> = Steps[Kind];
 
-/** The language of every kind of step, by its distinguishing field, in the order in which messages list them. */
+/**
+ * The definition of every kind of step (a "language": how it is read, checked and measured), by its distinguishing field. Messages list
+ * kinds in this order.
+ */
 const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], Step> } = {
   call: callLanguage,
   http: httpLanguage,
@@ -96,7 +99,7 @@ const languages: { readonly [Kind in Step["kind"]]: StepLanguage<Steps[Kind], St
 /** Every kind of step, in the order in which messages list them. */
 export const stepKinds = Object.keys(languages) as readonly Step["kind"][];
 
-/** Returns the language of a kind of step. */
+/** Returns the definition of a kind of step. */
 export function languageOf(kind: Step["kind"]): StepLanguage<Step, Step> {
   return languages[kind];
 }
@@ -108,7 +111,7 @@ const when = {
     "Where it does not hold the step is skipped: its set is empty, and what names its value needs else. In a map it may name row and calls.",
 };
 
-/** Returns the form of a kind of step at its place, with the id, condition and error handler that every step may have. */
+/** Returns the form of a kind of step at its place, including `id`, `when` and `onError`, if the place allows them. */
 export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   const { form, formInMap, takesOnError = false } = languageOf(kind);
   const own = place === "map" && formInMap !== undefined ? formInMap : form;
@@ -116,7 +119,7 @@ export function formOf(kind: Step["kind"], place: StepPlace): ObjectForm {
   return { ...own, required: { id: ref("id"), ...own.required }, optional: { when, ...own.optional, ...onError } };
 }
 
-/** Yields every step of a list and of its branches, in program order, without calls inside maps. */
+/** Yields every step of a list, with the steps of its branches, in program order. Calls inside maps are not included. */
 export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   for (const step of steps) {
     yield step;
@@ -130,22 +133,22 @@ export function listsOf(step: Step): readonly (readonly Step[])[] {
   return step.onError === undefined ? lists : [...lists, step.onError.steps];
 }
 
-/** Returns every call of a list of steps, in program order, including those of maps and without undo calls. */
+/** Returns every call of a list of steps, in program order. Calls in maps are included, undo calls are not. */
 export function callsOf(steps: readonly Step[]): readonly StepCall[] {
   return [...stepsOf(steps)].flatMap(ownCallsOf);
 }
 
-/** Returns the calls that a step makes itself, without those of its branches. */
+/** Returns the calls that a step makes itself. Calls in its branches are not included. */
 export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
 }
 
-/** Returns the skills that a step runs itself, by the names in the program. */
+/** Returns the skills that a step runs itself, by the program's names for them. Skills in its branches are not included. */
 export function ownRunsOf(step: Step): readonly string[] {
   return languageOf(step.kind).runs?.(step) ?? [];
 }
 
-/** Returns every skill that a list of steps runs, each once, by the names in the program. */
+/** Returns every skill that a list of steps runs, without duplicates, by the program's names for them. */
 export function runsOf(steps: readonly Step[]): readonly string[] {
   return [...new Set([...stepsOf(steps)].flatMap(ownRunsOf))];
 }
@@ -155,7 +158,7 @@ export function asksOf(step: Step): readonly StepPoint[] {
   return languageOf(step.kind).asks(step);
 }
 
-/** True if an answer to a step's question may skip the step after it. */
+/** True if an answer to a step's question may skip the next step. */
 export function maySkipNext(step: Step, points: ReadonlyMap<string, Point>): boolean {
   return asksOf(step).some(({ about, point }) => {
     return about === "step" && points.get(point)?.continuations.includes("skip") === true;

@@ -12,23 +12,23 @@ import { checkSet, checkSource, type RowSource, readSource, sourceOptions, sourc
 import { noUse } from "./use.ts";
 
 /**
- * Joins rows of two sets that are equal in some fields, one row for each pair. `left`: also the left rows without a pair; `anti`: only
- * those.
+ * A step that pairs rows of two sets whose fields are equal. `inner`: one row for each pair. `left`: also the left rows without a pair.
+ * `anti`: only the left rows without a pair.
  */
 export type JoinStep = AnyStep &
   RowSource & {
     readonly kind: "join";
     readonly right: string;
     readonly join: JoinKind;
-    /** Fields of the left and of the right rows. */
+    /** Pairs of fields that must be equal: one of the left rows, one of the right rows. */
     readonly on: readonly (readonly [left: Path, right: Path])[];
-    /** Fields that rows get from the right ones. */
+    /** Fields that the new rows get from the right rows. */
     readonly keep: AddedFields;
   };
 
 const joinKinds = ["inner", "left", "anti"] as const;
 
-/** The rows that a join keeps. */
+/** Which rows a join returns. */
 export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };
@@ -121,7 +121,7 @@ function readPairs(node: ShapeNode, reader: ShapeReader): JoinStep["on"] | undef
 
 type Sides = { readonly row: RowSet | "any"; readonly other: RowSet | "any" };
 
-/** Values of types with nothing in common are never equal. */
+/** Checks the types of a pair of fields: if the types have nothing in common, the values can never be equal. */
 function checkPair(step: JoinStep, [left, right]: JoinStep["on"][number], { row, other }: Sides, check: Check): void {
   const at = { pointer: step.pointer, place: ["on", textOf(left)] };
   const given = typesOf(checkField(row, { ...at, field: left }, check));

@@ -4,7 +4,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { noUse } from "./use.ts";
 
-/** Asks a judgment point. */
+/** A step that asks a judgment point (a question to people). */
 export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
 
 /** The language of `judge`. */

@@ -10,8 +10,8 @@ import type { StepCall } from "./parts/tool-call.ts";
 import type { Use } from "./use.ts";
 
 /**
- * Properties of every step. `pointer`: the JSON Pointer of the step in the program's text. `when`: if it is false, the step is skipped; for
- * a call of a map, only for the current row.
+ * Fields of every step. `pointer`: JSON Pointer of the step in the program's text. `when`: if this condition is false, the step is skipped.
+ * For a call in a map, it is skipped only for the current row.
  */
 export type StepBase = { readonly id: string; readonly pointer: string; readonly when: Expression | undefined };
 
@@ -19,63 +19,65 @@ export type StepBase = { readonly id: string; readonly pointer: string; readonly
 export type AnyStep = StepBase & { readonly kind: string };
 
 /**
- * Everything that the language knows about one kind of step. `Inner`: the steps inside it, if any. The code that reads, checks, pins and
- * estimates programs uses this and knows no kind itself.
+ * The definition of one kind of step. `Inner`: the type of the steps inside it, if any. The code that reads, checks, pins and estimates
+ * programs works with these definitions only and has no code for a single kind.
  */
 export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
-  /** Its fields besides `id`. The required one with its own name is the distinguishing field. */
+  /** The step's fields. The required field with the same name as the kind is the distinguishing field. */
   readonly form: ObjectForm;
-  /** Its fields among the calls of a map. Undefined for a kind that is not allowed there. */
+  /** The step's fields if it is a call in a map. Undefined for a kind that is not allowed in a map. */
   readonly formInMap: ObjectForm | undefined;
-  /** For a kind with lists of steps: the refusal of one inside another, at any depth. Undefined for any other kind. */
+  /** The message for a step of this kind inside another step of the same kind, at any depth. Undefined if that is allowed. */
   readonly refusedInItself: StepRefusal | undefined;
-  /** True if it may have an error handler (`onError`) when it is not a call of a map. Default false. */
+  /** True if the step may have an error handler (`onError`). A call in a map never has one. Default false. */
   readonly takesOnError?: boolean;
-  /** Definitions of the JSON Schema that its forms refer to. */
+  /** Definitions that the step's JSON Schema refers to. */
   readonly definitions: Readonly<Record<string, JsonSchema>>;
-  /** Words of hints for its results, and for the part of it that has a row. */
+  /** Words that hints use for the step's results and for its part that has a current row. */
   readonly named: StepWords;
-  /** Reads a step. Returns undefined if it is unusable. Records every fault. */
+  /** Reads a step. Returns undefined if the step cannot be used. Records every fault. */
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
-  /** Checks a step at its place: references, sets, types, tools. Records every fault. */
+  /** Checks a step: its references, sets, types and tools. Records every fault. */
   check(step: S, checking: StepCheckContext<Inner>): StepOutcomes;
-  /** Returns its lists of steps that the job continues after: branches. The calls for each row are not such a list. */
+  /** Returns the lists of steps inside the step (its branches). The calls of a map are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
-  /** Returns its calls in order, without those of its lists. Pins, accounts, overrides and approvals depend on them. */
+  /**
+   * Returns the step's own calls, in order. Calls in its branches are not included. Pins, accounts, overrides and approvals depend on this.
+   */
   calls(step: S): readonly StepCall[];
-  /** Returns the skills that it runs itself, by the names in the program. Absent for a kind that runs none. */
+  /** Returns the skills that the step runs itself, by the program's names for them. Absent for a kind that runs no skills. */
   runs?(step: S): readonly string[];
-  /** Returns the points that it may ask. */
+  /** Returns the points that the step may ask. */
   asks(step: S): readonly StepPoint[];
-  /** Returns its use, including its lists. `asks` counts its own questions. */
+  /** Returns the use of a step (calls, rows, asks), including the steps inside it. */
   estimate(step: S, measure: Measure<Inner>): Use;
-  /** Returns the most rows of its set. Absent for a kind whose sets have no own limit. */
+  /** Returns the maximum rows of the set that the step makes. Absent for a kind whose sets have no limit of their own. */
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
 /** Why a step is not allowed at its place. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
-/** Words of hints, such as "a filter". Undefined if a kind has no such part. */
+/** Words for hints, such as "a filter". Undefined if the kind has no such part. */
 export type StepWords = {
-  /** A word for its steps with a value, as `steps.<id>`. */
+  /** Word for a step of this kind that leaves a value (`steps.<id>`). */
   readonly value: string | undefined;
-  /** A word for one of its steps that leaves a set. */
+  /** Word for a step of this kind that leaves a set of rows. */
   readonly set: string | undefined;
-  /** The part of it that knows `row`, and whether that is an expression. */
+  /** The part of the step that can use `row`. `isExpression`: true if that part is an expression. */
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };
 
-/** The place of steps: in the program's own list, in a list of another step, or among the calls of a map. */
+/** Where a step is: in the program's main list, in a list inside another step, or among the calls of a map. */
 export type StepPlace = "program" | "branch" | "map";
 
 /** Context of reading steps. */
 export type StepReadContext<Inner extends AnyStep> = {
   readonly reader: ShapeReader;
   readonly limits: Limits;
-  /** Reads a list in the step. */
+  /** Reads a list of steps inside the step. */
   list(node: ShapeNode, place: StepPlace, count: Bounds): Inner[];
-  /** Leaves out a step that was read. Naming it is not a second fault. */
+  /** Removes a step that was already read. Other steps may still name it without a second fault. */
   leaveOut(step: Inner): void;
 };
 
@@ -84,33 +86,33 @@ export type StepCheckContext<Inner extends AnyStep> = {
   readonly check: Check;
   /** The names that the step can use. */
   readonly scope: Scope;
-  /** Checks a list in the step. Returns its results by id. */
+  /** Checks a list of steps inside the step. Returns the results of those steps, by id. */
   list(steps: readonly Inner[], scope: Scope): ReadonlyMap<string, StepOutcome>;
   /** Checks a single step inside the step. */
   step(step: Inner, scope: Scope): StepOutcomes;
 };
 
-/** The results of a step for later ones: by its own id, and by the ids of steps inside it. */
+/** The results that a step leaves for later steps. `own`: under its own id. `inner`: under the ids of steps inside it. */
 export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly (readonly [string, StepOutcome])[] };
 
 /** A point that a step may ask. */
 export type StepPoint = {
   readonly point: string;
-  /** The subject of the question: the plan at this step, or rows of the step that ended this way. */
+  /** What the question is about: the plan at this step (`step`), or the rows of the step that failed or whose outcome is unknown. */
   readonly about: "step" | "failed" | "unknown";
-  /** The place where the step names it. */
+  /** The path of the field in which the step names the point. */
   readonly field: Path;
-  /** True if it is asked whenever the step is reached. */
+  /** True if the point is asked every time the step is reached. */
   readonly isCertain: boolean;
 };
 
 /** Context of measuring steps. */
 export type Measure<Inner extends AnyStep> = {
-  /** The rows that one set may have. */
+  /** Maximum rows of one set. */
   readonly rows: number;
-  /** The rows that all sets together may have. */
+  /** Maximum rows of all sets together. */
   readonly rowsMax: number;
-  /** True if repetitions of a call count. */
+  /** True if retries of a call are counted. */
   readonly isRepeating: boolean;
   /** Returns the most rows of an earlier step's set. */
   sizeOf(set: string): number;

@@ -15,7 +15,7 @@ import { effectOf } from "./parts/tool-call.ts";
 import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
 
-/** A call for a row of a map: of a tool, or of a host. */
+/** A call for each row of a map: of a tool, or an HTTP request. */
 export type MapCall = CallStep | HttpStep;
 
 /** An action for a row of a map: a call, or the run of a skill. */
@@ -27,19 +27,19 @@ export function isCall(step: RowStep): step is MapCall {
 }
 
 /**
- * Makes calls for each row of a set. Its set has the rows of the source with the kept parts of the answers and the state in which each
- * ended.
+ * A step that makes calls for each row of a set. It leaves a set with the same rows, fields kept from the answers, and the state in which
+ * each row ended.
  */
 export type MapStep = AnyStep &
   RowSource & {
     readonly kind: "map";
     readonly concurrency: number;
-    /** Failed rows are tolerated within both limits: at most `count`, and at most `percent` of the rows. */
+    /** How many rows may fail without failing the step. Both limits apply: at most `count` rows and at most `percent` of the rows. */
     readonly tolerate: { readonly count: number; readonly percent: number };
-    /** Names of points. */
+    /** Points that are asked about rows: `failed` and `unknown` name a point each. */
     readonly onRows: { readonly failed: string | undefined; readonly unknown: string | undefined };
     readonly calls: readonly RowStep[];
-    /** Fields that rows get from the answers of their calls. Paths begin with the id of a call. */
+    /** Fields that rows get from answers. Each path begins with the id of a call. */
     readonly keep: AddedFields;
   };
 
@@ -166,7 +166,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
 
-/** A point about rows that no row can reach is never asked. Records every fault. */
+/** Reports a point about rows that no row can ever reach. Records every fault. */
 function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, actions }: Check): void {
   const path = [...pathOf(pointer), "onRows"];
   const refused = (state: string, why: string, hint: string) =>
@@ -183,7 +183,9 @@ function checkUnasked({ pointer, onRows, calls, tolerate }: MapStep, { faults, a
   }
 }
 
-/** Returns the type of a kept value. A call that may be skipped needs no replacement: its kept values are null. */
+/**
+ * Returns the type of a field that is kept from an answer. If the call may be skipped, the field is null then; no replacement is needed.
+ */
 function typeOfKept(
   step: MapStep,
   { name, path }: { readonly name: string; readonly path: Path },

@@ -7,7 +7,7 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage, StepReadContext } from "./language.ts";
 import { bothUses, noUse } from "./use.ts";
 
-/** Lists of steps of type `Inner`, by name, that run at the same time and join at the end. */
+/** A `parallel` step: named lists of steps (of type `Inner`) that run at the same time. The job continues after the last one. */
 export type ParallelStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "parallel";
   readonly branches: readonly { readonly name: string; readonly steps: readonly Inner[] }[];

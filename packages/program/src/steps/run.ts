@@ -14,12 +14,12 @@ import { nothing, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { readArgs } from "./parts/arguments.ts";
 
-/** A skill as a step: a child job whose result is the step's value. */
+/** A step that runs a skill as a child job. The result of the child job is the step's value. */
 export type RunStep = AnyStep & {
   readonly kind: "run";
-  /** The name in the program: `skills.announce`, or one version, `skills.announce@3`. */
+  /** The name of the skill in the program: `skills.announce`, or `skills.announce@3` for one version. */
   readonly skill: string;
-  /** Of kind `object` or, if it has no reference, `literal`. */
+  /** The input: of kind `object`, or of kind `literal` if it has no references. */
   readonly input: ValueTemplate;
 };
 
@@ -79,7 +79,7 @@ export const runLanguage: StepLanguage<RunStep> = {
   estimate: ({ skill }, { useOfSkill }) => useOfSkill(skill),
 };
 
-/** Finds the skill that a step runs. Returns undefined if it cannot run, and records that. */
+/** Returns the skill that a step runs. If it cannot run, records a fault and returns undefined. */
 function findSkill({ skill, pointer }: RunStep, { skills, faults }: Check): KnownSkill | undefined {
   const found = skills.get(skill);
   if (found === undefined) throw new Error(`${skill} was not looked for`);

@@ -11,7 +11,7 @@ import { noUse } from "./use.ts";
 /** Sorts the rows of a set. */
 export type SortStep = AnyStep & RowSource & { readonly kind: "sort"; readonly by: readonly SortKey[] };
 
-/** A sort key: a field, in ascending or descending order. */
+/** A field to sort by. `isDescending`: true if the largest value comes first. */
 export type SortKey = { readonly field: Path; readonly isDescending: boolean };
 
 const orders = ["asc", "desc"] as const;

@@ -8,7 +8,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { type ItemRows, itemRowsForm, readItemRows, setOfItems } from "./parts/rows.ts";
 import { noUse } from "./use.ts";
 
-/** Makes rows from a list of the input. */
+/** A step that makes rows from a list in the input. */
 export type TakeStep = AnyStep & ItemRows & { readonly kind: "take"; readonly list: Path };
 
 const { keep, key } = itemRowsForm;

@@ -8,14 +8,14 @@ import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { type Use, upTo } from "./use.ts";
 
-/** Repeats steps of type `Inner` until an expression is true, with a pause after each round but the last. */
+/** A step that repeats steps (of type `Inner`) until a condition is true. It pauses after each round except the last. */
 export type UntilStepOf<Inner extends AnyStep> = AnyStep & {
   readonly kind: "until";
   readonly condition: Expression;
   readonly body: readonly Inner[];
-  /** Rounds. */
+  /** Maximum rounds. */
   readonly max: number;
-  /** The first pause, the factor of each later one, and the longest. */
+  /** Pauses between rounds: `everyMs` is the first pause, each later pause is `factor` times the one before, and `capMs` is the longest. */
   readonly pause: { readonly everyMs: number; readonly factor: number; readonly capMs: number };
 };
 
@@ -95,7 +95,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
 
     check({ condition, body }, { scope, check, list }) {
       const left = list(body, scope);
-      // When it is evaluated, the steps have ended at least once.
+      // The condition is evaluated after a round, so the results of all steps in it exist.
       checkExpression(condition, { ...scope, ended: new Map([...scope.ended, ...left]) }, check.faults);
       return { own: nothing, inner: [...left] };
     },
@@ -107,7 +107,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
   };
 }
 
-/** Returns the use of something that runs once, and up to so many times in all. */
+/** Returns the use of something that runs at least once and at most `times` times. */
 function repeatedUse(times: number, once: Use): Use {
   return { ...upTo(times, once), callsMin: once.callsMin, asksMin: once.asksMin };
 }

@@ -1,4 +1,7 @@
-/** The use of steps: at least, for a run in which every judge is answered with proceed, and at most. Undo calls do not count. */
+/**
+ * What steps use. The fields with Min: at least, for a run in which every judge step is answered with `proceed`. The fields with Max: at
+ * most. Undo calls do not count.
+ */
 export type Use = {
   readonly callsMin: number;
   readonly callsMax: number;
@@ -21,12 +24,12 @@ export const noUse: Use = {
   asksMax: 0,
 };
 
-/** Returns the use of both. */
+/** Returns the use of two parts that both run. */
 export function bothUses(a: Use, b: Use): Use {
   return combine(a, b, (one, other) => one + other);
 }
 
-/** Returns the use of one of the two. Rows and questions of both are counted. */
+/** Returns the use of two parts of which only one runs. Rows and questions of both parts are counted. */
 export function eitherUse(a: Use, b: Use): Use {
   return {
     ...combine(a, b, Math.max),
@@ -37,7 +40,7 @@ export function eitherUse(a: Use, b: Use): Use {
   };
 }
 
-/** Returns the use of something that runs up to so many times, or not at all. */
+/** Returns the use of something that runs at most `times` times, or not at all. */
 export function upTo(times: number, { callsMax, writesMax, destructiveMax, rowsMax, asksMax }: Use): Use {
   return {
     callsMin: 0,

@@ -78,7 +78,7 @@ export const waitLanguage: StepLanguage<WaitStep> = {
   estimate: () => noUse,
 };
 
-/** Returns a duration written as an object in words, or undefined for any other value. */
+/** Returns a duration text for a duration that is written as an object. Returns undefined for any other value. */
 function spanOf(value: JsonObject): string | undefined {
   const [[unit = "", count] = [], ...others] = Object.entries(value);
   const isSpan = others.length === 0 && typeof count === "number" && Number.isInteger(count) && count > 0;
@@ -86,7 +86,7 @@ function spanOf(value: JsonObject): string | undefined {
   return isSpan && letter !== undefined ? `${count}${letter}` : undefined;
 }
 
-/** Returns what to write for a filled-in duration or time, or undefined if it is not filled in. */
+/** Returns what to write for a duration or time that is filled in at run time. Returns undefined if the value is not filled in. */
 function filledOf({ $ref, $cel, $text }: JsonObject): string | undefined {
   const source = typeof $ref === "string" ? $ref : typeof $cel === "string" ? $cel : undefined;
   if (source === undefined && $text === undefined) return undefined;
@@ -121,7 +121,7 @@ function checkUntil(until: ValueTemplate, path: Path, scope: Scope, faults: Chec
     const isFaulty = template.kind === "literal" && !isTime(template) && faults.count === before;
     if (isFaulty) faults.addYounger("PROGRAM_MALFORMED", path, "is a constant that is no time", timeHint);
   } else if (!isTime(until)) {
-    // Version 0.1 accepted a day that its month does not have, and 24:00.
+    // Version 0.1 accepted days that do not exist (30 February), and 24:00.
     const isForm = until.kind === "literal" && typeof until.value === "string" && timestampPattern.test(until.value);
     faults[isForm ? "addYounger" : "add"]("PROGRAM_MALFORMED", path, "is no time", timeHint);
   }

@@ -3,15 +3,15 @@ import { libraryFunctions } from "../functions/index.ts";
 import { schemaPath } from "../read/shape-words.ts";
 import type { CelKind, Signature } from "./cel-signature.ts";
 
-/** The result of a function or operator: its kind and, for a function, the matching signature. */
+/** The result of a function or operator. `kind`: the kind of its value. `signature`: for a function, the signature that matched. */
 export type CelResult = { readonly kind: CelKind; readonly signature?: Signature };
 
-/** Why a call fits no signature. `isYounger`: version 0.1 accepted it, and it fails when it runs. */
+/** Why a call matches no signature. `isYounger`: version 0.1 accepted the call, although it fails at run time. */
 type KindFault = {
   readonly fault: string;
   readonly hint: string;
   readonly isYounger?: boolean;
-  /** The kind of its result in spite of the fault. */
+  /** The kind of the call's result, if it is known in spite of the fault. */
   readonly gives?: CelKind;
 };
 
@@ -25,7 +25,7 @@ const getter: Signature[] = [
 const onText: Signature[] = [{ on: ["string"], takes: [["string"]], gives: "bool" }];
 const sized: readonly CelKind[] = ["list", "map", "string", "bytes"];
 
-/** The functions of CEL itself. An empty list of kinds accepts any. */
+/** The functions of CEL itself. In `takes`, an empty list of kinds accepts every kind. */
 const standard: Readonly<Record<string, readonly Signature[]>> = {
   size: [
     { takes: [sized], gives: "int" },
@@ -115,7 +115,7 @@ const wholeList = `all functions stand in $defs/expression of ${schemaPath}`;
 const firstItem = "take the first item by its place: list[0], where size(list) > 0";
 const lastItem = "take the last item by its place: list[size(list) - 1], where size(list) > 0";
 
-/** Advice for purposes that other languages have functions for. */
+/** Hints for functions of other languages that do not exist in CEL, by their names. */
 const otherWays: Readonly<Record<string, string>> = {
   first: firstItem,
   head: firstItem,
@@ -124,7 +124,9 @@ const otherWays: Readonly<Record<string, string>> = {
   getDay: "use getDayOfWeek(), 0 for Sunday; getDate() is the day of the month",
 };
 
-/** Returns what an unknown function may mean: how to do without one, a function with a similar name, or those for the same purpose. */
+/**
+ * Returns a hint for an unknown function: how to do the same without it, a function with a similar name, or functions for the same purpose.
+ */
 function hintOfUnknown(name: string, of: CelKind | undefined): string {
   const otherWay = of === "map" || !Object.hasOwn(otherWays, name) ? undefined : otherWays[name];
   if (otherWay !== undefined) return otherWay;
@@ -142,7 +144,7 @@ function hintOfUnknown(name: string, of: CelKind | undefined): string {
   return kin.length === 0 ? wholeList : `${what} ${kin.join(", ")}; ${wholeList}`;
 }
 
-/** Returns the result of the signatures that accept the arguments. */
+/** Returns the result of the signatures that accept the arguments, or why no signature does. */
 function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: readonly CelKind[]): CelResult | KindFault {
   const signatures = functions.get(name);
   if (signatures === undefined) {
@@ -165,7 +167,7 @@ function kindOfFunction(name: string, receiver: CelKind | undefined, kinds: read
   return { fault: `calls ${given}, which ${name} cannot take`, hint };
 }
 
-/** Returns how a function is called, such as string.contains(string). */
+/** Returns a signature as text, such as string.contains(string). */
 function signatureText(name: string, { on, takes }: Signature): string {
   const kinds = takes.map((wanted) => (wanted.length === 0 ? "any" : wanted.join("|")));
   return `${on === undefined ? "" : `${on.join("|")}.`}${name}(${kinds.join(", ")})`;
@@ -190,7 +192,7 @@ function kindOfArithmetic(name: string, left: CelKind, right: CelKind): CelKind 
   return isJoined || (numbers.includes(left) && !isDoubleRest) ? left : mismatch(name, left, right);
 }
 
-/** Returns the kind of a sum or difference with times. */
+/** Returns the kind of `+` or `-` with times or durations. */
 function kindOfTimes(name: string, left: CelKind, right: CelKind): CelKind | KindFault {
   const given = sums[`${left} ${name.replaceAll("_", "")} ${right}`];
   if (given !== undefined) return given;

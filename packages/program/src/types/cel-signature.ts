@@ -15,12 +15,15 @@ export type CelKind =
   | "timestamp"
   | "duration";
 
-/** The arguments and result of a function. An empty list of kinds accepts any. Without `on` it has no receiver. */
+/**
+ * The arguments and the result of a function. An empty list of kinds accepts every kind. `on`: the receiver's kind; absent if the function
+ * has no receiver.
+ */
 export type Signature = {
   readonly on?: readonly CelKind[];
   readonly takes: readonly (readonly CelKind[])[];
-  /** `first`: the kind and type of its receiver or, without one, of its first argument. */
+  /** The kind of the result. `first`: the kind and type of the receiver, or of the first argument if there is no receiver. */
   readonly gives: CelKind | "first";
-  /** The known type of the items of its resulting list. */
+  /** If the result is a list: the known type of its items. */
   readonly items?: JsonSchema;
 };

@@ -5,15 +5,18 @@ import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../tem
 import { branchesOf, faultOfAssignment, timestampType, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
- * One way in which a template fails a schema for all values of its references. `path`: relative to the template. `isYounger`: stored
- * programs may have it.
+ * A fault of a template against a schema, whatever values its references have. `path`: relative to the template. `isYounger`: true if
+ * stored programs may have this fault.
  */
 export type TemplateFault = { readonly path: Path; readonly message: string; readonly isYounger?: true };
 
-/** Result of comparing a template with a schema: its certain faults, and whether it certainly satisfies the schema. */
+/**
+ * The result of comparing a template with a schema. `faults`: the certain faults. `isCertain`: true if every value of the template
+ * satisfies the schema.
+ */
 export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
 
-/** Dependencies of an examination: the type of a reference, and validators for parts without references. */
+/** What the comparison of a template with a schema needs: the types of references, and validators for parts without references. */
 export type Examiner = {
   typeOf(template: ValueTemplate & { readonly kind: "reference" | "computed" }): ValueType;
   validator(schema: JsonSchema): SchemaValidator;
@@ -22,7 +25,10 @@ export type Examiner = {
 const certain: Examination = { faults: [], isCertain: true };
 const uncertain: Examination = { faults: [], isCertain: false };
 
-/** Compares a template with a JSON Schema. References count as unknown values of their type. Rules that depend on more stay open. */
+/**
+ * Compares a template with a JSON Schema. A reference counts as an unknown value of its type. Rules that depend on the value itself are
+ * neither certainly satisfied nor certainly broken.
+ */
 export function examine(template: ValueTemplate, schema: unknown, examiner: Examiner, path: Path = []): Examination {
   if (schema === true || schema === undefined) return certain;
   if (!isObject(schema)) return fault(path, "is not allowed here");
@@ -76,7 +82,7 @@ function examineLiteral(value: JsonValue, schema: JsonSchema, examiner: Examiner
   return { faults, isCertain: false };
 }
 
-/** Returns the place of a value's fault: at a forbidden property, or at the object of a missing one. */
+/** Returns the path of a fault in a value: of a forbidden property, or of the object in which a property is missing. */
 function placeOf({ pointer, property }: SchemaFault, value: JsonValue): Path {
   const path = pathOf(pointer);
   const around = path.reduce<unknown>((at, step) => (at as Readonly<Record<string, unknown>> | null)?.[step], value);
@@ -93,7 +99,7 @@ function examineReference(
   return withElse(examineType(examiner.typeOf(template), schema, path), template, schema, { examiner, path });
 }
 
-/** Combines the result with that of the replacement for an absent source. */
+/** Combines a result with the result of the template's replacement (`else`). */
 function withElse(
   found: Examination,
   { otherwise }: ValueTemplate & { readonly kind: "reference" | "text" },
@@ -125,10 +131,10 @@ function examineType(type: ValueType, schema: JsonSchema, path: Path): Examinati
   return isTypeAll && isWithin && schema.type !== "integer" ? certain : uncertain;
 }
 
-/** Formats of texts that a point in time does not have. */
+/** Formats of texts that a point in time can never have. */
 const otherFormats = new Set<unknown>(["date", "time", "duration", "email", "uri", "uuid", "hostname"]);
 
-/** A computed value certainly has its type, and a point in time its form. */
+/** Compares a computed value with a schema. Its type is known, and the text of a point in time also has a known format. */
 function examineComputed(
   source: string,
   schema: JsonSchema,
@@ -149,14 +155,14 @@ function takesTime(schema: JsonSchema, examiner: Examiner): boolean {
   return ["2026-11-24T09:00:00Z", "2026-11-24T09:00:00.123Z"].some((time) => takes(time).length === 0);
 }
 
-/** The parts of a time's text that are values of their own, in UTC. */
+/** Parts of a time's text that are useful values themselves, such as the date, in UTC. */
 const partsOfTime = [
   { sample: "2026-11-24", cut: "substring(0, 10)", what: "its day" },
   { sample: "09:00:00", cut: "substring(11, 19)", what: "its time of day" },
   { sample: "09:00", cut: "substring(11, 16)", what: "its time of day" },
 ];
 
-/** Returns what to write in place of a time that does not fit. */
+/** Returns a hint: what to write if a time does not fit the schema. */
 function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
   const takes = examiner.validator(schema);
   const part = partsOfTime.find(({ sample }) => takes(sample).length === 0);
@@ -183,7 +189,9 @@ function itemSchema({ items, prefixItems }: JsonSchema, index: number): unknown 
   return items;
 }
 
-/** Unknown properties of one object that are compared with its known ones, at up to 10 µs each. */
+/**
+ * Maximum unknown properties of one object for which a similar known name is searched. One search takes up to 10 µs for each known name.
+ */
 const comparedMax = 20;
 
 function ofProperties(entries: TemplateEntries, schema: JsonSchema, examiner: Examiner, path: Path): Examination[] {
@@ -213,7 +221,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Applies the keywords that combine schemas. A branch counts only if it certainly holds, or certainly fails. */
+/** Applies the keywords that combine schemas (such as anyOf). A branch counts only if it is certainly satisfied or certainly broken. */
 function ofRules(template: ValueTemplate, schema: JsonSchema, examiner: Examiner, path: Path): Examination {
   const look = (rule: unknown) => examine(template, rule, examiner, path);
   const parts = branchesOf(schema, "allOf").map(look);

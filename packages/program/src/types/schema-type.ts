@@ -4,13 +4,13 @@ import type { JsonValue, Path } from "../json.ts";
 import { meantField } from "../read/shape-words.ts";
 import { entriesOf, objectOf, type ValueTemplate } from "../template.ts";
 
-/** The known type of a value: its schema, or undefined. */
+/** What is known of a value's type: its schema, or undefined if nothing is known. */
 export type ValueType = JsonSchema | undefined;
 
 /** A computed point in time, which becomes a text. */
 export const timestampType: JsonSchema = { type: "string", format: "date-time" };
 
-/** A JSON type. Whole numbers are numbers: an output schema does not guarantee which of the two its values are. */
+/** A JSON type. Whole numbers are not separate from numbers, because an output schema does not guarantee which of the two an app sends. */
 type TypeName = "null" | "boolean" | "number" | "string" | "array" | "object";
 
 const typeNames: Readonly<Record<string, TypeName>> = {
@@ -31,7 +31,7 @@ function typeNameOf(value: JsonValue): TypeName {
   return typeNames[typeof value] ?? "object";
 }
 
-/** Returns the types that values of a schema may have, or undefined for any. */
+/** Returns the types that values of a schema may have. Returns undefined if any type is possible. */
 export function typesOf(schema: ValueType): ReadonlySet<TypeName> | undefined {
   if (schema === undefined) return undefined;
   if (schema.type !== undefined) {
@@ -59,7 +59,7 @@ export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
   return Array.isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** Returns the type of a member of a value, or why it cannot exist. */
+/** Returns the type of a field or item of a value, or why it cannot exist. */
 export function fieldType(
   schema: ValueType,
   step: string | number,
@@ -104,7 +104,7 @@ function fieldOfBranches(schema: JsonSchema, step: string): { readonly type: Val
   return { fault: names.length === 0 ? "has no fields" : `has no such field, only ${names.join(", ")}${told}` };
 }
 
-/** Returns the fields that a schema names, as many as fit into a message. */
+/** Returns the names of fields in a schema, at most as many as fit into a message. */
 export function namesOf(schema: JsonSchema): string[] {
   const names: string[] = [];
   for (const { properties } of [
@@ -119,14 +119,17 @@ export function namesOf(schema: JsonSchema): string[] {
   return names;
 }
 
-/** Returns the type of values that may replace a constant: its type, and its fields. */
+/** Returns the type of values that may replace a constant: they have the same type and the same fields. */
 export function typeOfConstant(value: JsonValue): JsonSchema {
   if (!isObject(value)) return { type: typeNameOf(value) };
   const properties = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, typeOfConstant(child)]));
   return { type: "object", properties };
 }
 
-/** Returns why no value of one schema satisfies another, as far as types show, or undefined if one may. Apps may answer null anywhere. */
+/**
+ * Returns why no value of schema `from` can satisfy schema `to`, judged by types. Returns undefined if a value may. Null is never a reason,
+ * because apps may answer null anywhere.
+ */
 export function faultOfAssignment(from: ValueType, to: ValueType): string | undefined {
   const given = typesOf(from);
   const taken = typesOf(to);
@@ -164,7 +167,7 @@ function faultOfObject(from: JsonSchema, to: JsonSchema): string | undefined {
   return undefined;
 }
 
-/** Returns a template as its schema completes it, as `fillInput` does with values: without nulls that mean "absent", and with defaults. */
+/** Returns a template changed in the way `fillInput` changes values: nulls that mean "absent" are removed, and defaults are added. */
 export function filledIn(template: ValueTemplate, schema: JsonSchema): ValueTemplate {
   return withDefaults(withoutNulls(template, nullPlace(schema)), schema);
 }
@@ -187,7 +190,7 @@ function withDefaults(template: ValueTemplate, schema: unknown): ValueTemplate {
   return objectOf([...filled]);
 }
 
-/** A null that replaces an absent source also leaves its argument out: it is not a value of the argument. */
+/** Returns a template without nulls. A null in `else` also means that the argument is left out; it is not a value of the argument. */
 function withoutNulls(template: ValueTemplate, place: NullPlace): ValueTemplate {
   if (template.kind === "list") {
     return { kind: "list", items: template.items.map((item, index) => withoutNulls(item, nullPlaceAt(place, index))) };
@@ -207,19 +210,20 @@ function withoutElse(item: ValueTemplate): ValueTemplate {
   return item.kind === "text" && item.otherwise?.value === null ? { kind: "text", parts: item.parts } : item;
 }
 
-// Few apps list the values of a field in their answers. The arguments by which a tool filters its list name them.
+// Possible values of a field in an answer. Few apps list them in their output schema, so they are taken from the tool's argument that
+// filters by this field.
 
 type Values = { readonly argument: string; readonly values: readonly JsonValue[] };
 
 const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
-/** Returns the values that a tool's argument accepts for the answer's field of the same name, or undefined. */
+/** Returns the values that a tool's argument accepts, for a field of the answer with the same name. Returns undefined if unknown. */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);
 }
 
-/** Returns the type of a tool's answer, in which `valuesListed` finds fields that share their name with an argument. */
+/** Returns the type of a tool's answer. `valuesListed` finds in it the fields that have the name of an argument. */
 export function answerTypeOf(action: Action): JsonSchema {
   const known = answers.get(action);
   if (known !== undefined) return known;

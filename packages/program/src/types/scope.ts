@@ -4,34 +4,34 @@ import { meantField } from "../read/shape-words.ts";
 import type { Expression, Reference } from "../template.ts";
 import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./schema-type.ts";
 
-/** A row set for later steps: the known type of each kept field, and whether its rows have the state of a map. */
+/** A set of rows, as later steps see it. `fields`: the known type of each field. `hasStates`: true if its rows have the states of a map. */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
-/** Returns a set of the same rows without states. */
+/** Returns the set without row states. */
 export function withoutStates(set: RowSet | "any"): RowSet | "any" {
   return set === "any" ? "any" : { fields: set.fields, hasStates: false };
 }
 
-/** The results of a step. */
+/** The results that a step leaves. */
 export type StepOutcome = {
   /** The value of `steps.<id>`. "none" if the step has no value, "any" if it is unknown. */
   readonly value: { readonly type: ValueType } | "none";
   readonly set: RowSet | "any" | undefined;
-  /** True if it may be skipped although the job gets here. */
+  /** True if the step may have been skipped when this place is reached. */
   readonly maySkip: boolean;
-  /** True if it may have failed, with its error handled, although the job gets here. Default false. */
+  /** True if the step may have failed, with its error handled, when this place is reached. Default false. */
   readonly mayFail?: boolean;
-  /** The step whose error means that the set does not exist although the job gets here. */
+  /** The step whose failure means that the set does not exist at this place. */
   readonly lostWith?: string | undefined;
 };
 
-/** The results of a step without any. */
+/** The results of a step that leaves nothing. */
 export const nothing: StepOutcome = { value: "none", set: undefined, maySkip: false };
 
-/** An earlier call of the same map: its output, and whether it may have been skipped. */
+/** An earlier call for the same row of a map. `type`: type of its answer. `maySkip`: true if it may have been skipped. */
 export type EarlierCall = { readonly type: ValueType; readonly maySkip: boolean };
 
-/** Words of hints about the kinds of steps: which of them leave values or sets, and where there is a row. */
+/** Words for hints: which kinds of steps leave values or sets, and where a current row exists. */
 export type ScopeHints = {
   readonly values: string;
   readonly sets: string;
@@ -40,8 +40,7 @@ export type ScopeHints = {
 };
 
 /**
- * Values that are known before a program runs, and the limits of evaluating expressions over them: their number, their steps, and the
- * characters filled in.
+ * What the check may evaluate before a program runs: the values that are already known, and a budget of evaluations, steps and characters.
  */
 export type Constants = {
   readonly params: JsonObject;
@@ -53,34 +52,34 @@ export type Scope = {
   readonly hints: ScopeHints;
   readonly input: ValueType;
   readonly params: ValueType;
-  /** Undefined if answers of people may change them, or nothing is to be evaluated. */
+  /** Undefined if answers of people may change the values, or if nothing should be evaluated. */
   readonly constants?: Constants | undefined;
-  /** Steps that have ended, by id. */
+  /** Steps that are finished at this place, by id. */
   readonly ended: ReadonlyMap<string, StepOutcome>;
-  /** Every id of the program. Those not in `ended` come later. */
+  /** Every id of the program. Ids that are not in `ended` belong to later steps. */
   readonly ids: ReadonlySet<string>;
-  /** Steps whose error a true condition checks here. */
+  /** Steps whose error the enclosing conditions check: the condition is true at this place. */
   readonly asked?: ReadonlySet<string> | undefined;
-  /** Sets whose existence a true condition checks here. */
+  /** Sets whose existence the enclosing conditions check: the condition is true at this place. */
   readonly askedSets?: ReadonlySet<string> | undefined;
-  /** Steps whose error is handled here: they have failed. */
+  /** Steps whose error is handled at this place, so they have failed. */
   readonly failed?: ReadonlySet<string> | undefined;
   /** Fields of the current row. */
   readonly row?: RowSet | "any" | undefined;
-  /** Earlier calls of the same map, by id. */
+  /** Earlier calls for the same row of a map, by id. */
   readonly calls?: ReadonlyMap<string, EarlierCall> | undefined;
-  /** The answer of the call to undo. */
+  /** The answer of the call that is undone. */
   readonly output?: { readonly type: ValueType } | undefined;
-  /** Values from outside a program, such as the event that starts it, by name. Their expressions can use only these. */
+  /** Values from outside a program, by name, such as the event that starts it. If present, expressions can use only these values. */
   readonly given?: ReadonlyMap<string, ValueType> | undefined;
 };
 
-/** The target of a reference, or why it has none. `maySkip`: it needs a replacement. */
+/** The target of a reference, or why it has none. `maySkip`: true if the reference needs a replacement (`else`). */
 type ReferenceResult =
   | { readonly type: ValueType; readonly maySkip: boolean; readonly mayFail?: boolean }
   | { readonly fault: string; readonly hint: string };
 
-/** The names that all steps of a program can use. */
+/** Names that are the same for all steps of a program. */
 type ProgramNames = {
   readonly inputSchema: JsonSchema | undefined;
   readonly input: JsonObject;
@@ -95,7 +94,7 @@ export function firstScope(
   return { hints, input: inputSchema ?? typeOfConstant(input), params: typeOfConstant(params), ended: new Map(), ids };
 }
 
-/** Returns the scope under a true condition: its checks of steps' errors and of sets are known there. */
+/** Returns the scope in which a condition is true: steps' errors and sets that it checks are known to exist. */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);
   const sets = [...source.matchAll(/\bhas\(\s*rows\.([A-Za-z0-9_]+)\s*\)/g)].map(([, id = ""]) => id);
@@ -104,7 +103,7 @@ export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">)
   return { ...scope, asked: new Set([...before, ...asked]), askedSets: new Set([...setsBefore, ...sets]) };
 }
 
-/** Finds the target of a reference at a place. An unreadable reference may name anything. */
+/** Returns the type of a reference at a place. A reference that could not be read counts as any type. */
 export function resolveType(
   scope: Scope,
   { root, path, text }: Pick<Reference, "root" | "path" | "text">,
@@ -139,8 +138,8 @@ export function resolveType(
 }
 
 /**
- * Finds the set of a name at a place. If there is none, the hint lists those that exist. `lostWith`: the step whose failure removes it,
- * unless a condition checks that.
+ * Returns the set with a name at a place. If there is none, the hint lists the sets that exist. `lostWith`: the step whose failure means
+ * that the set does not exist, unless a condition checks it.
  */
 export function findSet(
   scope: Scope,
@@ -163,7 +162,7 @@ export function findSet(
   return given === undefined ? lacking : { ...lacking, hint: given };
 }
 
-/** Starts of a standing program that have rows. */
+/** Kinds of starts of a standing program that provide rows. */
 const startingSets: ReadonlySet<string> = new Set(["rows", "events"]);
 
 function hintOfStart(name: string): string {
@@ -172,7 +171,7 @@ function hintOfStart(name: string): string {
   return `write "input": {"${name}": {"$ref": "${name}"}} in the standing definition, beside program; in the program ${schema}, the step ${take}, and found in the place of ${name}`;
 }
 
-/** A call whose answer has a list leaves a set when it says which. */
+/** Returns a hint if no set has this name. A call whose answer has a list makes a set if its `rows` names the list. */
 function hintOfNoSet(name: string, { value }: StepOutcome, sets: string): string {
   const type = value === "none" ? undefined : value.type;
   const list = namesOf(type ?? {}).find((field) => {

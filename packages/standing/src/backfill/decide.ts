@@ -23,39 +23,43 @@ import type { SourceDue, SourceOutcome } from "../sources/source.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { hasItsRun, type PastItem } from "./range.ts";
 
-/** An item of a backfill's range with the result of `when`; undefined if it is not for the program. */
+/** An item of a backfill's range. `candidate`: its occurrence with the result of `when`; undefined if the item is not for the program. */
 type PastCandidate = PastItem & { readonly candidate: DueCandidate | undefined };
 
-/** The next items of a backfill, as the store had them. */
+/** The next items of a backfill, as they were read before the program was locked. */
 export type PreparedBackfill = {
   readonly record: BackfillRecord;
   /** The number of the program's current version. */
   readonly versionNumber: number;
-  /** The version that it continues with; undefined if the program has another definition by now, which ends the backfill. */
+  /**
+   * The version with which the backfill continues. Undefined if the program's definition was replaced since the backfill began: the
+   * backfill then ends.
+   */
   readonly version: LoadedVersion | undefined;
   readonly items: readonly PastCandidate[];
-  /** True if the range has no further items. */
+  /** True if there are no items after these in the range. */
   readonly isWhole: boolean;
-  /** How many runs may start now. */
+  /** Number of runs that may start now. */
   readonly allowance: Allowance;
-  /** Runs of occurrences that were due before this time are deleted already; epoch milliseconds. */
+  /** Runs of occurrences that were due before this time (epoch milliseconds) were already deleted, so it is unknown if they existed. */
   readonly keptFrom: number;
 };
 
-/** The next items of a backfill with the runs and keys that decide them. The program is locked. */
+/** The next items of a backfill, with the runs and keys that the decisions depend on. The program is locked. */
 type DueBackfill = PreparedBackfill & {
-  /** Runs of the occurrences, by source key. */
+  /** Existing runs of the occurrences, by source key. */
   readonly runs: ReadonlyMap<string, SourceRun>;
-  /** Events that the program decides without the backfill. */
+  /** Events that were already decided, or will be decided, without the backfill. `isUndecided`: true if the decision is still to come. */
   readonly taken: ReadonlyMap<EventId, { readonly isUndecided: boolean }>;
-  /** Known keys of `dedupe`, and until when each is remembered. */
+  /** Known keys of `dedupe`. The value is the time until which svc remembers the key. */
   readonly known: ReadonlyMap<string, number>;
-  /** Waiting runs of the program, counted up to `waitingMax`. */
+  /** Number of the program's waiting runs. Counting stops at `waitingMax`. */
   readonly waiting: number;
 };
 
 /**
- * Maximum waiting runs of a program while its backfill makes further ones: occurrences of the past wait in the range instead of in a queue.
+ * Maximum waiting runs of a program at which its backfill still makes further runs. Further occurrences of the past stay in the range, so
+ * they do not fill the queue.
  */
 const waitingMax = 20;
 
@@ -67,15 +71,22 @@ export function allowanceOfBackfill(
   return allowanceOf({ pacedAt, perSecond: perMinute / 60 }, nowMs);
 }
 
-/** Returns the source key of an occurrence that a backfill makes due again, or of the run that it replaces. */
+/**
+ * Returns the source key for an occurrence that a backfill repeats (`again`), or the new source key of the earlier run that it replaces.
+ */
 export function againKey(id: BackfillRecord["id"], sourceKey: string): string {
   return `b:${id}/${sourceKey}`;
 }
 
-/** The names under which a key of `dedupe` is remembered: within the backfill, and for occurrences that are due by themselves. */
+/**
+ * The two keys under which `dedupe` remembers an occurrence. `own`: within the backfill. `live`: for occurrences that become due without a
+ * backfill.
+ */
 type DedupeKey = { readonly own: string; readonly live: string; readonly windowMs: number };
 
-/** Returns the dedupe key of an occurrence; undefined if the definition has none, a fault if it cannot be filled in. */
+/**
+ * Returns the dedupe key of an occurrence. Returns undefined if the definition has no `dedupe`, and a fault if the key cannot be filled in.
+ */
 function dedupeKeyOf(
   { id }: Pick<BackfillRecord, "id">,
   { occurrence }: Pick<DueCandidate, "occurrence">,
@@ -89,8 +100,8 @@ function dedupeKeyOf(
 }
 
 /**
- * Returns what a backfill of a locked program has due; undefined if none is running. Throws StaleBatchError if the backfill or the program was
- * changed since, and if the running backfill began after the preparation: the held task is then that one's.
+ * Returns the due items of a locked program's backfill. Returns undefined if no backfill is running. Throws StaleBatchError if the backfill
+ * or the program changed after the preparation, or if another backfill began after it (the held task then belongs to the new backfill).
  */
 export async function dueBackfill(
   tx: Executor,
@@ -168,24 +179,24 @@ function stepBackfill(
   };
 }
 
-/** How much later the keys of a backfill expire, in milliseconds: svc deletes key rows some time after they expire. */
+/** Added to the expiry of a backfill's dedupe keys, in milliseconds. svc deletes expired keys only after some time. */
 const keptMs = 30 * 86_400_000;
 
-/** The result of one step of a backfill. */
+/** What one step of a backfill decided. */
 type BackfillStep = {
   readonly move: BackfillMove;
-  /** Runs that others replace, with their new source keys. */
+  /** Earlier runs that new runs replace. Each gets a new source key, which becomes free for the new run. */
   readonly renamed: readonly Pick<SourceRun, "id" | "sourceKey">[];
-  /** When the next step is due; null if the backfill has ended. */
+  /** Time of the next step. Null if the backfill has ended. */
   readonly dueAt: number | null;
 };
 
 /** Pause between two steps, in milliseconds. */
 const stepMs = 1_000;
-/** Pause until the next step if waiting runs or undecided events hold the backfill back, in milliseconds. */
+/** Pause in milliseconds before the next step if the backfill must wait for waiting runs or undecided events. */
 const waitMs = 2_000;
 
-/** Decides the next items of a backfill, up to the limits of its pace and its program. */
+/** Decides the next items of a backfill, at most as many as its pace and its program allow. */
 function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillStep {
   const { record, version } = due;
   const { nowMs } = decisions.facts;
@@ -208,14 +219,14 @@ function decideBackfill(decisions: DecisionContext, due: DueBackfill): BackfillS
   return { move: { ...moved, reason }, renamed: step.renamed, dueAt };
 }
 
-/** Why a step ends before the last item. */
+/** Why a step of a backfill stops before its last item. */
 type Hindrance = Extract<BackfillReason, "waiting" | "undecided"> | "pace";
 
 class Step {
   readonly renamed: Pick<SourceRun, "id" | "sourceKey">[] = [];
   readonly counts: { started: number; skipped: number; passed: number };
   position: Pick<BackfillMove, "positionAt" | "positionEventId">;
-  /** Runs that the step made. */
+  /** Number of runs that this step made. */
   used = 0;
   readonly #decisions: DecisionContext;
   readonly #due: DueBackfill;
@@ -230,7 +241,7 @@ class Step {
     this.position = { positionAt, positionEventId };
   }
 
-  /** Decides the items in order; returns why it ends before the last one. */
+  /** Decides the items in order. Returns why it stopped before the last item, or undefined if it decided all. */
   run(): Hindrance | undefined {
     for (const item of this.#due.items) {
       if (this.#decisions.state === "paused") return "pace";
@@ -277,7 +288,7 @@ class Step {
     return undefined;
   }
 
-  /** True if its run may have been deleted since the backfill began. */
+  /** True if the occurrence may have had a run that svc deleted after the backfill began. */
   #mayHaveHadOne({ fireAt }: DueCandidate["occurrence"]): boolean {
     const { record, keptFrom } = this.#due;
     return !record.again && fireAt < keptFrom && fireAt >= this.#decisions.facts.program.createdAt;
@@ -304,15 +315,18 @@ class Step {
     this.#decisions.knownKeys.set(own, fireAt + dedupeShiftOf(this.#due.record) + windowMs);
   }
 
-  /** Remembers a key for occurrences that become due by themselves: one may be the same as an occurrence of the backfill. */
+  /**
+   * Remembers a dedupe key for occurrences that become due without a backfill. Such an occurrence may be a duplicate of an occurrence of
+   * the backfill.
+   */
   #rememberLive(key: string, until: number): void {
     if (until > (this.#until(key) ?? 0)) this.#decisions.knownKeys.set(key, until);
   }
 }
 
 /**
- * True if an occurrence is the same as an earlier one of its backfill, or as one that was due by itself less than the window before or after.
- * With `again`, only occurrences of the backfill are compared.
+ * True if an occurrence is a duplicate: of an earlier occurrence of the same backfill, or of a live occurrence (one without a backfill)
+ * within the dedupe window before or after it. With `again`, only occurrences of the backfill count.
  */
 function isKnown(
   { again, ...times }: Pick<BackfillRecord, "again" | "createdAt" | "since">,
@@ -327,7 +341,10 @@ function isKnown(
   return knownAt !== fireAt && Math.abs(knownAt - fireAt) < windowMs;
 }
 
-/** Returns what a backfill adds to the times of its occurrences, so that its keys remain until it has ended; milliseconds. */
+/**
+ * Returns the number of milliseconds that a backfill adds to the times of its occurrences, so that its dedupe keys are kept until it has
+ * ended.
+ */
 function dedupeShiftOf({ createdAt, since }: Pick<BackfillRecord, "createdAt" | "since">): number {
   return createdAt - since + keptMs;
 }

@@ -17,29 +17,29 @@ import type { ProgramSource } from "../definition/definition.ts";
 import { bounds } from "../definition/forms.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** How far a backfill has walked. */
+/** The last item of its range that a backfill has decided. */
 type BackfillPosition = Pick<BackfillRecord, "positionAt" | "positionEventId">;
 
 /** A time or an event of a backfill's range. */
 export type PastItem = {
   /** The position of the backfill after the item. */
   readonly position: BackfillPosition;
-  /** Undefined if the item is not for the program, such as an event of another account. */
+  /** The occurrence. Undefined if the item is not for the program, such as an event of another account. */
   readonly occurrence: Occurrence | undefined;
-  /** The event, and when it was received (epoch milliseconds); undefined for a time. */
+  /** The event and the time at which svc received it (epoch milliseconds). Undefined if the item is a time of a schedule. */
   readonly event: { readonly id: EventId; readonly receivedAt: number } | undefined;
 };
 
-/** The range of a backfill, and its position in it. */
+/** The range of a backfill, and the backfill's current position in the range. */
 type BackfillRange = BackfillPosition & {
   readonly programId: StandingProgramId;
   readonly projectId: ProjectId;
-  /** Begin of the range, and its end, which is not part of it; epoch milliseconds. */
+  /** Begin (`since`) and end of the range, in epoch milliseconds. The end is not part of the range. */
   readonly since: number;
   readonly until: number;
 };
 
-/** Returns the walk over the events of a range, from its position on. */
+/** Returns the walk over the events of a range. It starts at the backfill's position. */
 export function walkOf(
   { projectId, positionEventId, since, until }: BackfillRange,
   source: TriggerSource,
@@ -50,9 +50,9 @@ export function walkOf(
 
 type TriggerSource = Extract<ProgramSource, { kind: "trigger" }>;
 
-/** Maximum events of one walk statement. */
+/** Maximum events that one statement of the walk returns. */
 const walkedMax = 200;
-/** Maximum bytes of events that one statement reads; the event that exceeds them is included. */
+/** Maximum bytes of events that one statement reads. The event that exceeds the maximum is still read. */
 const bytesMax = 8_388_608;
 
 /** Yields the items of a range after its position, in the order in which they were due. */
@@ -110,7 +110,7 @@ async function* events(
   }
 }
 
-/** Returns the first event that did not fit into the bytes. An event that no longer exists does not count. */
+/** Returns the first event that was not read because of the maximum bytes. Events that no longer exist are ignored. */
 function firstUnread(
   own: readonly { readonly eventId: EventId }[],
   read: ReadonlyMap<EventId, { readonly payload: string }>,
@@ -121,7 +121,7 @@ function firstUnread(
   return own[own.findLastIndex(({ eventId }) => read.has(eventId)) + 1]?.eventId;
 }
 
-/** States of runs that were started or will be: an occurrence with such a run gets no other. */
+/** States of runs that were started or will be started. An occurrence with such a run gets no second run. */
 const runningStates: ReadonlySet<StandingRunState> = new Set(["collecting", "closing", "queued", "started", "ended"]);
 
 /** True if an occurrence has a run that was started or will be. */
@@ -129,7 +129,7 @@ export function hasItsRun(run: { readonly state: StandingRunState } | undefined)
   return run !== undefined && runningStates.has(run.state);
 }
 
-/** Items whose runs one statement reads. */
+/** Number of items whose runs are read by one statement. */
 const chunk = 100;
 
 /** Yields items with `hasRun`: true if the occurrence has a run already. */
@@ -153,7 +153,10 @@ export async function* withRuns(
   yield* await take();
 }
 
-/** Returns a version as its backfill runs it: with the backfill's overlap policy, and without `dedupe`, which the backfill handles itself. */
+/**
+ * Returns a version changed for its backfill: with the overlap policy of the backfill, and without `dedupe`, because the backfill handles
+ * duplicates itself.
+ */
 export function byPolicyOf({ policy }: Pick<BackfillRecord, "policy">, version: LoadedVersion): LoadedVersion {
   const { overlap } = version.definition;
   const isWidened = policy === "allow" && overlap.policy !== "allow";

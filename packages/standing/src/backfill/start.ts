@@ -14,30 +14,30 @@ import { testWhen } from "../prepare/when.ts";
 import type { LoadedVersion } from "../versions.ts";
 import { byPolicyOf, walkOf, walkRange, withRuns } from "./range.ts";
 
-/** The request of a caller. */
+/** A caller's request for a backfill. */
 export type BackfillRequest = {
   /** Begin of the range, epoch milliseconds. */
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
   readonly again: boolean;
   readonly perMinute: number;
-  /** Undefined for the policy of the definition. */
+  /** Overlap policy of the runs. Undefined means the policy of the definition. */
   readonly policy: OverlapPolicy | undefined;
   readonly isDryRun: boolean;
 };
 
-/** A backfill that began, or a dry run, which is not stored. */
+/** A backfill that began, or the result of a dry run. `isStored`: false for a dry run. */
 export type BegunBackfill = { readonly record: BackfillRecord; readonly isStored: boolean };
 
 /** Maximum times or events of one backfill. */
 const totalMax = 10_000;
-/** Maximum events that one statement counts, and maximum milliseconds of counting. */
+/** Limits of counting the events of a range: events that one statement counts, and milliseconds of counting. */
 const countedMax = 50_000;
 const countMs = 5_000;
-/** Maximum milliseconds of a dry run, and maximum bytes of events for which it evaluates conditions. */
+/** Limits of a dry run: `ms` is its duration in milliseconds, `bytes` the size of the events for which it evaluates conditions. */
 const dryRun = { ms: 2_000, bytes: 33_554_432 };
 
-/** Maximum attempts if the program is changed meanwhile. */
+/** Maximum attempts to begin a backfill. An attempt fails if the program changes during the planning. */
 const triesMax = 3;
 
 /** Begins a backfill of a program. Throws the faults of BackfillStandingProgram. */
@@ -56,7 +56,7 @@ export async function beginBackfill(
   if (version.record.needsApproval && principal.role !== "approver") throw standingFaults.APPROVER_ROLE_REQUIRED();
   const found = await planBackfill(context, principal, { program, version, request });
   if (request.isDryRun) return { record: await countRuns(context, found, version), isStored: false };
-  // Slow work is done before: while the program is locked, nothing of it is decided.
+  // Slow work was done before this transaction, because svc decides nothing about a program while it is locked.
   const changed = await withTransaction(db, async (tx) => {
     const [now] = await lockStandingPrograms(tx, [programId]);
     if (now === undefined || now.deletedAt !== null) throw standingFaults.STANDING_PROGRAM_NOT_FOUND("id", programId);
@@ -78,7 +78,7 @@ type BackfillParts = {
   readonly request: BackfillRequest;
 };
 
-/** Returns the backfill of a request, with the size of its range. */
+/** Returns the planned backfill for a request, including the size of its range. */
 async function planBackfill(
   context: StandingContext,
   { keyId }: Pick<ProjectPrincipal, "keyId">,
@@ -101,7 +101,7 @@ async function planBackfill(
   }
   if (collect !== undefined) throw collectsEvents();
   const range = rangeOf(program, request, nowMs);
-  // The position keeps its events from now on: see `lock_swept_events`.
+  // From now on svc keeps the events after the backfill's position: see `lock_swept_events`.
   const positionEventId = source.kind === "trigger" ? idOfUuid("evt", firstUuidAt(range.since)) : null;
   const ranged = { ...of, ...range, positionEventId };
   if (!again) assertRunsAreKept(program, ranged, nowMs - context.limits.runRetentionMs);
@@ -109,7 +109,7 @@ async function planBackfill(
   return total > 0 ? { ...ranged, total } : { ...ranged, state: "done", endedAt: nowMs };
 }
 
-/** Returns the range of a request, without the times that the schedule still decides. */
+/** Returns the range of a request. Times that the schedule itself will still decide are not included. */
 function rangeOf(
   { nextAt }: Pick<StandingProgramRecord, "nextAt">,
   { sinceMs, untilMs }: BackfillRequest,
@@ -143,7 +143,7 @@ function collectsEvents() {
   );
 }
 
-/** Throws BACKFILL_NOT_POSSIBLE if runs of the range may be deleted: occurrences could then run twice. */
+/** Throws BACKFILL_NOT_POSSIBLE if runs in the range may already be deleted, because their occurrences could then run a second time. */
 function assertRunsAreKept(
   { createdAt }: Pick<StandingProgramRecord, "createdAt">,
   { since, until }: Pick<BackfillRecord, "since" | "until">,
@@ -159,7 +159,7 @@ function assertRunsAreKept(
   );
 }
 
-/** Counts the times or events of a range. Throws BACKFILL_TOO_LARGE. */
+/** Returns the number of times or events in a range. Throws BACKFILL_TOO_LARGE if there are too many. */
 async function count(context: StandingContext, range: BackfillRecord, version: LoadedVersion): Promise<number> {
   const { source } = version.definition;
   if (source.kind === "poll") return 0;
@@ -197,14 +197,14 @@ async function countEvents(
     );
     found += part.count;
     if (found > totalMax) return found;
-    // Too many events of other accounts: counting ends here.
+    // The range has too many events of other accounts to count them all in time.
     if (part.last !== undefined && clock.now() > endMs) return totalMax + 1;
     fromUuid = part.last === undefined ? undefined : uuidAfterEvent(part.last);
   }
   return found;
 }
 
-/** Counts the runs that a backfill would start. Conditions are evaluated; keys, rates and budgets are not. */
+/** Returns the number of runs that a backfill would start. Conditions are evaluated. Dedupe keys, rates and budgets are ignored. */
 async function countRuns(
   context: StandingContext,
   record: BackfillRecord,
@@ -228,7 +228,10 @@ async function countRuns(
   return { ...record, started, passed };
 }
 
-/** Forgets the rows of a polled list: the next poll starts at once and finds all rows. A running poll is ignored. */
+/**
+ * Forgets the known rows of a polled list, so that the next poll starts at once and finds all rows as new. A poll that is already running
+ * does not count.
+ */
 async function forgetRows(
   { clock, sealer }: StandingContext,
   tx: Executor,

@@ -1,27 +1,30 @@
 import type { ProjectId } from "@svc/core";
 import type { ClaimedDueTask } from "@svc/db/standing/claim";
 
-/** Maximum delay of jobs, in milliseconds, however many programs are due. */
+/** Maximum time in milliseconds by which jobs are delayed, however many programs are due. */
 const delayMaxMs = 5_000;
-/** Assumed starts per millisecond, over all nodes, until the pace was measured. */
+/** Assumed starts per millisecond on all nodes together, until the pace was measured. */
 const usualPace = 2;
-/** Share of the measured pace that is assumed: jobs that begin too early take processor time from programs that are yet to start. */
+/**
+ * Part of the measured pace that the delay assumes. If jobs begin too early, they take processor time from programs that have not started
+ * yet.
+ */
 const paceShare = 0.8;
 
 /**
- * Delays new jobs during a burst: if more programs of a project are due than were claimed, svc starts these programs first and their jobs
- * afterwards. Both need the same processors, and a run is on time by its start.
+ * Delays new jobs during a burst. In a burst more programs of a project are due than one claim takes. svc then starts all programs first
+ * and runs their jobs afterwards, because both need the same processors and only the start of a run must be on time.
  */
 export class Bursts {
   readonly #batchMax: number;
-  /** Due programs of each project that had a burst, as of the last claim. */
+  /** The last claim: its time, and the number of due programs of each project with a burst. */
   #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };
 
   constructor(batchMax: number) {
     this.#batchMax = batchMax;
   }
 
-  /** Takes the tasks of a claim. Returns the delay of jobs in milliseconds, for each project that has a burst. */
+  /** Records the tasks of a claim. Returns for each project with a burst by how many milliseconds its jobs are delayed. */
   delaysOf(tasks: readonly Pick<ClaimedDueTask, "projectId" | "dueOfProject">[], atMs: number): Map<ProjectId, number> {
     const delayMs = new Map<ProjectId, number>();
     const due = new Map<ProjectId, number>();

@@ -27,19 +27,19 @@ export type StandingEngine = {
   start(): void;
   /** Claims now: call it after a commit that made something due. */
   wake(): void;
-  /** Decides about a call now. Returns undefined if the program does not exist or is not active. */
+  /** Decides about a call of a program at once. Returns its run, or undefined if the program does not exist or is not active. */
   call(programId: StandingProgramId, occurrence: Occurrence): Promise<NewStandingRun | undefined>;
-  /** Claims nothing more, and finishes work that has begun. */
+  /** Stops claiming, and waits for work that has begun. */
   stop(): Promise<void>;
 };
 
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Maximum attempts to decide about an event or a time of a schedule; then its runs are refused. */
+/** Maximum attempts to decide about an event or a time of a schedule. After the last one, svc refuses the runs. */
 const attemptsMax = 5;
-/** Interval of the check for schedules without a task, in milliseconds. */
+/** Interval in milliseconds between checks for schedules that have lost their task. */
 const rearmMs = 60_000;
-/** Maximum schedules that one check arms again. */
+/** Maximum schedules that get a new task in one check. */
 const rearmMax = 1_000;
 
 const emptyBatch: DecisionBatch = { tasks: [], arrivals: [], calls: [], polls: [] };
@@ -62,7 +62,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     while (!stopped.signal.aborted) {
       pause = new AbortController();
       const { signal } = pause;
-      // Both each time: neither a burst of schedules nor one of events delays the other.
+      // Tasks and events are claimed in the same round, so a burst of one does not delay the other.
       const hasDue = await claimTasks(context, poller, bursts);
       const hasFound = (await claimEvents(context, events)) || hasDue;
       if (!hasFound && !stopped.signal.aborted)
@@ -84,7 +84,7 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
     }
   }
 
-  /** Runs before the first claim: a task that was armed by older time zone data may have a wrong time. */
+  /** Runs before the first claim, because the time of a task may be wrong if it was computed with older time zone data. */
   async function rearmFirst(): Promise<void> {
     while (!stopped.signal.aborted) {
       try {
@@ -116,8 +116,8 @@ export function createStandingEngine(context: StandingContext): StandingEngine {
 }
 
 /**
- * Claims and decides due tasks once. Returns true if it found any, so that the caller claims again at once. If two nodes claim at the same
- * time, each may find less than a batch although more tasks are due.
+ * Claims due tasks once and decides about them. Returns true if it found any; the caller then claims again at once. Tasks may still be due
+ * after a batch that is not full, because two nodes may claim at the same time.
  */
 async function claimTasks(context: StandingContext, poller: Poller, bursts: Bursts): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
@@ -138,7 +138,7 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
     };
     const others = tasks.filter(({ kind }) => kind !== "cancel" && kind !== "poll" && kind !== "backfill");
     await decideOrSplit(context, others, work);
-    // One at a time, because each backfill takes long and must not delay other tasks.
+    // Backfills are decided one at a time, because each takes long and must not delay other tasks.
     for (const task of tasks) if (task.kind === "backfill") await decideOrSplit(context, [task], work);
     for (const task of cancels) await cancelJob(context, task);
     return true;
@@ -151,14 +151,15 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
 /** A kind of claimed work, such as tasks or events. */
 type ClaimedWork<Item> = {
   batchOf(items: readonly Item[]): DecisionBatch;
-  /** Returns a key; items with the same key fail together. */
+  /** Returns a key. If deciding fails, items with the same key are decided together in the next attempt. */
   groupOf(item: Item): string;
   release(items: readonly Item[], dueAtMs: number): Promise<unknown>;
 };
 
 /**
- * Decides about claimed items. If that fails, decides group by group, then item by item, so that only the cause fails. A failed item is
- * retried, later each time; after too many attempts the runs of an event or of a schedule's time are refused.
+ * Decides about claimed items together. If that fails, decides each group alone, then each item alone, so that only the item with the
+ * problem fails. A failed item is retried after a pause that grows. After too many attempts, svc refuses the runs of an event or of a
+ * schedule's time.
  */
 async function decideOrSplit<Item extends { readonly attempt: number }>(
   context: StandingContext,
@@ -180,17 +181,17 @@ async function decideOrSplit<Item extends { readonly attempt: number }>(
     context.observer.failed("decide", error);
     const attempt = Math.max(...items.map((item) => item.attempt));
     const waitMs = Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(attempt - 1, 10));
-    // If the database is unavailable, the leases expire.
+    // If this fails too (the database is unavailable), the leases expire by themselves.
     await work.release(items, context.clock.now() + waitMs).catch((releaseError: unknown) => {
       context.observer.failed("decide", releaseError);
     });
   }
 }
 
-/** The last project that was visited: the next claim of events begins after it. */
+/** The last project whose events were claimed. The next claim begins with the project after it. */
 type EventClaim = { after: ProjectId | undefined };
 
-/** Decides about a batch of one program. If starts fail, the failed runs wait, and the rest is decided. */
+/** Decides about a batch with one program. If starts of runs fail, those runs wait and everything else is decided. */
 async function decideWithoutFailed(context: StandingContext, batch: DecisionBatch): Promise<readonly DecidedProgram[]> {
   try {
     return await decide(context, batch);
@@ -202,7 +203,7 @@ async function decideWithoutFailed(context: StandingContext, batch: DecisionBatc
   }
 }
 
-/** Claims and decides events of subscribed triggers once; returns true if it found any. */
+/** Claims events of subscribed triggers once and decides about them. Returns true if it found any. */
 async function claimEvents(context: StandingContext, position: EventClaim): Promise<boolean> {
   const { db, clock, limits, nodeId: owner, observer } = context;
   try {
@@ -226,10 +227,10 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
   }
 }
 
-/** Maximum preparations of a batch whose programs change meanwhile. */
+/** Maximum times that a batch is prepared again because its programs changed during the preparation. */
 const staleMax = 3;
 
-/** Decides about a batch in one transaction, and reports it to the observer. */
+/** Decides about a batch in one transaction, and then reports the decisions to the observer. */
 async function decide(context: StandingContext, batch: DecisionBatch, tries = 1): Promise<readonly DecidedProgram[]> {
   const { db, clock, starter, observer, onFaultPoint } = context;
   const prepared = await prepare(context, batch);
@@ -249,15 +250,15 @@ async function decide(context: StandingContext, batch: DecisionBatch, tries = 1)
     throw error;
   }
   const left = prepared.sources.flatMap((source) => source.left ?? []);
-  // If this fails, the leases expire.
+  // If this fails, the leases of the events expire by themselves.
   await releaseInboxLeases(db, left, clock.now()).catch((error: unknown) => observer.failed("decide", error));
   await onFaultPoint?.("after-decided");
-  // Delayed jobs are claimed at their time.
+  // Delayed jobs need no wake-up: the engine claims them when their time comes.
   if (decided.some(({ program, decisions }) => decisions.starts.length > 0 && !batch.delayMs?.has(program.projectId)))
     starter.wake();
   if (hasNotices) context.wakeDeliveries();
   report(context, decided);
-  // Other runs of the project may wait for a run that ended.
+  // When a run ends, waiting runs of other programs of the project may start.
   const ended = Map.groupBy(
     decided.filter(({ counted }) => counted.length > 0),
     ({ program }) => program.projectId,
@@ -304,13 +305,14 @@ function reportPoll(
 const unstartedMax = 10;
 
 /**
- * Returns the batch to decide instead of one whose starts failed. Waiting runs are then started one by one until it is known which of them
- * fail; these wait. Returns undefined if the failed runs are not known, or if another attempt is of no use.
+ * Returns the batch to decide after starts failed. If it is unknown which starts failed, the waiting runs are started one by one, and the
+ * failing ones wait. Returns undefined if another attempt cannot help.
  */
 function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undefined {
   if (!(error instanceof StartsError)) return undefined;
   const { tasks, polls, calls, arrivals, startsMax, unstarted = new Map() } = batch;
-  // Schedules and events are refused after too many attempts, and a call returns its error to the caller.
+  // A failure of other parts of the batch is handled elsewhere: schedules and events are refused after too many attempts, and a call
+  // returns its error to the caller.
   const isOther = calls.length + arrivals.length > 0 || tasks.some(({ kind }) => kind === "fire");
   if (isOther || new Set(error.runs.map(({ programId }) => programId)).size !== 1) return undefined;
   const isAdmit = polls.length === 0 && tasks.every(({ kind }) => kind === "admit");
@@ -321,12 +323,12 @@ function batchAfter(batch: DecisionBatch, error: unknown): DecisionBatch | undef
   return { ...batch, unstarted: noted, ...(isAdmit && { startsMax: noted.size < unstartedMax ? 1 : 0 }) };
 }
 
-/** Returns a text for people. An error of a driver may contain data, so its text is not used. */
+/** Returns a text about an error for people. The message of a database error is not used, because it may contain data. */
 function detailOf(cause: unknown): string {
   return cause instanceof Fault ? cause.message : "its job could not be made; the service's log says why";
 }
 
-/** Cancels a job that a newer run replaces. */
+/** Cancels a job that was replaced by a newer run. */
 async function cancelJob({ db, clock, starter, observer }: StandingContext, task: ClaimedDueTask): Promise<void> {
   const { ownerId, projectId, subject } = task;
   try {

@@ -5,27 +5,27 @@ import type { StandingContext } from "../context.ts";
 import { runPoll } from "../poll/run-poll.ts";
 import type { FinishedPoll } from "../poll/store.ts";
 
-/** Makes the polls whose tasks this node holds. */
+/** Runs the polls whose tasks this node holds. */
 export type Poller = {
-  /** Takes claimed tasks; releases those that exceed the maximum of waiting tasks. */
+  /** Takes claimed tasks. If too many tasks wait already, the remaining ones are released for other nodes. */
   take(tasks: readonly ClaimedDueTask[]): Promise<void>;
-  /** Begins no further poll, and finishes running ones. */
+  /** Starts no more polls, and waits for running polls. */
   stop(): Promise<void>;
 };
 
-/** Maximum running polls of a node, and of one project on it: slow apps must not delay other projects. */
+/** Limits of running polls: of a node, and of one project on the node. A slow app of one project must not delay other projects. */
 const runningMax = 32;
 const runningOfProjectMax = 8;
-/** Maximum tasks that wait for a slot while their leases are held. */
+/** Maximum tasks that wait for a free slot. Their leases are held meanwhile. */
 const waitingMax = 200;
-/** Pause until a released task is due again, in milliseconds. */
+/** Pause in milliseconds until a released task is due again. */
 const givenBackMs = 5_000;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
 type Held = { readonly task: ClaimedDueTask; readonly abort: AbortController };
 
-/** Makes the poller of a node. `record` decides about a finished poll and writes it, in one transaction. */
+/** Creates the poller of a node. `record`: decides about a finished poll and writes its result, in one transaction. */
 export function createPoller(context: StandingContext, record: (polled: FinishedPoll) => Promise<void>): Poller {
   const { db, clock, limits, observer } = context;
   const stopped = new AbortController();
@@ -49,7 +49,7 @@ export function createPoller(context: StandingContext, record: (polled: Finished
   }
 
   async function giveBack(tasks: readonly ClaimedDueTask[], waitMs: number): Promise<void> {
-    // If the database is unavailable, the leases expire.
+    // If this fails too (the database is unavailable), the leases expire by themselves.
     await releaseDueTasks(db, tasks, clock.now() + waitMs).catch((error: unknown) => observer.failed("poll", error));
   }
 
@@ -71,7 +71,7 @@ export function createPoller(context: StandingContext, record: (polled: Finished
     }
   }
 
-  /** Renews leases while their polls run or wait. A lost lease belongs to another node: its poll is aborted. */
+  /** Renews the leases of polls that run or wait. If a lease was lost, another node has the task, so the poll is aborted here. */
   async function renew(): Promise<void> {
     while (running.size + waiting.length > 0 && !stopped.signal.aborted) {
       await clock.wait(limits.leaseMs / 3, stopped.signal);

@@ -12,15 +12,16 @@ import type { StandingContext } from "../context.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** Parts that search the times of schedules. */
+/** What the search for new times of schedules needs. */
 type ZoneContext = Pick<StandingContext, "db" | "clock" | "versions" | "meter" | "tzVersion">;
 
-/** Maximum schedules that one transaction arms again. */
+/** Maximum schedules that one transaction changes. */
 const rearmMax = 200;
 
 /**
- * Arms every schedule outside UTC again if this node's time zone data is newer than the data by which schedules were armed: states change their
- * clock rules at short notice, and a time by the earlier rules may be an hour off. Returns how many schedules have moved.
+ * Computes the next time of every schedule outside of UTC again, if this node's time zone data is newer than the data used before.
+ * Countries change their clock rules at short notice, so an earlier time may be an hour off. Returns the number of schedules with a new
+ * time.
  */
 export async function rearmZones(context: ZoneContext): Promise<number> {
   const { db, tzVersion } = context;
@@ -37,7 +38,7 @@ export async function rearmZones(context: ZoneContext): Promise<number> {
   return moved;
 }
 
-/** Searches times before anything is locked, and again for programs that were changed meanwhile. */
+/** Computes the times before programs are locked. Programs that changed during the computation are computed again. */
 async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[]): Promise<number> {
   let moved = 0;
   for (let left = ids; left.length > 0; ) {
@@ -49,7 +50,7 @@ async function rearmBatch(context: ZoneContext, ids: readonly StandingProgramId[
   return moved;
 }
 
-/** A schedule with its next time by this node's data, and the program as it was during the search. */
+/** A schedule's next time by this node's time zone data. `before`: the program as it was when the time was computed. */
 type FoundMove = { readonly before: StandingProgramRecord; readonly move: RearmedSchedule };
 
 async function findMoved(
@@ -61,7 +62,7 @@ async function findMoved(
   const names = programs.map(({ id: programId, projectId, version }) => ({ programId, projectId, version }));
   const versionOf = await versions.get(db, names);
   const found: FoundMove[] = [];
-  // Each of many projects takes little time; together they would take too much.
+  // The work is metered together, because each project alone takes little time, but all together could block the node.
   const all = meter.begin({ projectId: "" });
   for (const [index, before] of programs.entries()) {
     const name = names[index];
@@ -73,7 +74,7 @@ async function findMoved(
   return found;
 }
 
-/** Arms schedules again; returns those whose programs were changed since the search. */
+/** Writes the new times of schedules. Returns the programs that changed since their time was computed. */
 function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgramId[]> {
   return withTransaction(db, async (tx) => {
     const locked = await lockStandingPrograms(
@@ -93,7 +94,9 @@ function move(db: Database, found: readonly FoundMove[]): Promise<StandingProgra
   });
 }
 
-/** Returns the next time of a schedule if it differs. A time that is due already is kept: the newer data decides about later times. */
+/**
+ * Returns the next time of a schedule if the new data changes it. A time that is already due is kept; only later times follow the new data.
+ */
 async function moveOf(
   { id, nextAt }: StandingProgramRecord,
   { next, definition: { source } }: LoadedVersion,

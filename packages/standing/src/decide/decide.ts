@@ -11,18 +11,18 @@ import { loadBatch } from "./load.ts";
 import { inputContext, type Permits, readFacts } from "./read-facts.ts";
 import { isAnythingDue, type ProgramDue, withWaiting } from "./waiting.ts";
 
-/** A program of a batch with its decisions. */
+/** A program of a batch, with the decisions about it. */
 export type DecidedProgram = Pick<ProgramDue, "program" | "version" | "counted" | "isAdmitted" | "hasMore"> &
   Pick<ProgramOutcome, "called" | "outcomes"> & { readonly decisions: DecisionContext };
 
-/** All decisions of a batch. */
+/** The decisions about all programs of a batch. */
 export type DecidedBatch = {
   readonly decided: readonly DecidedProgram[];
   /** Tasks of the batch that this node still holds. */
   readonly held: readonly DueTaskLease[];
 };
 
-/** Locks the programs of a batch and decides everything that is due of them. Writes nothing. */
+/** Locks the programs of a batch and decides everything that is due for them. Returns the decisions and writes nothing. */
 export async function decideBatch(
   context: StandingContext,
   tx: Executor,
@@ -44,7 +44,7 @@ export async function decideBatch(
   return { decided, held };
 }
 
-/** Texts for people about a pause. */
+/** Why svc paused a program, as text for people. */
 const detailOf = {
   key_revoked: (keyId: KeyId) => `${keyId}, whose jobs its runs are, was revoked or has expired`,
   approval: () => "the project's policy has its plan wait for approval since it was made to stand",
@@ -52,17 +52,17 @@ const detailOf = {
 
 /** The results of a program's decisions. */
 type ProgramOutcome = {
-  /** Runs that calls made, in the order of the calls. */
+  /** Runs that calls created, in the order of the calls. */
   readonly called: readonly NewStandingRun[];
   readonly outcomes: readonly SourceOutcome[];
-  /** True if waiting runs that may start were left. */
+  /** True if waiting runs are left that could start, but were beyond `startsMax`. */
   readonly isCut: boolean;
 };
 
-/** Permits, and the maximum number of waiting runs that start. */
+/** What restricts the decisions about a program. `startsMax`: maximum number of waiting runs that are started. */
 type Rules = Permits & { readonly startsMax: number };
 
-/** Decides about a program, in this order: ended runs, closing windows, waiting runs, its sources, calls. */
+/** Decides about a program in this order: runs that ended, windows that close, waiting runs, occurrences of its sources, calls. */
 function decideProgram(
   context: Pick<StandingContext, "sealer">,
   decisions: DecisionContext,
@@ -90,7 +90,7 @@ function decideProgram(
   return { called, outcomes, isCut };
 }
 
-/** Adds the run to an error: the run then waits, and the others are decided without it. */
+/** Runs `act`. If it throws, the run is named in the error, so that this run can wait while the others are decided without it. */
 function naming(run: StandingRunRecord, act: () => void): void {
   try {
     act();
@@ -114,12 +114,12 @@ function holdOf({ program, version, drifted }: ProgramDue, permits: Permits): Pr
   return drifted === undefined ? undefined : "drift";
 }
 
-/** True if a version was not approved, and the project's current policy requires it. */
+/** True if the project's current policy requires an approval for a version that was not approved. */
 function mayNotRun(version: LoadedVersion, { program }: Pick<ProgramDue, "program">, permits: Permits): boolean {
   return !version.record.needsApproval && permits.isHeldByPolicy(program, version);
 }
 
-/** Decides the waiting runs, each by its own version. Returns true if some were left that may start. */
+/** Decides about the waiting runs. Each is decided by the version that it belongs to. Returns true if runs are left that could start. */
 function decideWaiting(
   { sealer }: Pick<StandingContext, "sealer">,
   decisions: DecisionContext,
@@ -134,11 +134,11 @@ function decideWaiting(
     else if (mayNotRun(version, due, rules)) decisions.decline(run, "approval", detailOf.approval());
     else naming(run, () => decisions.admit(run, version, openInput(sealer, run)));
   }
-  // Runs queued after a refused one were not read, and no end of a job makes them due.
+  // After a refused run, later runs of the queue must be read again: they were not read now, and no end of a job will make them due.
   return decisions.declined.length > 0;
 }
 
-/** Returns the input that a caller gave; undefined if the definition makes the input. */
+/** Returns the input that the caller gave for a run. Returns undefined if the definition makes the input. */
 function openInput(
   sealer: Sealer,
   { id, projectId, input }: Pick<StandingRunRecord, "id" | "projectId" | "input">,

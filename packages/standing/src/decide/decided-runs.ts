@@ -1,7 +1,7 @@
 import type { StandingRunId } from "@svc/core";
 import type { NewStandingRun, StandingRunChange, StandingRunRecord } from "@svc/db/standing/runs";
 
-/** The runs that one decision context decides. For each run only its last decision is written. */
+/** The runs that one decision context decides. If a run is decided several times, only the last decision is written. */
 export class DecidedRuns {
   /** New runs, in the order of their decisions. */
   readonly added: NewStandingRun[] = [];
@@ -9,7 +9,7 @@ export class DecidedRuns {
   readonly changes: StandingRunChange[] = [];
   /** Windows that closed, as they were decided. */
   readonly closed = new Map<StandingRunId, StandingRunRecord>();
-  /** Indexes in `added` and in `changes`, by run id. */
+  /** Position of each run in `added` or `changes`, by run id. */
   readonly #newAt = new Map<StandingRunId, number>();
   readonly #changeAt = new Map<StandingRunId, number>();
 
@@ -18,12 +18,12 @@ export class DecidedRuns {
     return [...this.added, ...this.closed.values()];
   }
 
-  /** New runs and closed windows that wait. */
+  /** New runs and closed windows whose decision is to wait. */
   get queued(): (NewStandingRun | StandingRunRecord)[] {
     return this.decided.filter(({ state }) => state === "queued");
   }
 
-  /** Adds a new run. A skipped run that is like the skipped run before it is counted there instead. */
+  /** Adds a new run. If it is skipped for the same reason as the skipped run before it, only the count of that run grows. */
   addOrCount(run: NewStandingRun): void {
     const before = this.added.at(-1);
     const isAlike =
@@ -41,14 +41,14 @@ export class DecidedRuns {
     this.#newAt.set(run.id, this.added.push(run) - 1);
   }
 
-  /** Changes a waiting run; a later change replaces it. */
+  /** Records a change of a waiting run. It replaces an earlier change of the same run. */
   change(change: StandingRunChange): void {
     const at = this.#changeAt.get(change.id);
     if (at === undefined) this.#changeAt.set(change.id, this.changes.push(change) - 1);
     else this.changes[at] = change;
   }
 
-  /** Changes the decision about a new run or a closed window; returns false for any other run. */
+  /** Changes the decision about a new run or a closed window. Returns false if the run is neither. */
   rewrite(id: StandingRunId, as: Partial<NewStandingRun & StandingRunRecord>): boolean {
     const closed = this.closed.get(id);
     if (closed !== undefined) this.closed.set(id, { ...closed, ...as });

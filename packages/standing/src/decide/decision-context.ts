@@ -21,12 +21,12 @@ import {
 } from "./occurrence.ts";
 import { Windows } from "./windows.ts";
 
-/** Reasons for which no run of a program may start. */
+/** Why no run of a program may start now. */
 export type ProgramHold = Extract<StandingPauseReason, "key_revoked" | "approval" | "drift">;
 
 /**
- * The decisions about one program in one transaction, which holds the program's row. Each decision takes the earlier ones into account. Nothing
- * is written here.
+ * Decides about one program in one transaction, which has locked the program's row. Each decision takes the earlier decisions into account.
+ * Writes nothing.
  */
 export class DecisionContext {
   readonly facts: DecisionFacts;
@@ -34,14 +34,14 @@ export class DecisionContext {
   readonly starts: StartedRun[] = [];
   readonly cancels: Id<"job">[] = [];
   readonly rates = new Map<string, number>();
-  /** New known keys of `dedupe`, and until when each is remembered. */
+  /** Keys of `dedupe` that became known here. The value is the time until which svc remembers the key. */
   readonly knownKeys = new Map<string, number>();
   readonly windows: Windows;
   /** Waiting runs that were refused. */
   readonly declined: StandingRunRecord[] = [];
-  /** Error texts of runs that were refused because their start failed too often. */
+  /** Error texts of runs that svc refused, because starting them failed too often. */
   readonly failedStarts: string[] = [];
-  /** Earliest time at which a waiting run may start, epoch milliseconds. */
+  /** Earliest time at which a waiting run may start, in epoch milliseconds. */
   wakeAt: number | undefined;
   state: StandingProgramRecord["state"];
   pauseReason: StandingPauseReason;
@@ -71,12 +71,12 @@ export class DecisionContext {
     this.windows = new Windows(program.id, facts.windows);
   }
 
-  /** Returns the open runs of a concurrency key, including these decisions. */
+  /** Returns the open runs of a concurrency key, with the decisions made here. */
   laneOf(name: string): LaneFacts {
     return this.#lanes.of(name);
   }
 
-  /** Decides about a due occurrence: first by its condition, then by `hold`, then by the program's policies. */
+  /** Decides about a due occurrence. Checked in this order: its condition (`when`), `hold`, and the policies of the program. */
   decide({ occurrence, version, when }: DueCandidate, hold: ProgramHold | undefined): void {
     this.seen++;
     if ("error" in when) this.refuse(occurrence, when.reason, when.error, version);
@@ -85,7 +85,7 @@ export class DecisionContext {
     else this.add(occurrence, version);
   }
 
-  /** Decides about an occurrence by the policies of a version, by default the current one. Returns its run. */
+  /** Decides about an occurrence by the policies of a version. Default: the current version. Returns the run. */
   add(occurrence: Occurrence, version: LoadedVersion = this.facts.version): NewStandingRun {
     const { program } = this.facts;
     const { definition, record } = version;
@@ -110,7 +110,7 @@ export class DecisionContext {
     return decided;
   }
 
-  /** Applies `dedupe` and `collect` to an occurrence; returns undefined if the other policies decide it. */
+  /** Applies `dedupe` and `collect` to an occurrence. Returns the run, or undefined if the other policies must decide. */
   #collect(occurrence: Occurrence, version: LoadedVersion, given: TemplateValues): NewStandingRun | undefined {
     const { dedupe, collect } = version.definition;
     const run = this.#newRun(occurrence, version.record.version);
@@ -131,7 +131,7 @@ export class DecisionContext {
     return run;
   }
 
-  /** Decides about a window whose time has expired, as about an occurrence. */
+  /** Closes a window of `collect` whose time is over, and decides about its events as about one occurrence. */
   close(window: ClosingWindow): void {
     const { nowMs } = this.facts;
     const { run, version } = window;
@@ -158,8 +158,8 @@ export class DecisionContext {
   }
 
   /**
-   * Returns true if a waiting run may not start now because its start failed. The run waits longer after each failure, some ten minutes in
-   * total, and is then refused. Later runs of its concurrency key wait for it.
+   * True if a waiting run may not start now because an earlier start of it failed. The pause grows after each failure. After about ten
+   * minutes in total, the run is refused. Later runs of the same concurrency key wait for this run.
    */
   isHeldBack(run: StandingRunRecord): boolean {
     const { nowMs } = this.facts;
@@ -180,7 +180,7 @@ export class DecisionContext {
     return true;
   }
 
-  /** Decides again about a waiting run. `input`: the one that its caller gave, or that an event made. */
+  /** Decides again about a waiting run. `input`: the input that its caller gave or that an event made. */
   admit(run: StandingRunRecord, version: LoadedVersion, input: JsonObject | undefined): void {
     const filled = inputOf(version, givenOf(run, version.definition.timeZone), input);
     if ("fault" in filled) {
@@ -203,7 +203,7 @@ export class DecisionContext {
     this.#start(started, { version, rateKey: run.rateKey, input: filled.value });
   }
 
-  /** Skips missed times of a schedule, as one run. */
+  /** Records missed times of a schedule as one skipped run. */
   miss({ count, firstMs, lastMs }: { count: number; firstMs: number; lastMs: number }): void {
     const occurrence = { kind: "schedule", fireAt: firstMs, missed: 0, previousAt: null, callerKeyId: null } as const;
     const run = this.#newRun(
@@ -220,7 +220,7 @@ export class DecisionContext {
     this.#refuse(this.#newRun(occurrence, version.record.version), reason, detail);
   }
 
-  /** Skips an occurrence without applying the policies. */
+  /** Records an occurrence as skipped. The policies are not applied. */
   skip(occurrence: Occurrence, reason: StandingRunReason, version = this.facts.version): void {
     const run = this.#newRun(occurrence, version.record.version);
     this.skipped++;
@@ -243,18 +243,18 @@ export class DecisionContext {
     this.pauseDetail = detail;
   }
 
-  /** Pauses the program if the number of failures in a row has reached the `pauseAfter` of its definition. */
+  /** Pauses the program if it has failed `pauseAfter` times in a row. The definition sets `pauseAfter`. */
   pauseAfterFailures(): void {
     const { pauseAfter } = this.facts.version.definition;
     if (pauseAfter === 0 || this.failuresInRow < pauseAfter || this.state !== "active") return;
     this.pause("failures", `${this.failuresInRow} runs in a row failed`);
   }
 
-  /** Queues a run whose job exceeds the project's quota. */
+  /** Puts a run back into the queue, because its job would exceed the project's quota. `notBefore`: its earliest next start. */
   putBack(start: StartedRun, notBefore: number): void {
     const { run } = start;
     const waits = { state: "queued", reason: "quota", notBefore, startedAt: null, jobId: null } as const;
-    // The occurrence is not available when the run is decided again.
+    // The input is stored with the run, because the occurrence is not available when the run is decided again.
     const input = start.input === undefined ? null : this.facts.seal(run.id, start.input);
     if (!this.runs.rewrite(run.id, { ...waits, input })) this.runs.change({ ...changeOf(run), ...waits });
     this.started--;
@@ -294,7 +294,7 @@ export class DecisionContext {
     });
   }
 
-  /** Returns a run as a decision leaves it, and updates the open runs of its key. */
+  /** Returns a run with a decision applied, and updates the open runs of its concurrency key. */
   #apply<Run extends NewStandingRun | StandingRunRecord>(run: Run, decision: RunDecision): Run {
     const { nowMs } = this.facts;
     switch (decision.kind) {

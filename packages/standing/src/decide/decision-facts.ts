@@ -5,38 +5,41 @@ import type { StandingRunRecord } from "@svc/db/standing/runs";
 import type { LoadedVersion } from "../versions.ts";
 import type { LaneFacts, Used } from "./decision.ts";
 
-/** Stored facts that the decisions about a program depend on. */
+/** Stored facts that the decisions about a program need. */
 export type DecisionFacts = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
   readonly version: LoadedVersion;
   readonly lanes: readonly ConcurrencyKeyUsage[];
-  /** States of the rates, by key (see `rateAfter`). */
+  /** State of each rate, by key (see `rateAfter`). */
   readonly rates: ReadonlyMap<string, number>;
-  /** Known keys of `dedupe`, and until when each is remembered. */
+  /** Known keys of `dedupe`. The value is the time until which svc remembers the key. */
   readonly knownKeys: ReadonlyMap<string, number>;
-  /** Open windows of the keys that due events have. */
+  /** Open windows of `collect`, for the keys of the events that are due. */
   readonly windows: readonly StandingRunRecord[];
-  /** Usage of the current day. */
+  /** Runs, tool calls and writes of the current day, which the budget limits. */
   readonly used: Used;
   readonly nowMs: number;
-  /** How many more runs the project may have under way; shared by the decision contexts of a project. */
+  /** Number of further unfinished runs that the project may have. All decision contexts of a project share this object. */
   readonly room: { left: number };
-  /** Seals the input of a run. */
+  /** Encrypts the input of a run. */
   readonly seal: (runId: StandingRunId, input: JsonObject) => Buffer;
-  /** Error texts of runs whose start has just failed, by source key: they wait. */
+  /** Runs whose start failed in this batch, by source key, with the error text. They must wait. */
   readonly unstarted: ReadonlyMap<string, string>;
-  /** Returns when the next day of a time zone begins. */
+  /** Returns when the next day begins in a time zone, in epoch milliseconds. */
   readonly nextDayMs: (timeZone: string) => number;
 };
 
-/** Pause after the first failed start, doubled with each further one up to the maximum; milliseconds. */
+/** Pause in milliseconds after the first failed start of a run. It doubles after each further failure, up to a maximum. */
 const startRetryMinMs = 5_000;
 const startRetryMaxMs = 300_000;
-/** Maximum failed starts of a run. */
+/** Maximum failed starts of a run. After the last one, the run is refused. */
 export const startFailuresMax = 8;
 
-/** Returns the decision about a run whose start has just failed for the `startFailures`th time; undefined for any other run. */
+/**
+ * Returns the decision about a run whose start has just failed: it waits or, after too many failures, is refused. `startFailures`: number
+ * of failures with this one. Returns undefined for any other run.
+ */
 export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string, startFailures: number) {
   const detail = unstarted.get(sourceKey);
   if (detail === undefined) return undefined;
@@ -49,7 +52,7 @@ export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string,
 
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
-/** Open runs by concurrency key, for the keys that are decided: as stored, and as the decisions change them. */
+/** Open runs by concurrency key, for the keys that are being decided. Starts with the stored runs; each decision updates it. */
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;
 
@@ -61,7 +64,7 @@ export class OpenLanes {
     );
   }
 
-  /** Returns the open runs of a concurrency key. Throws an Error if they were not read. */
+  /** Returns the open runs of a concurrency key. Throws an Error if the key was not read from the database. */
   of(name: string): LaneFacts {
     return this.#of(name);
   }
@@ -89,7 +92,7 @@ export class OpenLanes {
 
   #of(name: string): Lane {
     const lane = this.#lanes.get(name);
-    // A key that was not read may have open runs.
+    // A key that was not read may have open runs in the database, so it must not count as empty.
     if (lane === undefined) throw new Error(`lane ${JSON.stringify(name)} was not read`);
     return lane;
   }

@@ -2,30 +2,30 @@ import type { Id, StandingRunId } from "@svc/core";
 import type { StandingRunReason } from "@svc/db/schema/words";
 import type { Budget, Overlap, StartRate } from "../definition/definition.ts";
 
-/** Open runs of one concurrency key of a program. */
+/** The open runs of one concurrency key of a program. */
 export type LaneFacts = {
   readonly started: number;
   readonly queued: number;
   /** Jobs of started runs, oldest first. */
   readonly jobIds: readonly Id<"job">[];
-  /** The newest waiting run; null if no run waits. */
+  /** The waiting run that was queued last. Null if no run waits. */
   readonly newestQueued: StandingRunId | null;
 };
 
 /** Runs, tool calls and writes of a program on the current day. */
 export type Used = { readonly runs: number; readonly toolCalls: number; readonly writes: number };
 
-/** Facts that decide whether a run starts. */
+/** What decides if a run starts now. */
 export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;
-  /** The rate with its state (see `rateAfter`). */
+  /** The rate policy and its current state (see `rateAfter`). */
   readonly rate: { readonly policy: StartRate; readonly at: number | undefined } | undefined;
   readonly budget: { readonly policy: Budget; readonly used: Used; readonly nextDayMs: number } | undefined;
-  /** True if the project may have one more run under way. */
+  /** True if the project may have one more unfinished run. */
   readonly hasRoom: boolean;
   readonly nowMs: number;
-  /** True if the run waited before: it keeps its position in the queue. */
+  /** True if the run was already waiting. It then keeps its position in the queue. */
   readonly isWaiting: boolean;
 };
 
@@ -35,19 +35,19 @@ export type RunDecision =
   | {
       readonly kind: "queue";
       readonly reason: StandingRunReason;
-      /** Earliest start, epoch milliseconds; null if only the end of another run lets it start. */
+      /** Earliest start in epoch milliseconds. Null if the run can start only when another run ends. */
       readonly notBefore: number | null;
-      /** The waiting run that it replaces in the queue. */
+      /** The waiting run that this run replaces in the queue. */
       readonly supersedes?: StandingRunId | undefined;
-      /** Jobs that are cancelled for it. */
+      /** Jobs that are cancelled so that this run can start. */
       readonly cancels?: readonly Id<"job">[];
     }
   | { readonly kind: "skip"; readonly reason: StandingRunReason; readonly blockingJobId: Id<"job"> | undefined };
 
-/** Pause until a project at its maximum of runs is checked again, in milliseconds, if no run has ended earlier. */
+/** Pause in milliseconds before a project at its maximum of runs is checked again. The end of a run triggers the check earlier. */
 const projectRetryMs = 60_000;
 
-/** Decides whether a run starts, in this order: rate, budget, overlap, maximum of the project. */
+/** Returns the decision if a run starts, waits or is skipped. Checked in this order: rate, budget, overlap, maximum of the project. */
 export function decideStart(facts: StartFacts): RunDecision {
   return overRate(facts) ?? overBudget(facts) ?? overlapping(facts) ?? overRoom(facts) ?? { kind: "start" };
 }
@@ -58,13 +58,15 @@ function overRate({ rate, nowMs, ...facts }: StartFacts): RunDecision | undefine
   return over("rate", rate.policy.whenOver, notBefore, facts);
 }
 
-/** Returns when a rate allows one more start; undefined for now. */
+/** Returns when a rate allows one more start. Returns undefined if it allows one now. */
 function notBeforeOf({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number | undefined {
   const allowedAt = (at ?? nowMs) - (perMs - perMs / max);
   return allowedAt <= nowMs ? undefined : Math.ceil(allowedAt);
 }
 
-/** Returns the state of a rate after a start (GCRA): when the next start is due if starts are spread evenly. */
+/**
+ * Returns the state of a rate after a start (algorithm GCRA): the time at which the next start would be due if starts were spread evenly.
+ */
 export function rateAfter({ max, perMs }: StartRate, at: number | undefined, nowMs: number): number {
   return Math.ceil(Math.max(at ?? nowMs, nowMs) + perMs / max);
 }
@@ -100,7 +102,8 @@ function overlapping(facts: StartFacts): RunDecision | undefined {
   const { overlap, lane, isWaiting } = facts;
   const isFull = lane.started >= overlap.max;
   if (isWaiting) return isFull ? { kind: "queue", reason: "overlap", notBefore: null } : undefined;
-  // Waiting runs start before it. With `allow` they wait only for a rate or a budget.
+  // Runs that already wait for the concurrency key start first. With the policy `allow`, waiting runs wait only for a rate or a budget, so
+  // the new run need not wait for them.
   if (!isFull && (lane.queued === 0 || overlap.policy === "allow")) return undefined;
   const supersedes = lane.newestQueued ?? undefined;
   switch (overlap.policy) {

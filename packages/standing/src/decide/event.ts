@@ -6,7 +6,7 @@ import type { TemplateValues } from "../definition/definition.ts";
 import type { LoadedVersion } from "../versions.ts";
 import type { Occurrence } from "./occurrence.ts";
 
-// The depth was limited when the event was received.
+// No depth limit is needed, because it was checked when the event was received.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
 /** Returns an event as the templates of definitions read it. */
@@ -19,7 +19,7 @@ export function eventOf({ id, triggerSlug, entityId, occurredAt, receivedAt, pay
   };
 }
 
-/** Returns the template values of events; `event` is the last one. */
+/** Returns the template values for events. `event` is the last of the events. */
 export function givenOfEvents(events: readonly JsonObject[]): JsonObject {
   const event = events.at(-1);
   return { ...(event !== undefined && { event }), events };
@@ -41,8 +41,8 @@ export function occurrenceOfEvent({ id, receivedAt, payload }: InboxEvent, event
 }
 
 /**
- * Returns the input of a run's job: the one that a caller gave, otherwise the one that the definition makes from `given`; undefined for the
- * program's own. Returns a fault if the program does not accept it.
+ * Returns the input for a run's job: the input that the caller gave, otherwise the input that the definition makes from `given`. Returns
+ * undefined if the program's own input is used, and a fault if the program does not accept the input.
  */
 export function inputOf(
   { definition, program }: Pick<LoadedVersion, "definition" | "program">,

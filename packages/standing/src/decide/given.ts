@@ -5,9 +5,9 @@ import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { TemplateValues } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/catch-up.ts";
 
-/** The cause of a run, from which its template values are made. */
+/** What caused a run. The template values of the run are made from it. */
 export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {
-  /** Template values in addition to `fire`, by name: for an event `event` and `events`. */
+  /** Template values that are added to `fire`, by name: `event` and `events` for an event. */
   readonly given?: JsonObject | undefined;
 };
 
@@ -28,10 +28,10 @@ export function givenOf({ kind, fireAt, missed, previousAt, given }: Fire, timeZ
   };
 }
 
-/** Maximum characters of a key; a longer key is replaced by its digest. */
+/** Maximum characters of a key. A longer key is replaced by its hash. */
 const keyCharactersMax = 200;
 
-/** Returns the text of a key: empty if the definition has none, a fault if it cannot be filled in. */
+/** Returns the text of a key. Returns "" if the definition has no key, and a fault if the key cannot be filled in. */
 export function keyOf(
   template: GivenTemplate | undefined,
   given: TemplateValues,

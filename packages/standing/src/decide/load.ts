@@ -10,20 +10,20 @@ import type { DecisionBatch, PreparedDecision, SourceDue } from "../sources/sour
 import type { LoadedVersion, VersionName } from "../versions.ts";
 import type { ClosingWindow, DueCandidate } from "./occurrence.ts";
 
-/** A locked program with everything that one transaction decides about it. */
+/** A locked program with everything that one transaction decides about. */
 export type LockedProgram = {
   readonly program: StandingProgramRecord;
   /** The current version of the program. */
   readonly version: LoadedVersion;
-  /** Runs whose end is counted now. */
+  /** Runs that ended, and whose end is counted in this transaction. */
   readonly counted: readonly RunToCount[];
-  /** True if the program's waiting runs are due to be checked. */
+  /** True if it is time to check the program's waiting runs. */
   readonly isAdmitted: boolean;
-  /** Windows of `collect` whose time has expired. */
+  /** Windows of `collect` that must close now. */
   readonly closing: readonly ClosingWindow[];
   readonly sources: readonly SourceDue[];
   readonly calls: readonly DueCandidate[];
-  /** Why no run of the program can start, because its tools have changed. */
+  /** Text about changed tools that prevent every start. Undefined if the tools have not changed. */
   readonly drifted: string | undefined;
 };
 
@@ -33,12 +33,12 @@ export type LoadedBatch = {
   readonly held: readonly DueTaskLease[];
 };
 
-/** Kinds of tasks that concern a program even if none of its sources is due. */
+/** Kinds of tasks for which a program is decided even if no source has anything due. */
 const ownKinds = ["fire", "close", "admit", "backfill"] as const;
 
 /**
- * Locks the programs of a batch in the order of their ids, then their tasks and events, and reads what is due. Every transaction that decides
- * or changes programs locks in this order. Throws StaleBatchError if a program was changed since the preparation.
+ * Locks the programs of a batch by ascending id, then their tasks and events, and reads what is due. All transactions that decide or change
+ * programs must lock in this order. Throws StaleBatchError if a program changed after the preparation.
  */
 export async function loadBatch(
   context: StandingContext,
@@ -62,7 +62,7 @@ export async function loadBatch(
       sourcesOf.set(id, [...(sourcesOf.get(id) ?? []), due]);
   }
   const calls = Map.groupBy(batch.calls, ({ programId }) => programId);
-  // A deleted program only skips its events.
+  // For a deleted program, only its events must be skipped.
   const concerned = programs.filter(({ id, deletedAt }) => {
     const isNamed = calls.has(id) || ownKinds.some((kind) => isHeld(kind, id));
     return sourcesOf.has(id) || (deletedAt === null && isNamed);
@@ -89,7 +89,7 @@ export async function loadBatch(
   return { loaded, held };
 }
 
-/** Returns the prepared windows to which no event came since. */
+/** Returns the prepared windows that got no event since the preparation. */
 async function stillClosing(
   tx: Executor,
   { windows }: PreparedDecision,
@@ -102,7 +102,9 @@ async function stillClosing(
   return Map.groupBy(same, ({ run }) => run.programId);
 }
 
-/** Returns the drift of a locked program. A version that was made since is checked the next time. */
+/**
+ * Returns the text about changed tools of a locked program. If its version is newer than the preparation, the tools are checked next time.
+ */
 function driftOf({ drifts }: PreparedDecision, { id, version }: StandingProgramRecord): string | undefined {
   const found = drifts.get(id);
   return found?.version === version ? found.detail : undefined;

@@ -11,37 +11,37 @@ export type Occurrence = Pick<
   NewStandingRun,
   "kind" | "sourceKey" | "fireAt" | "missed" | "previousAt" | "callerKeyId"
 > & {
-  /** The input that a caller gave; undefined if the definition makes it. */
+  /** The input that the caller gave. Undefined if the definition makes the input. */
   readonly input: JsonObject | undefined;
-  /** Number of rows of a polled list. */
+  /** Number of rows, if the occurrence comes from a poll. */
   readonly rowCount?: number | undefined;
-  /** Template values in addition to `fire`, by name. */
+  /** Template values that are added to `fire`, by name. */
   readonly given?: JsonObject | undefined;
-  /** The event, if it is one. */
+  /** The event, if the occurrence is an event. */
   readonly event?: CollectedEvent | undefined;
-  /** The backfill that makes it due. */
+  /** The backfill to which the occurrence belongs, if any. */
   readonly backfillId?: BackfillId | null | undefined;
 };
 
-/** The result of `when` for an occurrence: `error` if the condition failed, or if the occurrence could not be decided. */
+/** The result of the condition `when` for an occurrence. `error`: the condition failed, or svc could not decide about the occurrence. */
 export type WhenResult =
   | { readonly isDue: boolean }
   | { readonly error: string; readonly reason: "filter_error" | "start_failed" };
 
-/** An occurrence that is due, as it was prepared before its program was locked. */
+/** A due occurrence, prepared before its program was locked. */
 export type DueCandidate = {
   readonly occurrence: Occurrence;
-  /** The version that decides it: for an event, the version that was subscribed when the event was stored. */
+  /** The version that decides about the occurrence. For an event: the version that was subscribed when the event was stored. */
   readonly version: LoadedVersion;
   readonly when: WhenResult;
 };
 
-/** True if `when` is true for an occurrence, or if its result is an error. */
+/** True if the condition `when` of an occurrence is true or could not be evaluated. */
 export function isWanted({ when }: DueCandidate): boolean {
   return "error" in when || when.isDue;
 }
 
-/** A window of `collect` whose time has expired, with the template values of its events. */
+/** A window of `collect` that must close now, with the template values of its events. */
 export type ClosingWindow = {
   readonly run: StandingRunRecord;
   readonly version: LoadedVersion;
@@ -56,12 +56,12 @@ export function givenOfOccurrence(
   return givenOf({ ...occurrence, previousAt: occurrence.previousAt ?? null }, definition.timeZone);
 }
 
-/** Returns the template values of a window; its time is the one of its last event. */
+/** Returns the template values of a window. `fire.at` is the time of its last event. */
 export function givenOfWindow({ run, version, given }: ClosingWindow): TemplateValues {
   return givenOf({ ...run, fireAt: run.lastAt ?? run.fireAt, given }, version.definition.timeZone);
 }
 
-/** A run to start, with the input of its job. */
+/** A run that starts now. `input`: the input of its job. */
 export type StartedRun = {
   readonly run: NewStandingRun | StandingRunRecord;
   readonly jobId: Id<"job">;
@@ -69,7 +69,7 @@ export type StartedRun = {
   readonly input: JsonObject | undefined;
 };
 
-/** Returns the run of an occurrence before anything is decided. */
+/** Returns a new run for an occurrence, before any decision. */
 export function runOf(
   { input: _input, given: _given, event: _event, ...occurrence }: Occurrence,
   {
@@ -109,7 +109,7 @@ export function runOf(
   };
 }
 
-/** Returns the columns of a waiting run that decisions change. */
+/** Returns the columns of a waiting run that decisions may change. */
 export function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
   const { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
   return { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId };

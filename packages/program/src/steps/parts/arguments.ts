@@ -32,11 +32,11 @@ export type ArgumentCheck = {
   readonly args: ValueTemplate;
   readonly action: Action;
   readonly path: Path;
-  /** Arguments that the engine adds if they are absent. */
+  /** Arguments that svc adds if they are absent. */
   readonly given: readonly string[];
 };
 
-/** Faults of one call's arguments that are reported. */
+/** Maximum faults that are reported for the arguments of one call. */
 const faultsMax = 100;
 
 /** Checks arguments against their tool's schema. Records every fault. */
@@ -70,8 +70,8 @@ export function checkArguments({ args, action, path, given }: ArgumentCheck, sco
 }
 
 /**
- * Returns the problem of a value, with its kind and source. It contains the value itself if that is written in the program and not
- * sensitive.
+ * Returns the message for a faulty value, with its kind and where it comes from. The value itself is shown only if it is written in the
+ * program and not sensitive.
  */
 function toldOf(
   message: string,
@@ -88,8 +88,8 @@ function toldOf(
 }
 
 /**
- * Checks the confirmation of a destructive call, which is a constant of the program: nothing at run time may decide it. Returns the other
- * arguments.
+ * Checks the confirmation of a destructive call. It must be a constant of the program, because no value at run time may decide it. Returns
+ * the arguments without the confirmation.
  */
 function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { faults }: Check): ValueTemplate {
   const entries = entriesOf(args) ?? [];
@@ -102,7 +102,7 @@ function checkConfirm(args: ValueTemplate, { slug }: Action, path: Path, { fault
   return { kind: "object", entries: entries.filter(([name]) => name !== "confirm") };
 }
 
-/** Returns arguments with unknown values for those that the engine adds, so that they do not count as missing. */
+/** Returns the arguments, with unknown values added for those that svc adds at run time. So they do not count as missing. */
 function withGiven(args: ValueTemplate, names: readonly string[], { required }: JsonSchema): ValueTemplate {
   const entries = entriesOf(args) ?? [];
   const missing = names.filter((name) => {
@@ -126,7 +126,7 @@ function valueAtTemplate(template: ValueTemplate, path: Path): ValueTemplate | u
   return at;
 }
 
-/** Returns how to write a value of another type in the wanted one, or undefined if unknown. */
+/** Returns how to convert a value to the expected type. Returns undefined if unknown. */
 function mendedOf(found: ValueTemplate | undefined, message: string): string | undefined {
   if (found?.kind === "reference" && message.endsWith(", not string")) {
     return `write {"$text": "{${found.reference.text}}"} for its text`;
@@ -145,7 +145,7 @@ function mendedOf(found: ValueTemplate | undefined, message: string): string | u
   return isNumber || isFlag ? "write it without quotes" : undefined;
 }
 
-/** Returns the argument that an unknown name was probably meant for. */
+/** Returns the argument that was probably meant by an unknown name. Returns undefined if none is close. */
 function mendedName(action: Action, path: Path, message: string): string | undefined {
   const name = path.at(-1);
   if (
@@ -182,10 +182,10 @@ function described(description: string): string {
   return text.length > describedMax ? `${text.slice(0, describedMax).toWellFormed()} …` : text.replace(/\.$/, "");
 }
 
-/** Values of a closed set that a hint lists. */
+/** Maximum values of an enum that a hint lists. */
 const valuesMax = 8;
 
-/** Returns the arguments of a tool: names with types, and which are required. */
+/** Returns the arguments of a tool for a hint: names, types, and which are required. */
 function argumentsText(schema: JsonSchema): string {
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const properties = isObject(schema.properties) ? schema.properties : {};

@@ -34,10 +34,10 @@ export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | unde
   return path;
 }
 
-/** A field that a step names, and the place where it does. */
+/** A field that a step names. `place`: the path in the step at which the field is named. */
 export type NamedField = { readonly field: Path; readonly pointer: string; readonly place: Path };
 
-/** Finds the type of a row's field. Records every fault. */
+/** Returns the type of a row's field. Records every fault. */
 export function checkField(row: RowSet | "any", named: NamedField, { faults }: Pick<Check, "faults">): ValueType {
   if (row === "any") return undefined;
   const [first, ...rest] = named.field;

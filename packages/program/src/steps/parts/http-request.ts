@@ -15,11 +15,14 @@ export type HttpMethod = (typeof httpMethods)[number];
 /** A request before it is filled in. */
 export type HttpCall = {
   readonly method: HttpMethod;
-  /** The header for the key by which the host executes a write once. Undefined if there is none. */
+  /**
+   * The header in which svc sends the idempotency key of a write: the host executes a write with the same key only once. Undefined if the
+   * host has no such header.
+   */
   readonly keyHeader: string | undefined;
-  /** Its first part is a text with the scheme and the whole host. */
+  /** The URL. Its first part is a fixed text with the scheme and the whole host. */
   readonly url: TextTemplate;
-  /** The host, in the form of lists of hosts. */
+  /** The host of the URL, in the same form as in lists of hosts. */
   readonly host: string;
 };
 
@@ -49,7 +52,7 @@ const reservedHeaders = new Set([
   "accept-encoding",
 ]);
 
-/** Headers that svc sets unless the program does. */
+/** Headers that svc sets if the program does not set them. */
 const contentHeaders = new Set(["accept", "content-type"]);
 
 const text: JsonSchema = { type: "string", minLength: 1, maxLength: urlMax };
@@ -96,10 +99,10 @@ function namedValues(description: string, most: number, example: object): JsonSc
   };
 }
 
-/** A request as read. `args`: the values to fill in and send, with the URL as texts and values in turn. */
+/** A request as it was read. `args`: the values to fill in and send. The URL is a list of fixed texts and values, in turn. */
 export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
 
-/** Reads a request. Records every fault. Returns undefined without a usable method and URL. */
+/** Reads a request. Records every fault. Returns undefined if the method or the URL cannot be used. */
 export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest | undefined {
   const fields = reader.fields(node, requestForm);
   if (fields === undefined) return undefined;
@@ -126,7 +129,7 @@ export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest |
   return { http: { method, url: url.text, host: url.host }, args };
 }
 
-/** Returns texts and values in turn, beginning with a text, so that filled-in values stay distinct from written text. */
+/** Returns the fixed texts and the values of a URL in turn, starting with a text. So filled-in values stay separate from written text. */
 function partsOf({ parts }: TextTemplate): ValueTemplate[] {
   const items: ValueTemplate[] = [];
   const literal = (value: string): ValueTemplate => ({ kind: "literal", value });
@@ -166,7 +169,7 @@ function readUrl(
   if (typeof first !== "string") return fault("does not begin with https:// and a host", urlHint);
   const length = text.parts.reduce((sum, part) => sum + (typeof part === "string" ? part.length : 1), 0);
   if (length > urlMax) return fault(`is longer than ${urlMax} characters`, "send long values in the query or the body");
-  // A value may only follow the host, so that the host is the written one.
+  // A value may only come after the host, so that no value can change the host.
   if (text.parts.length > 1 && !/^https?:\/\/[^/?#\\]+[/?]/i.test(first)) {
     return fault("does not write its whole host down before the first value", urlHint);
   }
@@ -214,10 +217,7 @@ function readNamed(fields: ShapeFields, name: "headers" | "query", reader: Shape
   return values;
 }
 
-/**
- * Returns why a header cannot take the key of a write, given the other headers, or undefined if it can. If the key never arrived, the write
- * would be repeated as if the host recognized it.
- */
+/** Returns why a header cannot carry the idempotency key of a write, given the other headers. Returns undefined if it can. */
 export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `${lower} is set by the service`;
@@ -227,8 +227,8 @@ export function faultOfKeyHeader(name: string, headers: readonly string[]): stri
 }
 
 /**
- * Some names make hosts execute another method than the one that estimate and approval use. Filled-in values are checked when the request
- * is sent.
+ * Reports fields that make some hosts execute another method (such as `_method`): estimate and approval would then be wrong. Filled-in
+ * values are checked when the request is sent.
  */
 function checkMethodFields(names: readonly string[], { path }: ShapeNode, { faults }: ShapeReader): void {
   for (const name of names.filter(isMethodOverride)) {

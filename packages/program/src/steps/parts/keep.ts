@@ -8,7 +8,7 @@ import type { ShapeNode, ShapeReader } from "../../read/shape.ts";
 import type { ValueType } from "../../types/schema-type.ts";
 import type { RowSet } from "../../types/scope.ts";
 
-/** Fields that a step adds to rows, by name, each with the path of its value in the step's source. */
+/** Fields that a step adds to rows: the name of each field, and the path of its value in the step's source. */
 export type AddedFields = readonly (readonly [name: string, path: Path])[];
 
 const keptCount = { min: 1, max: 50 };
@@ -33,7 +33,9 @@ export function keepSchema(description: string, root: string, examples: readonly
   };
 }
 
-/** Reads the fields to add to rows, with paths without their root. None if absent. */
+/**
+ * Reads the fields that a step adds to rows. The paths are returned without their first name (`root`). Returns none if `keep` is absent.
+ */
 export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): AddedFields {
   const object = node.value === undefined ? undefined : reader.object(node);
   const entries = Object.entries(object ?? {});
@@ -56,7 +58,10 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
   });
 }
 
-/** Returns the fields of a set with those that a step adds. A name that the rows already have is a fault, except `replaced`. */
+/**
+ * Returns the fields of a set after a step added its fields. A field with the name of an existing field is a fault, except for the field
+ * `replaced`.
+ */
 export function withKept(
   { row, kept, path, replaced }: KeptFields,
   { faults }: Pick<Check, "faults">,
@@ -72,7 +77,7 @@ export function withKept(
   return fields;
 }
 
-/** Fields that are added to rows of a set, the places that name them, and a field that is removed. */
+/** Fields that a step adds to the rows of a set, where the step names them, and a field that the step removes. */
 export type KeptFields = {
   readonly row: RowSet;
   readonly kept: Iterable<readonly [string, ValueType]>;
@@ -80,7 +85,7 @@ export type KeptFields = {
   readonly replaced?: string;
 };
 
-/** Returns the place where a step names its added fields. */
+/** Returns the path of the step's `keep`. */
 export function keepPath({ pointer }: { readonly pointer: string }): Path {
   return [...pathOf(pointer), "keep"];
 }

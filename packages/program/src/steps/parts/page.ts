@@ -9,9 +9,12 @@ import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.ts";
 
 /**
- * How the next page is requested. `token`: argument `arg` takes the value at `from` in the answer, or the parameter `query` of the link
- * there. `number`: it takes the page number, counted from `start`. `rows`: it takes the number of rows to skip, counted from `start`.
- * `size`: the argument with the number of rows of a full page. `more`: the boolean in the answer that is false on the last page.
+ * How the next page is requested:
+ * - `token`: argument `arg` gets the value at `from` in the answer. With `query`, the value at `from` is a link, and `arg` gets that query
+ *   parameter of the link.
+ * - `number`: argument `arg` gets the page number, counted from `start`.
+ * - `rows`: argument `arg` gets the number of rows to skip, counted from `start`.
+ * `size`: the argument with the number of rows per page. `more`: the boolean in the answer that is false on the last page.
  */
 export type Paging =
   | {
@@ -30,8 +33,8 @@ export type Paging =
     };
 
 /**
- * At most `max` pages. Without `paging` they are requested as the tool declares. `unclear`: why the declared way is unusable; what would be
- * right depends on the tool.
+ * How pages are read. `max`: maximum number of pages. `paging`: undefined means as the tool declares it. `unclear`: why the page's own
+ * fields cannot be used; the hint depends on the tool.
  */
 export type PageSpec = { readonly max: number; readonly paging: Paging | undefined; readonly unclear?: string };
 
@@ -115,7 +118,7 @@ export const pageForm: ObjectForm = {
   ],
 };
 
-/** Shapes of a page for hints. */
+/** Examples of `page` for hints. */
 const shapes =
   'write {"max": 20} where the tool declares its paging, else {"arg": "page_token", "from": "nextPageToken", "max": 20} by token, ' +
   '{"arg": "page", "start": 1, "size": "page_size", "max": 20} by number, {"arg": "offset", "by": "rows", "size": "limit", "max": 20} ' +
@@ -129,7 +132,7 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
   }
   const fields = reader.fields(node, pageForm);
   if (fields === undefined) return undefined;
-  // If it is absent, the rest is checked anyway.
+  // `max` may be missing: the other fields are checked anyway.
   const max = reader.number(fields.at("max"), pageCount) ?? pageCount.min;
   const isDeclared = Object.keys(pageForm.optional).every((name) => !fields.has(name));
   const paging = isDeclared ? undefined : readPaging(node, fields, reader);
@@ -140,11 +143,11 @@ export function readPage(node: ShapeNode, reader: ShapeReader): PageSpec | undef
   return { max, paging, unclear };
 }
 
-/** Returns why the fields besides `max` name no way at all, or undefined if they name one, even a faulty one. */
+/** Returns why the fields of `page` other than `max` do not say how to request pages. Returns undefined if they do, even with a fault. */
 function whyUnclear(fields: ShapeFields): string | undefined {
   const by = fields.at("by").value;
   if (by !== undefined && by !== "rows") return `has ${formatValue(by)} for by, which is "rows" or left out`;
-  // A query without from is a fault of its own.
+  // A `query` without `from` is reported separately.
   const hasWay = fields.has("arg") && ["from", "start", "by", "query"].some((name) => fields.has(name));
   return hasWay ? undefined : "does not say how the next page is asked for";
 }
@@ -153,7 +156,9 @@ const nameArgument = "write the name of the argument that takes the token, the n
 const nameSize =
   "write the name of the argument that says how many rows a page has, such as page_size; its value goes to args";
 
-/** Reads the fields besides `max`. Returns undefined if they are too few or too many. Records every fault. */
+/**
+ * Reads how pages are requested: all fields except `max`. Returns undefined if there are too few or too many fields. Records every fault.
+ */
 function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): Paging | undefined {
   const arg = reader.text(fields.at("arg"), { max: 200, hint: nameArgument });
   const more = readPath(fields.at("more"), "has_more", reader);
@@ -169,7 +174,7 @@ function readPaging(node: ShapeNode, fields: ShapeFields, reader: ShapeReader): 
   return start === undefined ? undefined : { kind: "number", arg, start, size, more };
 }
 
-/** Checks that the first page is given once: by `start` of the page, or in the call's arguments. Records every fault. */
+/** Checks that the first page is given only once: by `start`, or in the call's arguments. Records every fault. */
 export function checkStart(
   rows: ShapeNode,
   page: PageSpec | undefined,
@@ -182,12 +187,12 @@ export function checkStart(
   if (given.value?.some(([name]) => name === paging.arg) !== true) return;
   const hint = `leave out ${given.path.at(-1)}.${paging.arg}: the first page is start`;
   const path = [...given.path, paging.arg];
-  // For a tool's numbered pages this was always refused.
+  // Version 0.1 already refused this for pages of a tool that are counted by number, so the rule applies to stored programs too.
   const isOld = paging.kind === "number" && given.path.at(-1) === "args";
   faults[isOld ? "add" : "addYounger"]("PROGRAM_MALFORMED", path, "stands beside page.start", hint);
 }
 
-/** Checks that exactly one way is given. Records every fault. */
+/** Checks that the fields describe exactly one way to request pages. Records every fault. */
 function checkWay({ path }: ShapeNode, fields: ShapeFields, { faults }: ShapeReader): void {
   const add = (name: string, message: string) => faults.add("PROGRAM_MALFORMED", [...path, name], message, shapes);
   if (fields.has("query") && !fields.has("from")) add("query", "query stands without from");
@@ -206,12 +211,14 @@ function readPath(node: ShapeNode, example: string, reader: ShapeReader): Path |
   return path;
 }
 
-/** Returns how a step requests a tool's pages: as the step says, otherwise as the tool declares. Undefined if neither does. */
+/**
+ * Returns how the pages of a tool are requested: as the step says, otherwise as the tool declares. Returns undefined if neither says it.
+ */
 export function pagingOf({ paging }: Pick<PageSpec, "paging">, { paging: declared }: Action): Paging | undefined {
   return paging ?? (declared && declaredPaging(declared));
 }
 
-/** Returns the argument that the engine adds for the pages of a tool: a list of one, or empty. */
+/** Returns the argument that svc adds to request pages, in a list. Returns an empty list if there is none. */
 export function argumentOfPage(page: PageSpec | undefined, tool: Tool | undefined): string[] {
   const arg = page?.paging?.arg ?? (page && tool?.kind === "action" ? tool.paging?.arg : undefined);
   return arg === undefined ? [] : [arg];
@@ -224,7 +231,7 @@ function declaredPaging({ arg, from, query, start = 0, by, size, more }: PagingD
   return path && { kind: "token", arg, from: path, query, more: isMoreAt };
 }
 
-/** Checks that paths exist in the tool's output and fit the arguments. Records every fault. */
+/** Checks that the paths of `page` exist in the tool's output and that their values fit the arguments. Records every fault. */
 export function checkPage(page: PageSpec, path: Path, action: Action, check: Check): void {
   const { faults } = check;
   if (page.unclear !== undefined) {
@@ -241,11 +248,11 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
     faults.add("PROGRAM_REFERENCE_INVALID", path, message, hint);
     return;
   }
-  // A definition's own declaration was checked with it.
+  // The tool's own declaration was checked with the tool's definition.
   if (page.paging === undefined) return;
   const declared = action.paging && declaredPaging(action.paging);
   if (declared !== undefined && declared.arg === paging.arg && declared.kind !== paging.kind && !check.isStored) {
-    // With the wrong way of counting, an offset would skip or repeat rows, and no page would show it.
+    // If pages are counted in the wrong unit, an offset would skip or repeat rows without any error.
     const message = `takes ${paging.arg} for ${wordsOf[paging.kind]}, and ${action.slug} declares it as ${wordsOf[declared.kind]}`;
     faults.add("PROGRAM_ARGUMENT_INVALID", path, message, `${declaredHint(page)}, which reads it as declared`);
     return;
@@ -255,7 +262,7 @@ export function checkPage(page: PageSpec, path: Path, action: Action, check: Che
   if (paging.more !== undefined) checkMore(paging.more, path, action, faults);
 }
 
-/** Returns the page that reads a list as its tool declares. */
+/** Returns the `page` that reads a list as its tool declares it. */
 function declaredHint({ max }: PageSpec): string {
   return `write {"max": ${max === pageCount.min ? 20 : max}}`;
 }
@@ -266,7 +273,7 @@ function hasPageArgument({ inputSchema }: Action): boolean {
   return namesOf(inputSchema).some((name) => /page|cursor|offset|token|skip|after/i.test(name));
 }
 
-/** Returns the types of an argument, or undefined for any. An unknown argument is a fault. */
+/** Returns the types of an argument, or undefined if any type is allowed. Reports an unknown argument. */
 function typesOfArgument(name: string, path: Path, action: Action, faults: FaultList) {
   const taken = fieldType(action.inputSchema, name);
   if ("type" in taken) return typesOf(taken.type);

@@ -13,8 +13,8 @@ import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import { type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
 /**
- * One value over a set: the number of rows (of one state); the sum or mean of a field's numbers; its least or greatest number or text; its
- * values as a list; or one text of all rows.
+ * One value that is computed over a set: the number of rows (in one state), the sum or mean of a field, its smallest or largest value, its
+ * values as a list, or one text with all rows.
  */
 export type Reduction =
   | { readonly kind: "count"; readonly state: RowState | undefined }
@@ -24,16 +24,16 @@ export type Reduction =
       /** The text for each row. */
       readonly of: TextTemplate;
       readonly separator: string;
-      /** Most rows in the text. */
+      /** Maximum rows in the text. */
       readonly max: number;
-      /** The text for the other rows, around their number. Undefined for none. */
+      /** The text for the rows beyond `max`: the texts before and after their number. Undefined if such rows are not mentioned. */
       readonly more: readonly string[] | undefined;
     };
 
-/** Values over a set, by name. */
+/** Values that are computed over a set, by name. */
 export type Reductions = readonly (readonly [name: string, Reduction])[];
 
-/** Most values of a list, and most rows in a text. */
+/** Maximum values of a list, and maximum rows in a text. */
 export const listedRowsMax = 1_000;
 
 const textMax = 200;
@@ -138,7 +138,7 @@ function readWords(node: ShapeNode, reader: ShapeReader): Reduction | undefined 
   return reduction;
 }
 
-/** Rewrites a function call as words with a space. */
+/** Returns how to write a function call such as `sum(amount)` here: as words with a space. */
 function hintOf(text: string): string {
   const [, kind, operand = ""] = /^(\w{1,10})\(\s*([\w.* ]{0,60})\)$/.exec(text) ?? [];
   const written = `${kind?.toLowerCase()} ${operand === "*" ? "" : operand.trim().replace(/^row\./, "")}`.trim();
@@ -171,10 +171,10 @@ function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined
   return { kind: "text", of, separator, max, more: more?.split("{more}") };
 }
 
-/** The place of values over a set, and its scope of names. */
+/** Where values over a set are declared: `path` in the program, and the names known there (`scope`). */
 type Place = { readonly path: Path; readonly scope: Scope };
 
-/** Checks values over a set. Returns their types by name. Records every fault. */
+/** Checks values over a set. Returns the type of each, by name. Records every fault. */
 export function checkReductions(
   reductions: Reductions,
   row: RowSet | "any",
@@ -197,7 +197,7 @@ export function checkReductions(
   return Object.fromEntries(types);
 }
 
-/** The least or greatest of values is one of them. */
+/** Returns the type of the smallest or largest of some values: the type of the values. */
 function bestType(type: ValueType): JsonSchema {
   const types = typesOf(type);
   if (types?.has("string") !== true) return types === undefined ? {} : { type: "number" };

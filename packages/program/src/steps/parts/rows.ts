@@ -9,17 +9,17 @@ import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../typ
 import type { RowSet } from "../../types/scope.ts";
 import { type PageSpec, readPage } from "./page.ts";
 
-/** How the items of a list become rows. */
+/** How items of a list become rows. */
 export type ItemRows = {
-  /** The field that identifies a row. Undefined for its ordinal. */
+  /** The field that identifies a row. Undefined if the row's position identifies it. */
   readonly key: string | undefined;
-  /** The kept fields, including the key. An item that is not an object has the single field `value`. */
+  /** The fields that are kept, including the key. If an item is not an object, its row has the single field `value`. */
   readonly keep: readonly string[];
 };
 
-/** How the list in an answer becomes a row set with the name of the step. */
+/** How a list in an answer becomes a set of rows. The set has the name of the step. */
 export type RowsSpec = ItemRows & {
-  /** Path of the list in the answer after trimming. */
+  /** Path of the list in the answer. The answer is trimmed before. */
   readonly from: Path;
   readonly page: PageSpec | undefined;
 };
@@ -102,11 +102,11 @@ export function readItemRows(fields: ShapeFields, reader: ShapeReader): ItemRows
   if (new Set(named).size < named.length) {
     reader.faults.add("PROGRAM_MALFORMED", fields.at("keep").path, "names a field twice", "name each field once");
   }
-  // The key identifies rows of earlier pages.
+  // The key is always kept, because rows of earlier pages are recognized by their key.
   return { keep: key === undefined || named.includes(key) ? named : [...named, key], key };
 }
 
-/** Fields are kept as a whole. Their parts are named where they are used. */
+/** Returns the hint for a wrong field: a field is kept as a whole, and its parts are named where they are used. */
 function hintOfField(value: ShapeNode["value"]): string {
   const [, field] = typeof value === "string" ? (/^([A-Za-z_]\w{0,63})[.[]/.exec(value) ?? []) : [];
   return field === undefined
@@ -114,7 +114,7 @@ function hintOfField(value: ShapeNode["value"]): string {
     : `write ${JSON.stringify(field)}, and later row.${String(value).slice(0, 100)} for what stands in it`;
 }
 
-/** Reads `items[]`: the path of a list with its brackets; `[]` alone is the answer itself. */
+/** Reads the path of a list with its brackets, such as `items[]`. `[]` means that the answer itself is the list. */
 function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const hint = "write the path of the list and [], such as items[] or data.items[]";
   const text = reader.text(node, { max: 512, hint });
@@ -123,7 +123,7 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   const path = text.endsWith("[]") ? parsePath(text.slice(0, -2)) : undefined;
   if (path === undefined) {
     const message = `is ${formatValue(text)}, which is not the path of a list`;
-    // In the form of JSONPath or jq.
+    // Accepts the forms of JSONPath and jq, such as `$.items[*]`, for a hint.
     const bare = text.replace(/^\$?\./, "").replace(/\[\*?\]$/, "");
     const mended = parsePath(bare) === undefined ? hint : `write "${bare}[]"`;
     reader.faults.add("PROGRAM_MALFORMED", node.path, message, mended);
@@ -131,7 +131,7 @@ function readListPath(node: ShapeNode, reader: ShapeReader): Path | undefined {
   return path;
 }
 
-/** Checks rows against an answer, without their page. */
+/** Checks `rows` against the type of an answer, without `page`. Returns the set of rows. */
 export function setOfRows(
   rows: RowsSpec,
   path: Path,
@@ -174,7 +174,7 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
   return { fields, hasStates: false };
 }
 
-/** Notes fields of items whose form is unknown: no check finds a wrong name. */
+/** Adds a note on fields of items whose type is unknown, because a wrong name cannot be found by the check. */
 export function noteUnknown(item: ValueType, path: Path, names: readonly string[], faults: Check["faults"]): void {
   if (names.length === 0 || !isUnknownItem(item)) return;
   const shown = names.slice(0, 10).join(", ");
@@ -194,11 +194,11 @@ function scalarField(item: ValueType, name: string): { readonly type: ValueType 
   return name === "value" ? { type: item } : { fault: "is no object" };
 }
 
-/** Levels of an output that are searched for lists, and the lists that are named. */
+/** Limits of the search for lists in an output: levels that are searched, and lists that are named. */
 const listsDepthMax = 4;
 const listsMax = 20;
 
-/** Returns the lists of an output in the form of rows.from, shallow ones first. Inside a list it searches the first item. */
+/** Returns the paths of lists in an output, as they are written in `rows.from`. Less nested lists come first. */
 function listsOf(schema: JsonSchema): string[] {
   const found: string[] = [];
   let level: readonly (readonly [path: string, schema: JsonSchema])[] = [["", schema]];
@@ -206,7 +206,7 @@ function listsOf(schema: JsonSchema): string[] {
     level = level.flatMap(([path, node]) => {
       const isList = typesOf(node)?.has("array") === true;
       if (isList) found.push(`${path}[]${fieldsText(node.items)}`);
-      // No path begins with an index.
+      // A path cannot begin with an index, so lists inside a top-level list are not searched.
       const fields = isList && path === "" ? undefined : isList ? node.items : node;
       const properties = isObject(fields) && isObject(fields.properties) ? Object.entries(fields.properties) : [];
       const prefix = path === "" ? "" : `${path}${isList ? "[0]" : ""}.`;
@@ -216,7 +216,7 @@ function listsOf(schema: JsonSchema): string[] {
   return found.slice(0, listsMax);
 }
 
-/** Returns the lists of a tool's output, each with the fields of its items. */
+/** Returns the lists in a tool's output, each with the fields of its items, for a hint. */
 function listsText({ outputSchema }: Pick<Action, "outputSchema">): string {
   return listsOf(outputSchema).join(", ") || "this tool has none";
 }
@@ -227,7 +227,7 @@ function fieldsText(item: unknown): string {
   return names.length === 0 ? "" : ` (of ${names.join(", ")})`;
 }
 
-/** Adds the lists of the answer to the hint of a wrong path, so that the author need not look them up. */
+/** Adds the lists in the answer to the hint for a wrong path, so that the author need not look them up. */
 export function tellLists(path: Path, action: Action, { faults }: Check): void {
   const hint = `name a list of the output in from, and fields of its items in keep: ${listsText(action)}`;
   faults.add("PROGRAM_MALFORMED", path, "does not say what rows it takes", hint);

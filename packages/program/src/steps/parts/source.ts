@@ -5,7 +5,7 @@ import { nameSchema, readName } from "../../read/name.ts";
 import type { ShapeFields, ShapeReader } from "../../read/shape.ts";
 import { findSet, type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
 
-/** The set that a step takes its rows from. `states`: of a map's set only the rows that ended in one of these. */
+/** The set whose rows a step takes. `states`: for the set of a map, only rows that ended in one of these states. */
 export type RowSource = { readonly source: string; readonly states: readonly RowState[] | undefined };
 
 /** Returns the JSON Schema of the name of a set. */
@@ -37,10 +37,10 @@ export function readSource(fields: ShapeFields, field: string, reader: ShapeRead
   return source === undefined ? undefined : { source, states };
 }
 
-/** A step that takes rows, and the field that names their set. */
+/** A step that takes rows, and the field in which it names their set. */
 type RowTaker = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
-/** Finds the set that a step takes its rows from. Records every fault. */
+/** Returns the set whose rows a step takes. Records every fault. */
 export function checkSource({ step, field }: RowTaker, scope: Scope, check: Check): RowSet | "any" {
   const set = checkSet({ name: step.source, pointer: step.pointer, field }, scope, check);
   if (set !== "any" && !set.hasStates && step.states !== undefined) {
@@ -51,7 +51,7 @@ export function checkSource({ step, field }: RowTaker, scope: Scope, check: Chec
   return set;
 }
 
-/** Finds the set that a step names in a field. Records every fault. */
+/** Returns the set that a step names in a field. Records every fault. */
 export function checkSet(
   { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
   scope: Scope,
@@ -62,7 +62,7 @@ export function checkSet(
     const { lostWith } = found;
     if (lostWith !== undefined) {
       const message = `set ${name} is not there where step ${lostWith} failed and its onError goes on`;
-      // In the step's error handler the step has failed, so the condition must check if the set was made before that.
+      // In its own error handler the step has failed, so the condition must check if the set was made before the failure.
       const when = scope.failed?.has(lostWith) ? `has(rows.${name})` : `!has(steps.${lostWith}.error)`;
       const hint = `say when the step is done: "when": "${when}", of it or of a block around it`;
       faults.add("PROGRAM_REFERENCE_INVALID", [...pathOf(pointer), field], message, hint);

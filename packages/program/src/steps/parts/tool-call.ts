@@ -22,7 +22,7 @@ const argsDefinition: JsonSchema = {
   examples: [{ calendar_id: { $ref: "input.calendar" }, max_results: 250 }],
 };
 
-/** How retryable outcomes are retried: `max` times, with waits of initialMs * factor^n, at most capMs. */
+/** How a call is retried: at most `max` times. The wait before retry n is initialMs * factor^n, at most capMs. */
 export type RetryRule = {
   readonly max: number;
   readonly initialMs: number;
@@ -45,7 +45,7 @@ const retryForm: ObjectForm = {
   examples: [{ max: 4, initial: "1s", factor: 2, cap: "60s" }],
 };
 
-/** Reads how a call is retried, not at all if absent. */
+/** Reads how a call is retried. If `retry` is absent, the call is not retried. */
 export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
   const fields = node.value === undefined ? undefined : reader.fields(node, retryForm);
   if (fields === undefined) return defaultRetry;
@@ -63,21 +63,21 @@ export function readRetry(node: ShapeNode, reader: ShapeReader): RetryRule {
   };
 }
 
-/** The declaration of a call or of an undo: of a tool or, with `http`, of an HTTP request. */
+/** A call or an undo call: of a tool, or an HTTP request. */
 export type ToolCall = {
-  /** `http` for an HTTP request. */
+  /** The slug of the tool. `http` for an HTTP request. */
   readonly tool: string;
-  /** Empty for an HTTP request, which has no account. */
+  /** The entity whose account is used. Empty for an HTTP request, which uses no account. */
   readonly entity: string;
   readonly http?: HttpCall | undefined;
-  /** Of kind `object` or, if it has no reference, `literal`. */
+  /** The arguments: of kind `object`, or of kind `literal` if they have no references. */
   readonly args: ValueTemplate;
   readonly retry: RetryRule;
   readonly timeoutMs: number;
   readonly pointer: string;
 };
 
-/** The call that undoes another call. Its references may name `output`. */
+/** The call that undoes another call. Its references may use `output`, the answer of the call that is undone. */
 type UndoCall = ToolCall;
 
 /** A call that a step makes, once or for each row. */
@@ -113,7 +113,7 @@ export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
 /** The optional fields of every call. */
 export const callOptions = { args: ref("args"), retry: ref("retry"), timeout: ref("timeout") };
 
-/** Reads the declaration of a call without its entity. Returns undefined if there is no tool. */
+/** Reads a call, except its entity. Returns undefined if it names no tool. */
 export function readToolCall(
   fields: ShapeFields,
   pointer: string,
@@ -140,12 +140,15 @@ export function readToolCall(
   };
 }
 
-/** Reads an entity. An invalid one is "", for which no account is looked up. */
+/** Reads an entity. An invalid entity becomes "", and no account is looked up for it. */
 export function readEntity(node: ShapeNode, reader: ShapeReader): string {
   return reader.text(node, { max: 200, hint: "write the entity whose account is used, 1 to 200 characters" }) ?? "";
 }
 
-/** Checks a call at its place: tool, references, and arguments except those `given` by the engine. Returns its tool if it can be called. */
+/**
+ * Checks a call: its tool, references, and arguments. Arguments in `given` are added by svc and not required. Returns the tool if it can be
+ * called.
+ */
 export function checkToolCall(
   { tool, args, pointer }: ToolCall,
   given: readonly string[],
@@ -159,18 +162,21 @@ export function checkToolCall(
   return action;
 }
 
-/** A secret is allowed where its tool keeps it secret. Everything that an undo sends is stored in advance. */
+/**
+ * Returns where a call may use secrets: in arguments that its tool marks as sensitive. An undo call may not use secrets, because everything
+ * it sends is stored in advance.
+ */
 function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlaces {
   if (output !== undefined) {
     return { takes: () => false, hint: "name what the call that is undone answered: an undo takes no secret" };
   }
-  // For an unknown tool nothing else is reported.
+  // If the tool is unknown, only that is reported.
   const takes = (path: Path) => action === undefined || isSensitiveAt(action.inputSchema, path);
   const hint = `${action?.slug ?? "the tool"} does not mark this argument x-sensitive; only at one that it marks, or in an http step, a secret is kept one`;
   return { takes, hint };
 }
 
-/** Returns the access class of a call, and whether repeating it has no further effect. Undefined for an unknown tool. */
+/** Returns the access class of a call, and whether a repeated call has no further effect. Returns undefined for an unknown tool. */
 export function effectOf(
   { tool, http }: Pick<ToolCall, "tool" | "http">,
   actions: Check["actions"],
@@ -180,7 +186,7 @@ export function effectOf(
   return action && { access: action.class, takesKey: action.idempotency !== undefined };
 }
 
-/** Finds the tool of a call. Returns undefined if it cannot be called, and records that. */
+/** Returns the tool of a call. If it cannot be called, records a fault and returns undefined. */
 function findAction(slug: string, path: Path, check: Check): Action | undefined {
   const { faults, view, actions } = check;
   const known = actions.get(slug);
@@ -213,8 +219,8 @@ function findAction(slug: string, path: Path, check: Check): Action | undefined 
 }
 
 /**
- * Returns tools of the same toolkit: the one that was probably meant, then those whose names share most words with the slug, or some of
- * them.
+ * Returns tools of the same toolkit for a hint: first the tool that was probably meant, then tools whose names share words with the slug,
+ * most words first.
  */
 function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): readonly string[] {
   const [toolkit = "", name = ""] = slug.split(".");
@@ -232,7 +238,8 @@ function nearTools(slug: string, { faults, view: { tools, toolkits } }: Check): 
 
 const nearMax = 8;
 /**
- * Comparing two names takes up to 10 µs. Limits: tools that a slug is compared with, and faults of a program after which none is compared.
+ * Limits of searching for similar names, because one comparison takes up to 10 µs: tools that a slug is compared with, and faults of a
+ * program after which nothing is compared.
  */
 const comparedMax = 200;
 const meantMax = 5;
@@ -257,10 +264,10 @@ export const undoForm: ObjectForm = {
   ],
 };
 
-/** Fields of an undo that stored programs may have. They never had an effect: every undo is retried in the same way. */
+/** Fields of an undo that stored programs may have. They never had an effect, because every undo is retried in the same way. */
 const unheeded = ["retry", "timeout"];
 
-/** Reads how a call is undone, with the call's entity if none is named. */
+/** Reads how a call is undone. If the undo names no entity, the entity of the call is used. */
 export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: string): UndoCall | undefined {
   const { value } = node;
   const named = isObject(value) ? unheeded.filter((name) => Object.hasOwn(value, name)) : [];
@@ -278,7 +285,7 @@ export function readUndo(node: ShapeNode, reader: ShapeReader, callEntity: strin
   return { ...call, entity };
 }
 
-/** Checks how a call is undone. `output`: the type of the answer of the call. */
+/** Checks the undo of a call. `output`: the type of the call's answer. */
 export function checkUndo(call: StepCall, undo: UndoCall, output: ValueType, scope: Scope, check: Check): void {
   const calls = scope.calls && new Map([...scope.calls, [call.id, { type: output, maySkip: false }] as const]);
   checkToolCall(undo, [], { ...scope, calls, output: { type: output } }, check);

@@ -31,7 +31,7 @@ export const standingFaults = defineFaults({
     says: (slug: string) => `slug ${formatValue(slug)} is taken by another standing program of this project`,
     help: text`Choose another name, or make the next version of that program with ${call("UpdateStandingProgram")}.`,
   },
-  /** The project has the maximum of programs; with `triggerSlug`, of programs that subscribe to it. */
+  /** The project has the maximum number of programs. With `triggerSlug`: the maximum number of programs for that trigger. */
   STANDING_PROGRAMS_TOO_MANY: {
     code: "resource_exhausted",
     says: (most: number, triggerSlug?: string) =>

@@ -7,7 +7,7 @@ import type {
   StandingRunState,
 } from "@svc/db/schema/words";
 
-/** Decision about an occurrence: everything that a log line needs, without data of the project. */
+/** A decision about an occurrence with everything that a log line needs. It has no data of the project. */
 export type DecidedRun = {
   readonly runId: StandingRunId;
   readonly programId: StandingProgramId;
@@ -20,7 +20,7 @@ export type DecidedRun = {
   readonly jobId: Id<"job"> | undefined;
   /** The backfill that made the run. */
   readonly backfillId: BackfillId | undefined;
-  /** Delay after the due time, in milliseconds. */
+  /** Time between the due time and the decision, in milliseconds. */
   readonly lagMs: number;
 };
 
@@ -48,7 +48,7 @@ export type StandingObserver = {
   polled(poll: EndedPoll): void;
   /** svc paused a program. */
   paused(programId: StandingProgramId, reason: StandingPauseReason): void;
-  /** Schedules without a task were armed again, which means a fault of svc. */
+  /** Called if schedules had lost their task and got a new one. This means that svc has a bug. */
   rearmed(count: number): void;
   /** An operation failed and will be retried. */
   failed(what: "claim" | "decide" | "poll" | "cancel", error: unknown): void;

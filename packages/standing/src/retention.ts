@@ -17,7 +17,10 @@ export type StandingSweepOptions = {
 
 /** How long a key is kept after it expires, for events that are decided late; milliseconds. */
 const seenGraceMs = 86_400_000;
-/** Maximum pause of a program until its backfill is cancelled, in milliseconds: svc keeps expired events for it. */
+/**
+ * How long a program may stay paused before its backfill is cancelled, in milliseconds. Meanwhile svc keeps expired events for the
+ * backfill.
+ */
 const stillMaxMs = 30 * 86_400_000;
 const everyMs = 600_000;
 const batchMax = 1_000;

@@ -23,10 +23,10 @@ import { keyOf } from "./given.ts";
 import { type DueCandidate, givenOfOccurrence, givenOfWindow } from "./occurrence.ts";
 import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 
-/** Maximum starts of a batch while other nodes may start runs of the same project. */
+/** Maximum runs that a batch starts while other nodes may start runs of the same project. */
 const startsBesideMax = 200;
 
-/** Permits of a batch: keys that are usable, and programs that wait for approval by policy. */
+/** What a batch may start: the keys that are usable, and the programs that need approval by policy. */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;
@@ -34,7 +34,7 @@ export type Permits = {
 
 const nothingUsed = { runs: 0, toolCalls: 0, writes: 0 };
 
-/** Reads the facts of all programs of a batch at once; `open` makes the decision context of a program. */
+/** Reads the facts for all programs of a batch at once. Returns `open`, which creates the decision context of a program. */
 export async function readFacts(
   context: StandingContext,
   tx: Executor,
@@ -67,7 +67,7 @@ export async function readFacts(
   };
 }
 
-/** Returns the context that seals the input of a run that a caller gave: no other context opens it. */
+/** Returns the context for encrypting the input that a caller gave for a run. The input can be decrypted only with the same context. */
 export function inputContext(projectId: ProjectId, runId: StandingRunId): string {
   return `${projectId}/standing_runs/${runId}/input`;
 }
@@ -114,7 +114,7 @@ function rateKey({ definition: { rate } }: LoadedVersion, given: () => TemplateV
   return key === undefined || "fault" in key ? undefined : key.text;
 }
 
-/** Reads what programs with a budget have used on their current day. */
+/** Reads what programs with a budget have already used on their current day. */
 async function readUsage(
   tx: Executor,
   moving: readonly ProgramDue[],
@@ -129,7 +129,7 @@ async function readUsage(
 /** Known keys of `dedupe`, and open windows of `collect`. */
 type KeyFacts = Pick<DecisionFacts, "knownKeys" | "windows">;
 
-/** Reads which keys of due occurrences are known, and which have an open window. */
+/** Reads which dedupe keys of due occurrences are known, and which collect keys have an open window. */
 async function readKeys(tx: Executor, dues: readonly ProgramDue[]): Promise<(id: StandingProgramId) => KeyFacts> {
   const keys = dues.flatMap((due) =>
     candidatesOf(due).map((candidate) => ({ programId: due.program.id, ...keysOf(candidate) })),
@@ -169,9 +169,10 @@ function distinct(keys: readonly WindowKey[]): WindowKey[] {
 }
 
 /**
- * Returns how many more runs each project may have under way. A batch whose project is near its maximum starts runs alone until its
- * transaction ends, so that several nodes together do not exceed the maximum; other batches do not wait for each other. Throws NearBoundError
- * if a project turns out to be near. Parked runs are subtracted only if that decides, because it reads a job for each.
+ * Returns how many more unfinished runs each project may have. If a project is near its maximum, its batch starts runs alone until its
+ * transaction ends, so that several nodes together do not exceed the maximum. Other batches run at the same time. Throws NearBoundError if
+ * a project turns out to be near its maximum. Parked runs are subtracted only if they decide the result, because this reads the job of each
+ * run.
  */
 async function roomsOf(
   { limits: { projectRunsMax, projectRunsMargin } }: Pick<StandingContext, "limits">,

@@ -20,13 +20,13 @@ import { type DueCandidate, givenOfOccurrence, givenOfWindow, isWanted, type Occ
 
 /** A program of a batch with its open runs. */
 export type ProgramDue = LockedProgram & {
-  /** Runs that waited for longer than allowed, and were skipped. */
+  /** Number of runs that waited longer than allowed and were skipped. */
   readonly late: number;
-  /** Open runs by concurrency key, for the keys that are decided. */
+  /** Open runs of each concurrency key that is decided. */
   readonly lanes: readonly ConcurrencyKeyUsage[];
-  /** Waiting runs whose concurrency key has a free slot, each with its own version, which may be an earlier one. */
+  /** Waiting runs whose concurrency key has a free slot. Each run has its own version, which may be older than the current one. */
   readonly waiting: readonly { readonly run: StandingRunRecord; readonly version: LoadedVersion }[];
-  /** True if more runs wait than were read. */
+  /** True if there are more waiting runs than were read. */
   readonly hasMore: boolean;
 };
 
@@ -38,14 +38,14 @@ export function candidatesOf({ sources, calls }: Pick<LockedProgram, "sources" |
   return [...sources.flatMap(({ candidates }) => candidates), ...calls];
 }
 
-/** True if a run of a program may result from a batch. */
+/** True if this batch may result in a run of the program. */
 export function isAnythingDue({ waiting, closing, calls, sources }: ProgramDue): boolean {
   return waiting.length + closing.length + calls.length > 0 || sources.some(({ isDue }) => isDue);
 }
 
 /**
- * Skips runs that waited for too long, and reads the open runs of the concurrency keys that are decided, with the runs that may start now. No
- * other waiting run is read, however many there are.
+ * Skips runs that waited too long. Reads the open runs of the concurrency keys that are decided, and the waiting runs that may start now.
+ * Other waiting runs are not read, so their number does not matter.
  */
 export async function withWaiting(
   { versions }: StandingContext,
@@ -78,7 +78,7 @@ export async function withWaiting(
   });
 }
 
-/** Skips runs that waited for longer than their program allows; returns how many, by program. */
+/** Skips runs that waited longer than their program allows. Returns the number of skipped runs by program. */
 async function skipLate(
   tx: Executor,
   admitted: readonly LockedProgram[],
@@ -100,7 +100,7 @@ async function readLanes(
 ): Promise<ConcurrencyKeyUsage[]> {
   const wanted = new Map<string, ConcurrencyKey & { readonly most: number }>();
   const want = (name: ConcurrencyKey, queueMax: number) => {
-    // Waiting runs may start before the queue's length is compared with its maximum.
+    // Some of the waiting runs may start before the queue's length is checked, so more runs than `queueMax` are read.
     const most = Math.max(wanted.get(nameOf(name))?.most ?? 0, queueMax + admittedMax);
     wanted.set(nameOf(name), { ...name, most });
   };
@@ -123,7 +123,7 @@ function lanesDecided(due: LockedProgram): LaneDecided[] {
   ];
 }
 
-/** Returns no key if it cannot be filled in: such a run is refused. */
+/** Returns the concurrency key of an occurrence. Returns none if the key cannot be filled in, because such a run is refused. */
 function laneOf(version: LoadedVersion, given: () => TemplateValues): LaneDecided[] {
   const { key } = version.definition.overlap;
   const lane = key === undefined ? { text: "" } : keyOf(key, given());
@@ -134,7 +134,7 @@ function nameOf({ programId, lane }: ConcurrencyKey): string {
   return `${programId} ${lane}`;
 }
 
-/** Returns the keys whose waiting runs are read, and the programs that have more of them. */
+/** Returns the concurrency keys whose waiting runs should be read, and the programs that have more such keys. */
 function lanesWithRoom(
   lanes: readonly ConcurrencyKeyUsage[],
   maxOf: ReadonlyMap<StandingProgramId, number>,
@@ -153,7 +153,7 @@ function lanesWithRoom(
   return { taken, left };
 }
 
-/** True if an occurrence goes into a window of `collect`, which is decided when it closes. */
+/** True if an occurrence goes into a window of `collect`. It is decided when the window closes. */
 function isCollected({ kind, event }: Occurrence, { definition }: Pick<LoadedVersion, "definition">): boolean {
   return kind !== "hand" && definition.collect !== undefined && event !== undefined;
 }

@@ -3,23 +3,23 @@ import type { NewStandingRun, StandingRunRecord } from "@svc/db/standing/runs";
 import type { StandingWindowChange } from "@svc/db/standing/windows";
 import type { Collect } from "../definition/definition.ts";
 
-/** An event that goes into a window, when it was received (epoch milliseconds), and the bytes of its payload. */
+/** An event for a window of `collect`. `atMs`: when svc received it, in epoch milliseconds. Also the size of its payload in bytes. */
 export type CollectedEvent = { readonly eventId: EventId; readonly atMs: number; readonly bytes: number };
 
-/** Maximum bytes of a window's events; the event that exceeds them is included. */
+/** Maximum bytes of the events in a window. The event that exceeds the maximum is still included. */
 const windowBytesMax = 262_144;
 
 type Window = { run: NewStandingRun | StandingRunRecord; readonly isNew: boolean };
 
 /**
- * The windows of a program's keys in one transaction. A window is a run that collects events until no event came for some time, until its
- * maximum time has passed, or until it is full. Then it closes, and svc decides about it as about an occurrence.
+ * The windows of `collect` of one program in one transaction. A window is a run that collects events. It closes when no event came for some
+ * time, when its maximum time is over, or when it is full. svc then decides about the window as about one occurrence.
  */
 export class Windows {
   readonly #open: Map<string, Window>;
   readonly #touched = new Map<StandingRunId, Window>();
   readonly #programId: StandingProgramId;
-  /** Events, each with its window. */
+  /** The collected events, each with the window it went into. */
   readonly events: {
     readonly eventId: EventId;
     readonly programId: StandingProgramId;
@@ -31,10 +31,11 @@ export class Windows {
     this.#open = new Map(open.map((run) => [run.lane, { run, isNew: false }]));
   }
 
-  /** Adds an event to the window of its key. `fresh`: a run of its version, used if a window begins with the event. */
+  /** Adds an event to the open window of its key. `fresh`: a new run of the event's version, used if no window is open. */
   take(key: string, collect: Collect, event: CollectedEvent, fresh: NewStandingRun): void {
     const open = this.#open.get(key);
-    // Each version collects for itself. An event that came after a window's time begins the next one.
+    // The open window does not take the event if it belongs to another version, or if its time was over when the event came. A new window
+    // begins.
     const isOver =
       open !== undefined &&
       (open.run.version !== fresh.version ||
@@ -57,8 +58,8 @@ export class Windows {
   }
 
   /**
-   * Returns when the first changed window is to be checked for closing. A window whose time has expired while events still come is checked
-   * after `againMs`: by its own time it would be checked after every batch of a burst.
+   * Returns when to check the changed windows for closing: the earliest time of all of them. If a window's time is over but events still
+   * come, it is checked again after `againMs`; otherwise a burst would check it after every batch.
    */
   checkAt(nowMs: number, againMs: number): number | undefined {
     const times = [...this.#touched.values()].map(({ run: { state, notBefore } }) => {
@@ -68,12 +69,12 @@ export class Windows {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** Returns the windows that began. */
+  /** Returns the windows that began in this transaction. */
   begun(): NewStandingRun[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [run as NewStandingRun] : []));
   }
 
-  /** Returns the changes of stored windows. */
+  /** Returns the changes of windows that were already stored. */
   changes(): StandingWindowChange[] {
     return [...this.#touched.values()].flatMap(({ run, isNew }) => (isNew ? [] : [windowChangeOf(run)]));
   }
@@ -96,7 +97,7 @@ export class Windows {
   }
 }
 
-/** Returns the columns of a window, or of the run that it became, that decisions change. */
+/** Returns the columns that decisions change, of a window or of the run that a window became. */
 export function windowChangeOf(run: NewStandingRun | StandingRunRecord): StandingWindowChange {
   const { id, state, reason, detail, lane, count, decidedAt } = run;
   const { rateKey, input, bytes, lastAt, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;

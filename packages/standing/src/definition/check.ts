@@ -34,17 +34,17 @@ import { noteEntity, noteZone, type StandingFault, type StandingFaults } from ".
 import { knownOf, type PayloadTypes, type RowTypes, readDefinition } from "./read.ts";
 import { suggestedValue } from "./suggested-input.ts";
 
-/** Parts that check definitions. */
+/** Dependencies of the check of definitions. */
 export type CheckParts = {
   readonly db: Executor;
   readonly starter: Pick<JobStarter, "check" | "checkRead">;
-  /** Tools and triggers of the deployment, and those of projects. */
+  /** The tools and triggers of the deployment and of projects. */
   readonly views: Pick<CatalogViews, "shared" | "forProject">;
-  /** Meters the search for times of schedules. */
+  /** Measures and limits the work of searching times of schedules. */
   readonly meter: Pick<WorkMeter, "begin">;
 };
 
-/** A definition to check, with the project and role that it is for. */
+/** A definition to check, with the project and the role of its caller. */
 export type DefinitionCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
@@ -52,7 +52,7 @@ export type DefinitionCheck = {
   readonly binding: Binding | null;
   readonly definitionJson: string;
   readonly nowMs: number;
-  /** True if the definition is stored: later rules do not apply to it. Default false. */
+  /** True if the definition is already stored. Rules that were added later then do not apply. Default false. */
   readonly isStored?: boolean;
 };
 
@@ -63,13 +63,13 @@ export type CheckedDefinition = {
   /** Hash of what a run does: see `planHashOf`. */
   readonly planHash: string;
   readonly start: StartableProgram;
-  /** When it is due first after the check, epoch milliseconds; null if never, or if that is not known. */
+  /** When the program is first due after the check, in epoch milliseconds. Null if it is never due, or if the time is not known. */
   readonly firstAt: number | null;
   /** Notes about the definition and its program. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** Checks a whole definition against what the project may use; all its faults are one refusal. */
+/** Checks a whole definition against what the project may use. Returns the checked definition, or throws one error with all faults. */
 export async function checkDefinition(
   { db, starter, views, meter }: CheckParts,
   { projectId, role, binding, definitionJson, nowMs, isStored = false }: DefinitionCheck,
@@ -132,13 +132,13 @@ export async function checkDefinition(
   };
 }
 
-/** Returns the hash of what a run of a definition does: its program, its input, its condition, and the definitions of its tools. */
+/** Returns a hash of everything that decides what a run does: program, input, condition, and definitions of its tools. */
 function planHashOf(document: JsonObject, { programHash, pins }: StartableProgram): string {
   const { input = null, when = null } = document;
   return canonicalHash({ programHash, input, when, pins });
 }
 
-/** Adds to a fault about a missing input how the definition can make that input. */
+/** Adds a hint to a fault about a missing input: how the definition can make that input. */
 function withInput(fault: ProgramFault, document: JsonObject | undefined, given: JsonSchema | undefined): ProgramFault {
   const { program } = document ?? {};
   const inputSchema = isObject(program) ? program.inputSchema : undefined;
@@ -148,7 +148,7 @@ function withInput(fault: ProgramFault, document: JsonObject | undefined, given:
   return { ...fault, hint };
 }
 
-/** Returns the types of the names in `when`. The params of a program with faults are unknown. */
+/** Returns the types of the names that `when` can use. Types of params are unknown if the program has faults. */
 function givenTypes(
   { source }: Definition,
   known: JsonSchema | undefined,
@@ -180,7 +180,7 @@ function checkSource({ source }: Definition, { shared }: CheckParts["views"], fa
   );
 }
 
-/** Checks the trigger of a bound program: only events of its entity, and of toolkits that it may use. */
+/** Checks the trigger of a program with an access scope: it may only use events of its own entity and of toolkits in the scope. */
 function checkBinding({ source }: Definition, binding: Binding, faults: StandingFaults): void {
   if (source.kind !== "trigger") return;
   const { entityId } = binding;
@@ -201,14 +201,17 @@ function checkBinding({ source }: Definition, binding: Binding, faults: Standing
   faults.add("SOURCE_NOT_GRANTED", [...at, "slug"], message, "name a trigger of one of those toolkits");
 }
 
-/** Checks `drift`: people approve a plan with the tool definitions of that time, and are asked again for others. */
+/**
+ * Reports `drift` `follow` for a program that needs approval: people approve a plan with the tool definitions of that time, and must be
+ * asked again about others.
+ */
 function checkDrift({ drift }: Definition, { needsApproval }: StartableProgram, faults: StandingFaults): void {
   if (drift !== "follow" || !needsApproval) return;
   const hint = 'write "pause", or nothing; ResumeStandingProgram with adopt asks people anew';
   faults.add("POLICY_INVALID", ["drift"], "is follow, and the plan of the program needs approval", hint);
 }
 
-/** Checks `budget`: a program that needs approval and is not on a schedule declares how many runs a day are approved. */
+/** Reports a missing `budget`: a program that needs approval and has no schedule must declare how many runs a day people approve. */
 function checkBudget(
   { source, budget }: Definition,
   { needsApproval }: StartableProgram,
@@ -247,8 +250,8 @@ function checkInput(
 }
 
 /**
- * Returns the `input` of a definition for the required fields of an inputSchema, as a person would write it. `given`: the type of the template
- * values. A field without a value of the same name gets a path to fill in.
+ * Returns an `input` for the required fields of an inputSchema, as an author would write it. `given`: the type of the template values. If
+ * no template value has the name of a field, the field gets a path that the author must complete.
  */
 function suggestedInput(inputSchema: JsonSchema, given: JsonSchema): string {
   const required = Array.isArray(inputSchema.required) ? (inputSchema.required as string[]) : [];

@@ -4,10 +4,10 @@ import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 
-/** Handling of a run that exceeds a rate or a budget: it waits or is skipped. */
+/** What happens to a run that exceeds a rate or a budget: it waits (`queue`) or is skipped. */
 export type WhenOver = "queue" | "skip";
 
-/** How runs with the same concurrency key overlap. */
+/** How many runs with the same concurrency key may run or wait at the same time. */
 export type Overlap = {
   readonly policy: OverlapPolicy;
   /** Maximum started runs of a key. */
@@ -16,11 +16,11 @@ export type Overlap = {
   readonly queueMax: number;
   /** Maximum waiting time of a run, in milliseconds. */
   readonly queueForMs: number;
-  /** Undefined if the whole program shares one key. */
+  /** Template of the concurrency key. Undefined means that all runs of the program share one key. */
   readonly key: GivenTemplate | undefined;
 };
 
-/** Maximum starts of runs with the same key in a time. */
+/** Maximum number of starts with the same key (`max`) in a time (`perMs`, in milliseconds). */
 export type StartRate = {
   readonly max: number;
   readonly perMs: number;
@@ -28,23 +28,23 @@ export type StartRate = {
   readonly key: GivenTemplate | undefined;
 };
 
-/** Duplicate occurrences: a key that is known within the window makes no other run. */
+/** How duplicates are found: an occurrence whose key was already seen within the window starts no run. */
 export type Dedupe = { readonly key: GivenTemplate; readonly windowMs: number };
 
-/** How events with the same key become one run. */
+/** How several events with the same key are combined into one run. */
 export type Collect = {
-  /** The window closes if no event came for this time, in milliseconds; undefined if that does not close it. */
+  /** Time without a new event after which the window closes, in milliseconds. Undefined means that a pause does not close it. */
   readonly quietMs: number | undefined;
-  /** The window closes this time after its first event, in milliseconds. */
+  /** Time after the first event at which the window closes, in milliseconds. */
   readonly waitMs: number;
-  /** Maximum events of the window; undefined for no maximum. */
+  /** Number of events at which the window closes. Undefined means no limit. */
   readonly max: number | undefined;
-  /** The events that the run gets. */
+  /** Which events the run gets: all of the window, or only the last. */
   readonly take: "all" | "last";
   readonly key: GivenTemplate | undefined;
 };
 
-/** Maximum use of runs on a day; undefined for no maximum. */
+/** Maximum use of a day by all runs of a program. An undefined field has no maximum. */
 export type Budget = {
   readonly runs: number | undefined;
   readonly toolCalls: number | undefined;
@@ -58,7 +58,7 @@ export type ProgramSource =
   | {
       readonly kind: "trigger";
       readonly slug: string;
-      /** Undefined for events of any account. */
+      /** The entity whose events count. Undefined means events of any account. */
       readonly entity: string | undefined;
     }
   | { readonly kind: "poll"; readonly poll: Poll };
@@ -66,10 +66,10 @@ export type ProgramSource =
 /** A parsed definition. */
 export type Definition = {
   readonly title: string;
-  /** Time zone of local times and of the budget's days. */
+  /** Time zone of local times, and of the days of the budget. */
   readonly timeZone: string;
   readonly source: ProgramSource;
-  /** Condition of a run; undefined if every occurrence makes one. */
+  /** Condition that an occurrence must meet to start a run. Undefined means that every occurrence starts one. */
   readonly when: Expression | undefined;
   readonly input: GivenTemplate | undefined;
   readonly dedupe: Dedupe | undefined;
@@ -77,15 +77,18 @@ export type Definition = {
   readonly rate: StartRate | undefined;
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;
-  /** Reaction to changed tools; undefined to follow them, or to pause if the plan needs approval. */
+  /**
+   * What happens if tools change: `follow` uses the new definitions, `pause` pauses the program. Undefined means `follow`, or `pause` if
+   * the plan needs approval.
+   */
   readonly drift: "follow" | "pause" | undefined;
-  /** Failures in a row after which svc pauses the program; 0 for never. */
+  /** Number of failures in a row after which svc pauses the program. 0 means never. */
   readonly pauseAfter: number;
   /** JSON text of the program. */
   readonly programJson: string;
 };
 
-/** Values that fill in the templates of a definition, by name. */
+/** Values for the templates of a definition, by name. */
 export type TemplateValues = JsonObject;
 
 const text = { type: "string" } as const;
@@ -104,7 +107,7 @@ const fireType = {
   required: ["at", "localDate", "localTime", "timeZone", "kind", "missed"],
 } as const;
 
-/** Returns the JSON Schema of these values. `known`: the schema of the source's event payloads or rows, if it is known. */
+/** Returns the JSON Schema of the template values. `known`: the schema of the source's events or rows, if it is known. */
 export function givenTypeOf(source: ProgramSource | undefined, known: JsonSchema | undefined): JsonSchema {
   if (source?.kind === "poll") return givenTypeOfPoll(source.poll, known ?? {});
   if (source?.kind !== "trigger") return { type: "object", properties: { fire: fireType }, required: ["fire"] };

@@ -26,10 +26,10 @@ export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["co
 /** The faults of a definition. */
 export type StandingFaults = FaultList<DefinitionFaultCode>;
 
-/** Collects the faults of a definition, and translates the codes of readers that programs share. */
+/** Creates the fault list of a definition. Faults of readers that are shared with programs get the codes of definitions. */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;
-  /** The list for readers that programs share. */
+  /** The same fault list, for the readers that are shared with programs. */
   readonly shared: FaultList;
 } {
   const faults = createFaultList<DefinitionFaultCode>(document);
@@ -53,7 +53,7 @@ export function createDefinitionFaults(document: unknown): {
   };
 }
 
-/** Returns the code of a definition for the code of a shared reader, by the place of the fault. */
+/** Returns the definition's code for a code of a shared reader. The place of the fault decides. */
 function wordOf(code: ProgramFault["code"], [first, second]: readonly (string | number)[]): DefinitionFaultCode {
   if (first === "source" && second === "poll") return "POLL_INVALID";
   if (code === "PROGRAM_REFERENCE_INVALID" || code === "PROGRAM_EXPRESSION_INVALID") return "EXPRESSION_INVALID";
@@ -68,10 +68,10 @@ type NotedDefinition = {
   readonly document: JsonObject;
 };
 
-/** Names of local times, which depend on the time zone. */
+/** Matches `fire.localDate` and `fire.localTime`, which depend on the time zone. */
 const localNames = /\bfire\.local(?:Date|Time)\b/;
 
-/** Adds notes if times of a definition are read in UTC only because it declares no time zone. */
+/** Adds a note if local times of a definition are in UTC only because the definition declares no time zone. */
 export function noteZone({ definition: { source }, document }: NotedDefinition, faults: StandingFaults): void {
   if (Object.hasOwn(document, "timeZone")) return;
   const hint =
@@ -93,7 +93,7 @@ export function noteZone({ definition: { source }, document }: NotedDefinition, 
   }
 }
 
-/** Adds a note if no event of a trigger can be about the entity of the source, as far as is known now. */
+/** Adds a note if no known event of the trigger can be about the entity that the source names. */
 export async function noteEntity(
   { projectId, definition: { source } }: NotedDefinition,
   { db, views }: { readonly db: Executor; readonly views: Pick<CatalogViews, "shared"> },

@@ -1,15 +1,15 @@
 import type { JsonSchema } from "@svc/catalog";
 import { durationSchema, type ObjectForm, schemaOf, wholeSchema } from "@svc/program";
 
-/** Minimum time between two occurrences, in milliseconds. */
+/** Minimum time between two occurrences of a schedule, in milliseconds. */
 const intervalMinMs = 60_000;
-/** Maximum times of `at`. */
+/** Maximum entries of a schedule's `at`. */
 export const timesMax = 100;
 /** Maximum cron expressions of a schedule. */
 export const expressionsMax = 10;
 
 const day = 86_400_000;
-/** Minimum and maximum of numbers and durations (milliseconds) of a definition. */
+/** Bounds of the numbers and durations in a definition. Durations are in milliseconds. */
 export const bounds = {
   every: { min: intervalMinMs, max: 366 * day },
   jitter: { min: 1_000, max: 3_600_000 },

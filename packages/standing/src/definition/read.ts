@@ -45,7 +45,9 @@ const kinds = ["schedule", "trigger", "poll"] as const;
 /** Path under which svc serves the JSON Schema of definitions. */
 const standingSchemaPath = "/schemas/standing.v1.json";
 
-/** Fields of a definition and of its program, without those of the program's parts. */
+/**
+ * Fields of a definition and of its program, but not the fields inside the program's parts. Used to say where a misplaced field belongs.
+ */
 const definitionPlaces: JsonSchema = {
   properties: {
     ...definitionForm.required,
@@ -64,7 +66,7 @@ const definitionPlaces: JsonSchema = {
   },
 };
 
-/** The document of definition readers. Other readers read the program in it. */
+/** The kind of document for the readers of a definition. The program inside it has its own readers. */
 const definitionDocument: ReaderDocument = {
   schema: standingSchemaPath,
   places: placesOf(definitionPlaces, "source"),
@@ -73,10 +75,10 @@ const definitionDocument: ReaderDocument = {
 /** Maximum characters of a definition, including its program. */
 const definitionCharactersMax = 327_680;
 
-/** The result of reading a text: a definition with an unchecked program, or faults. */
+/** The result of reading a text: a definition whose program is not checked yet, or faults. */
 export type DefinitionReading = {
   readonly faults: StandingFaults;
-  /** The same list, for readers and checks that programs share. */
+  /** The same fault list, for readers and checks that are shared with programs. */
   readonly shared: FaultList;
   /** Undefined if the text is not an object, or has no valid source or program. */
   readonly definition: Definition | undefined;
@@ -84,7 +86,7 @@ export type DefinitionReading = {
   readonly document: JsonObject | undefined;
 };
 
-/** Maximum nesting levels of a definition: one more than those of the program in it. */
+/** Maximum nesting of a definition: one level more than for the program inside it. */
 const depthMax = 101;
 
 /** Returns the JSON Schema of a trigger's payloads; undefined if there is no such trigger. */
@@ -96,8 +98,8 @@ const nothingKnown: PayloadTypes = () => undefined;
 export type RowTypes = (poll: Poll) => JsonSchema | undefined;
 
 /**
- * Reads a definition, and records every fault that can be found without the project. Without `payloadOf` any field of an event is accepted, and
- * without `search` any schedule is.
+ * Reads a definition. Records every fault that can be found without the project. Without `payloadOf`, any field of an event is accepted.
+ * Without `search`, any schedule is accepted.
  */
 export async function readDefinition(
   text: string,
@@ -160,7 +162,7 @@ export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: R
   }
 }
 
-/** Reads the definition of a stored version, without rules that are newer than the version. */
+/** Reads the definition of a stored version. Rules that are newer than the version do not apply. */
 export async function readStoredDefinition(text: string): Promise<Definition> {
   const { definition } = await readDefinition(text, undefined);
   if (definition === undefined) throw new Error("a stored definition of a standing program cannot be read");
@@ -264,7 +266,7 @@ function readCollect(
   };
 }
 
-/** True if a text is a time zone of the IANA database. Offsets such as `+02:00` are not, because they have no summer time. */
+/** True if a text is a time zone of the IANA database. False for offsets such as `+02:00`, because they have no summer time. */
 function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(text)) return false;
   try {
@@ -276,12 +278,12 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** Parts that read a source. */
+/** What the reading of a source needs. */
 type SourceReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;
   readonly timeZone: string;
-  /** Undefined for a stored definition. */
+  /** Searches the times of a schedule. Undefined for a stored definition, which was already checked. */
   readonly search: TimeSearch | undefined;
 };
 

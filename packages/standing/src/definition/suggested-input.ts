@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import { isObject } from "@svc/core";
 
-/** A path into the template values; `isCertain` is true if its value is always present. */
+/** A path into the template values. `isCertain`: true if a value always exists there. */
 type GivenPath = { readonly path: string; readonly isCertain: boolean };
 
 /** Maximum levels that are searched for a field. */
@@ -14,7 +14,7 @@ export function suggestedValue(name: string, given: JsonSchema): string {
   return `{"$ref": ${JSON.stringify(path)}${isCertain ? "" : ', "else": ""'}}`;
 }
 
-/** Returns the shortest path whose last name is that of a field. */
+/** Returns the shortest path that ends with the name of a field. */
 function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   let level: (GivenPath & { readonly schema: JsonSchema })[] = [{ path: "", isCertain: true, schema: given }];
   for (let depth = 0; depth < depthMax; depth++) {
@@ -32,7 +32,7 @@ function pathTo(name: string, given: JsonSchema): GivenPath | undefined {
   return undefined;
 }
 
-/** Returns the path of the values that a program usually needs. */
+/** Returns the path under which a program usually finds the values that it needs, such as the event's payload. */
 function whereToLook({ properties }: JsonSchema): string {
   const names = Object.keys(isObject(properties) ? properties : {});
   if (names.includes("row")) return "row.<field>";

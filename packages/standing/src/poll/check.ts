@@ -16,8 +16,8 @@ export type PollCheck = {
 const at = ["source", "poll"] as const;
 
 /**
- * Checks a poll against the tools and accounts of the project: its call as that of a program, and how rows are found against the schemas of the
- * tool. Records every fault.
+ * Checks a poll against the tools and accounts of the project. Its call is checked like a call of a program, and its rows and cursor are
+ * checked against the schemas of the tool. Records every fault.
  */
 export async function checkPoll(poll: Poll, { starter, projectId, binding, view, faults }: PollCheck): Promise<void> {
   const add = (path: readonly (string | number)[], message: string, hint: FaultText) =>
@@ -32,7 +32,7 @@ export async function checkPoll(poll: Poll, { starter, projectId, binding, view,
     );
     return;
   }
-  // Each poll sets the arguments of the cursor.
+  // The arguments of the cursor are set by each poll, so they may be missing in the definition.
   const cursor = action && foundBy(poll, action).cursor;
   const given = cursor === undefined ? [] : givenByCursor(cursor);
   const sorted = cursor?.kind === "newest" && isObject(cursor.args) ? (cursor.args as JsonObject) : {};

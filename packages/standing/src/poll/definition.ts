@@ -2,14 +2,16 @@ import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
-/** Rows that the first poll of a program finds: none, all, or the last ones. */
+/** What the first poll of a program finds: no rows, all rows, or only the last rows. */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**
- * How a poll continues. `seen`: every poll walks all pages and compares ids. `after`: argument `arg` takes the bound, which is the greatest
- * `from` of the rows so far, less the overlap if that is a time, or plus `step`; without `from` it is the time of the last poll. `newest`: with
- * `args` the newest rows come first, and a poll ends at a page without unknown ids. `token`: `arg` takes the value at `from` of the previous
- * answer, until there are no further rows.
+ * How a poll finds new rows:
+ * - `seen`: every poll reads all pages and compares ids.
+ * - `after`: argument `arg` gets a bound. The bound is the greatest `from` of all rows so far: a time is reduced by the overlap, and a
+ *   number is increased by `step`. Without `from`, the bound is the time of the last poll.
+ * - `newest`: with `args`, the app returns the newest rows first. A poll ends at the first page without unknown ids.
+ * - `token`: `arg` gets the value at `from` of the previous answer, until there are no more rows.
  */
 export type PollCursor =
   | { readonly kind: "seen" }
@@ -23,7 +25,7 @@ export type PollCursor =
   | { readonly kind: "newest"; readonly args: JsonObject }
   | { readonly kind: "token"; readonly arg: string; readonly from: Path; readonly more: Path | undefined };
 
-/** How the rows of a list are walked. */
+/** How a poll reads the rows of a list. */
 export type WalkSpec = {
   readonly args: JsonObject;
   /** Path of the list in the answer. */
@@ -31,26 +33,26 @@ export type WalkSpec = {
   /** Path of the id in a row. */
   readonly id: Path;
   readonly cursor: PollCursor;
-  /** Undefined if the list has one page. */
+  /** How further pages are requested. Undefined if the list has only one page. */
   readonly paging: Paging | undefined;
-  /** The argument for the maximum rows, if the list has one page. */
+  /** The argument that sets the maximum number of rows. Only for a list with one page. */
   readonly size: string | undefined;
-  /** Fields of a row that runs get; undefined for all. */
+  /** Fields of a row that runs get. Undefined means all fields. */
   readonly keep: readonly string[] | undefined;
-  /** True if a known row is found again when its kept fields differ. */
+  /** True if a known row counts as new again when its kept fields change. */
   readonly findsChanged: boolean;
 };
 
-/** A polled list, as a definition declares it. The tool's own definition supplies undefined fields. */
+/** A poll, as a definition declares it. Undefined fields are taken from the tool's own definition. */
 export type Poll = {
   readonly call: string;
   readonly entity: string;
   readonly args: JsonObject;
   readonly everyMs: number;
   readonly first: PollFirst;
-  /** `new` finds a row once; `changed` finds it again when its kept fields differ. */
+  /** `new`: each row is found once. `changed`: a row is found again when its kept fields change. */
   readonly on: "new" | "changed";
-  /** `poll`: a run gets all rows of a poll; `row`: one row. */
+  /** `poll`: one run gets all new rows of a poll. `row`: each new row gets its own run. */
   readonly per: "poll" | "row";
   readonly keep: readonly string[] | undefined;
   readonly rows: string | undefined;
@@ -59,7 +61,7 @@ export type Poll = {
   readonly cursor: PollCursorDocument | undefined;
 };
 
-/** How rows are found, by the definition or otherwise by the tool; undefined if neither declares it. */
+/** How rows are found: as the definition declares, otherwise as the tool declares. A field is undefined if neither declares it. */
 type FoundBy = {
   readonly rows: string | undefined;
   readonly id: string | undefined;
@@ -70,7 +72,7 @@ type FoundBy = {
 /** Returns how the rows of a poll are found. */
 export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Action, "poll">): FoundBy {
   const declared = on === "changed" ? (poll?.changed ?? poll?.cursor) : poll?.cursor;
-  // The size of the one page belongs to its list.
+  // The page size declared by the tool applies only to the list that the tool declares.
   const isSameList = rows === undefined || rows === poll?.rows;
   return {
     rows: rows ?? poll?.rows,
@@ -80,7 +82,7 @@ export function foundBy({ rows, id, size, cursor, on }: Poll, { poll }: Pick<Act
   };
 }
 
-/** Returns how a poll walks the list of a tool; undefined if neither the tool nor the definition declares it. */
+/** Returns how a poll reads the list of a tool. Returns undefined if neither the tool nor the definition declares it. */
 export function walkSpecOf(poll: Poll, action: Action): WalkSpec | undefined {
   const { rows, id, size, cursor } = foundBy(poll, action);
   const rowsPath = rows === undefined ? undefined : listPathOf(rows);

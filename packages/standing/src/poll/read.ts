@@ -76,7 +76,7 @@ function readCursor(node: ShapeNode, reader: ShapeReader): PollCursorDocument | 
 
 const computed = ["$ref", "$text", "$cel", "$secret", "$literal"];
 
-/** Records references in the arguments of a poll: they are the same each time. */
+/** Reports references in the arguments of a poll, because the arguments must be constants: every poll uses the same ones. */
 function checkConstants(value: JsonValue, path: ShapeNode["path"], reader: ShapeReader): void {
   if (Array.isArray(value)) {
     for (const [index, item] of (value as readonly JsonValue[]).entries())

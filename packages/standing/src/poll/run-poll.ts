@@ -15,7 +15,7 @@ import { newPollState, type PollState } from "./state.ts";
 import { type FinishedPoll, openPollState, sealPollState } from "./store.ts";
 import { type PollResult, type ReadFault, type WalkBounds, walk } from "./walk.ts";
 
-/** The account that is read, and the key that reads it. */
+/** The account that a poll reads, and the key with which it reads. */
 type PollReader = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -23,16 +23,16 @@ type PollReader = {
   readonly binding: Binding | null;
   readonly call: string;
   readonly entity: string;
-  /** Ends waits when the node stops, or when another node has the poll. */
+  /** Aborts waits when this node stops or when another node takes over the poll. */
   readonly signal: AbortSignal;
 };
 
-/** Maximum pause before a page is requested again, in milliseconds; a longer pause ends the poll. */
+/** Maximum pause in milliseconds before a page is requested again. If the app requires a longer pause, the poll ends. */
 const patienceMs = 10_000;
 const attemptsMax = 3;
 const detailCharactersMax = 500;
 
-/** Reads one page by an ordinary tool call, with the limits of its account and a row in the ledger. */
+/** Reads one page with an ordinary tool call. The limits of the account apply, and the call gets a row in the ledger. */
 async function readPage(
   { caller, clock }: Pick<StandingContext, "caller" | "clock">,
   { projectId, keyId, binding, call, entity, signal }: PollReader,
@@ -58,7 +58,10 @@ async function readPage(
   }
 }
 
-/** Limits a binding to reads, even if the class of the tool has changed: a poll's calls are not approved or confirmed. */
+/**
+ * Returns an access scope that allows only reads. So a poll cannot write even if the tool's class has changed: nobody approves or confirms
+ * its calls.
+ */
 function readOnly(binding: Binding | null): Binding {
   return { entityId: "", toolkitSlugs: [], ...binding, accessClasses: ["read"] };
 }
@@ -93,7 +96,7 @@ function answerOf(called: CallReply): { readonly answer: JsonValue } | { readonl
   }
 }
 
-/** Returns the limits of a poll. With a run per row they are lower, because one transaction writes all runs. */
+/** Returns the limits of a poll. They are lower for one run per row, because one transaction writes all runs. */
 const boundsOf = (per: Poll["per"], pagesMax: number): WalkBounds => ({
   pagesMax,
   rowsMax: 10_000,
@@ -113,8 +116,8 @@ type StateBefore = {
 };
 
 /**
- * Polls for a program: reads its list, and returns what is to be decided and written. Writes nothing. Returns undefined if the program no longer
- * polls.
+ * Runs the poll of a program: reads its list, and returns what to decide and write. Writes nothing itself. Returns undefined if the program
+ * no longer polls.
  */
 export async function runPoll(
   context: StandingContext,
@@ -160,7 +163,7 @@ export async function runPoll(
   return polledOf(context, { ...of, spec }, walked);
 }
 
-/** Returns the program to poll for, with a version that follows its tools; `drifted` is why it must pause instead. */
+/** Returns the program to poll for, after it followed changes of its tools. `drifted`: why it must pause instead. */
 async function findPolling(
   context: StandingContext,
   programId: StandingProgramId,
@@ -171,7 +174,7 @@ async function findPolling(
   const name = { programId, projectId: program.projectId, version: program.version };
   const version = (await versions.get(db, [name]))(name);
   const drift = await findDrift(context, program, version);
-  // The program has its next version now.
+  // The program followed its tools and now has its next version: read it again.
   if (drift === "moved") return findPolling(context, programId);
   return { program, version, drifted: drift === "none" ? undefined : drift.detail };
 }
@@ -180,7 +183,10 @@ function failed(code: string, message: string): PollResult {
   return { kind: "failed", fault: { code, message, isFinal: true } };
 }
 
-/** Returns the state of a program's polls. If it polls another list, or another id, it starts again: present rows start no run. */
+/**
+ * Returns the state of a program's polls. If the program now polls another list or uses another id, it gets a new state: the rows that
+ * exist now start no run.
+ */
 function stateBefore(
   { sealer }: StandingContext,
   record: StandingPollRecord | undefined,
@@ -189,7 +195,7 @@ function stateBefore(
 ): StateBefore {
   const identity = identityOf(poll, action);
   if (record === undefined) return { record, state: newPollState(poll.first), generation: 1, identity };
-  // A removed tool may come back unchanged.
+  // If the tool was removed, the old state is kept, because the tool may come back unchanged.
   if (action === undefined || record.identity.equals(identity)) {
     return { record, state: openPollState(sealer, record), generation: record.generation, identity: record.identity };
   }
@@ -268,7 +274,10 @@ function failuresOf(before: number, walked: PollResult): FinishedPoll["failures"
   return { before, now: walked.fault.isLimited === true ? before : before + 1 };
 }
 
-/** Returns the pause after a failed poll: a minute, doubled each time up to an hour; longer if the app requires it. */
+/**
+ * Returns the pause after a failed poll in milliseconds: a minute, doubled after each further failure, at most an hour. If the app requires
+ * a longer pause, that pause is returned.
+ */
 function backoffMs({ retryAfterMs = 0, isLimited }: ReadFault, failures: number): number {
   if (isLimited === true) return Math.max(1_000, retryAfterMs);
   return Math.max(retryAfterMs, Math.min(failedMaxMs, failedMinMs * 2 ** Math.min(failures - 1, 10)));

@@ -12,22 +12,24 @@ export type RowsFault = { readonly code: "POLL_ROWS_INVALID" | "POLL_ID_MISSING"
 /** Why a cursor cannot continue. */
 type CursorFault = { readonly code: "POLL_BOUND_INVALID"; readonly message: string };
 
-/** A row of a page. Digests are 16 bytes in hex. */
+/** A row of a page. Its digests are 16 bytes, written in hexadecimal. */
 type PolledRow = {
   readonly digest: string;
-  /** Digest of its kept fields; empty if they are not compared. */
+  /** Digest of the row's kept fields. Empty if changes are not searched. */
   readonly content: string;
   readonly row: JsonObject;
   readonly item: JsonValue;
 };
 
-/** A known id: the digest of its row's kept fields, and when it was last scanned (epoch milliseconds). */
+/**
+ * A row that is already known by its id. `content`: digest of its kept fields. `seenAt`: when a poll last read it, in epoch milliseconds.
+ */
 export type KnownRow = { readonly content: string; readonly seenAt: number };
 
-/** Returns the known ones of these ids, by digest. */
+/** Returns the known rows among the given ids, by digest of the id. */
 export type KnownReader = (digests: readonly string[]) => Promise<ReadonlyMap<string, KnownRow>>;
 
-/** A row for a run. */
+/** A row that a run gets. */
 export type FoundRow = Pick<PolledRow, "digest" | "row">;
 
 /** An id to remember, with the digest of its row's kept fields. */
@@ -43,28 +45,28 @@ type WalkOfRows = {
   readonly takesNumbers: boolean;
 };
 
-/** Rows that are scanned before other work gets a turn. */
+/** Rows that are scanned in one go, before other work of the node continues. */
 const turnRows = 200;
 
-/** The rows that a poll scans: which of them are new, which are to be remembered, and which may be among the last rows. */
+/** Scans the rows of a poll. Finds new rows, rows to remember, and candidates for the last rows. */
 export class ScannedRows {
   readonly found: FoundRow[] = [];
-  /** Unknown ids, and known ids whose kept fields differ. */
+  /** Rows to remember: unknown ids, and known ids whose kept fields changed. */
   readonly remembered = new Map<string, RememberedRow>();
-  /** Known ids whose last scan is to be written. */
+  /** Known ids whose time of the last scan must be written. */
   readonly refreshed: string[] = [];
   /** Number of unknown ids. */
   unknown = 0;
-  /** Characters of the found rows. */
+  /** Characters of all rows found so far. */
   characters = 0;
-  /** The greatest bound of the walk's rows; null if no row has one. */
+  /** The greatest bound of the rows that were read. Null if no row has a bound. */
   highest: number | null;
-  /** The last rows so far, if the first walk finds only the last rows. */
+  /** The last rows so far. Only used if the first walk keeps only the last rows. */
   candidates: readonly LastRow[];
   readonly #walk: WalkOfRows;
   readonly #known: KnownReader;
   readonly #scanned = new Set<string>();
-  /** The order of this poll's first row, after those of earlier polls. */
+  /** The order number of this poll's first row. It comes after the rows of earlier polls. */
   readonly #firstOrder: number;
 
   constructor(walk: WalkOfRows, known: KnownReader) {
@@ -76,7 +78,10 @@ export class ScannedRows {
     this.#firstOrder = 1 + Math.max(0, ...this.candidates.map(({ order }) => Math.abs(order)));
   }
 
-  /** Scans the rows of a page. Returns how many are unknown, and how many were known before this walk. */
+  /**
+   * Scans the rows of a page. Returns how many ids are unknown, and how many were already known before this walk. Returns a fault if the
+   * rows cannot be read.
+   */
   async take(list: readonly JsonValue[]): Promise<{ unknown: number; old: number } | RowsFault | CursorFault> {
     const { spec, nowMs, startedAt, takesNumbers } = this.#walk;
     const rows: PolledRow[] = [];
@@ -86,7 +91,7 @@ export class ScannedRows {
       const bound = boundOfRow(spec.cursor, item, { takesNumbers, nowMs });
       if (typeof bound === "object") return bound;
       if (bound !== undefined) this.highest = Math.max(bound, this.highest ?? bound);
-      // New rows may have moved a row from an earlier page to this one.
+      // A row may occur again on this page, because new rows moved it here from an earlier page.
       if (this.#scanned.has(row.digest)) continue;
       this.#scanned.add(row.digest);
       rows.push(row);
@@ -105,7 +110,7 @@ export class ScannedRows {
     return counts;
   }
 
-  /** Ends a first walk that finds only the last rows. */
+  /** Ends a first walk that keeps only the last rows: they become the found rows. */
   findCandidates(): void {
     for (const candidate of this.candidates) this.#find(candidate);
   }
@@ -171,8 +176,8 @@ function digestOf(text: string): string {
 }
 
 /**
- * Returns the bound of the next walk by a row: a number or epoch milliseconds; undefined if the row has none. A future time counts as now,
- * because earlier rows may still come.
+ * Returns the bound that a row gives for the next walk: a number, or a time in epoch milliseconds. Returns undefined if the row has none. A
+ * time in the future counts as now, because rows with earlier times may still come.
  */
 function boundOfRow(
   cursor: PollCursor,

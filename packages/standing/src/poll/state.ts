@@ -5,14 +5,14 @@ import type { PollFirst } from "./definition.ts";
 /** A row that may be among the last rows of a first walk. `order` sorts these rows. */
 export type LastRow = { readonly digest: string; readonly order: number; readonly row: JsonObject };
 
-/** The next page of a walk, as jobs keep it. */
+/** The next page of an unfinished walk. Jobs store it in this form too. */
 export type OpenPage = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
-/** A walk that reached a limit of its poll: the next poll continues it. */
+/** A walk that stopped at a limit of its poll. The next poll continues it. */
 export type OpenWalk = {
-  /** Epoch milliseconds. */
+  /** When the walk began, in epoch milliseconds. */
   readonly startedAt: number;
-  /** Null if the next page is the first. */
+  /** The next page to read. Null means the first page. */
   readonly page: OpenPage | null;
   /** The greatest bound of its rows; null if no row has one. */
   readonly highest: number | null;
@@ -20,17 +20,17 @@ export type OpenWalk = {
   readonly candidates: readonly LastRow[];
 };
 
-/** The state of a program's polls. It is stored sealed, because bounds, tokens and rows are the project's data. */
+/** The state of a program's polls. Stored encrypted, because bounds, tokens and rows are data of the project. */
 export type PollState = {
   readonly version: 1;
   /** Rows that the first walk finds. */
   readonly first: PollFirst;
-  /** True if the first walk has ended: from then on every unknown row is new. */
+  /** True after the first walk. From then on, every unknown row is new. */
   readonly isPrimed: boolean;
-  /** For `after` a time (epoch milliseconds) or a number, for `token` the token; null before the first one. */
+  /** For `after`: a time (epoch milliseconds) or a number. For `token`: the token. Null before the first value. */
   readonly bound: JsonValue;
   readonly walk: OpenWalk | null;
-  /** When walks of the whole list began: at most one a day, oldest first, as far back as ids are remembered. */
+  /** Start times of walks that read the whole list: at most one a day, oldest first. They go back as far as ids are remembered. */
   readonly wholeWalks: readonly number[];
 };
 
@@ -101,14 +101,14 @@ function malformed(what: string): Error {
   return new Error(`the stored state of a poll has not the form of its version: ${what}`);
 }
 
-/** A day in milliseconds. Last scans of ids, and walks of the whole list, are noted once a day. */
+/** A day in milliseconds. Scans of ids and walks of the whole list are recorded at most once a day. */
 export const dayMs = 86_400_000;
-/** How long an id is remembered that no walk of the whole list finds, in milliseconds. */
+/** How long svc remembers an id that no walk of the whole list finds any more, in milliseconds. */
 const rememberMs = 7 * dayMs;
 
 /**
- * Returns the noted walks of the whole list after one more. Ids that no walk of the last week found are forgotten. The last scan of an id is
- * written once a day, so it may be a day older than its row says.
+ * Returns the recorded walks after one more walk of the whole list. Ids that no walk of the last week found are forgotten. The last scan of
+ * an id is written only once a day, so an id may have been scanned up to a day later than recorded.
  */
 export function afterWholeWalk(
   walks: readonly number[],

@@ -17,7 +17,7 @@ import { dayMs, type PollState, parsePollState } from "./state.ts";
 export type FinishedPoll = {
   readonly task: ClaimedDueTask;
   readonly programId: StandingProgramId;
-  /** The version that was polled for. The poll is ignored if the program has another version by now. */
+  /** The version for which the poll ran. If the program has another version now, the poll is ignored. */
   readonly loaded: LoadedVersion;
   readonly per: "poll" | "row";
   /** When the poll began, epoch milliseconds. */
@@ -25,25 +25,25 @@ export type FinishedPoll = {
   readonly nextAt: number;
   readonly found: readonly FoundRow[];
   readonly remembered: readonly RememberedRow[];
-  /** Number of unknown ids among them. */
+  /** Number of unknown ids among the remembered rows. */
   readonly unknown: number;
   readonly refreshed: readonly string[];
   readonly forgetBefore: number | undefined;
-  /** True if the least recently scanned ids may be forgotten when there are many. */
+  /** True if ids may be forgotten when there are too many. The ids with the oldest scan go first. */
   readonly isTrimmed: boolean;
-  /** The row to write, without the new count of remembered ids. */
+  /** The row to write. Its count of remembered ids is still the old one. */
   readonly record: StandingPollRecord;
   /** Failed polls in a row before this poll and after it. */
   readonly failures: { readonly before: number; readonly now: number };
-  /** Why the program pauses: its key was revoked, or its tools have changed. Such a poll reads nothing, so no row is lost. */
+  /** Why the program pauses: its key was revoked, or its tools changed. Such a poll reads nothing, so no row is lost. */
   readonly hold: { readonly reason: "key_revoked" | "drift"; readonly detail: string } | undefined;
 };
 
-/** Maximum ids that one poll forgets, and that it removes of an earlier generation. */
+/** Maximum ids that one poll deletes: ids that it forgets, and ids that an earlier state left. */
 const goneMax = 10_000;
-/** Remembered ids of a list that is not walked as a whole. Ids are forgotten when there are `goneMax` more. */
+/** Number of ids that are kept for a list that is not read as a whole. Ids are forgotten when there are `goneMax` more. */
 const trimmedTo = 50_000;
-/** Minimum age of forgotten ids, in milliseconds: longer than the overlap in which polls find late rows. */
+/** Minimum age of an id that is forgotten, in milliseconds. Longer than the overlap in which polls find late rows. */
 const trimmedAfterMs = 8 * dayMs;
 
 /** Writes the state and the ids of a poll, in the transaction that writes its runs. */
@@ -72,12 +72,12 @@ function contextOf({ projectId, programId }: PollName): string {
   return `${projectId}/standing_polls/${programId}`;
 }
 
-/** Seals the state of polls for its row. */
+/** Encrypts the state of polls for its row. */
 export function sealPollState(sealer: Sealer, name: PollName, state: PollState): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(state), "utf8"), contextOf(name));
 }
 
-/** Opens the state of polls. */
+/** Decrypts the state of polls. */
 export function openPollState(sealer: Sealer, poll: StandingPollRecord): PollState {
   return parsePollState(sealer.open(poll.state, contextOf(poll)).toString("utf8"));
 }

@@ -11,14 +11,14 @@ type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
 
 const pageRowsMax = 500;
 
-/** A failed read. `code` is the outcome of the call, or names the problem of its answer. */
+/** A failed read of a page. `code`: the outcome of the call, or the problem of its answer. */
 export type ReadFault = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number | undefined;
-  /** True if a limit of the project delayed the call, which does not count as a failure. */
+  /** True if the call was delayed by a limit of the project. This does not count as a failure. */
   readonly isLimited?: boolean;
-  /** True if a retry would fail as well. */
+  /** True if the same read would fail again. */
   readonly isFinal?: boolean;
 };
 
@@ -28,7 +28,7 @@ export type WalkPort = {
   readonly known: KnownReader;
 };
 
-/** Limits of one poll; the next poll continues after a limit. */
+/** Limits of one poll. If a limit is reached, the next poll continues. */
 export type WalkBounds = {
   readonly pagesMax: number;
   readonly rowsMax: number;
@@ -59,23 +59,27 @@ export type PollResult =
       /** Known ids whose last scan is to be written. */
       readonly refreshed: readonly string[];
       readonly state: PollState;
-      /** True if a limit was reached: the next poll continues at once. */
+      /** True if a limit was reached. The next poll then starts at once. */
       readonly hasMore: boolean;
       readonly pages: number;
       readonly rows: number;
-      /** Ids that were last scanned before this time are forgotten; undefined for none. */
+      /** Ids whose last scan is before this time are forgotten. Undefined means none. */
       readonly forgetBefore: number | undefined;
     }
   | { readonly kind: "failed"; readonly fault: ReadFault };
 
-/** Walks a list from the state of a program's polls. Nothing is written: one transaction writes the result. */
+/**
+ * Reads a list, starting from the state of a program's polls. Returns the result and writes nothing: the caller writes it in one
+ * transaction.
+ */
 export async function walk(asked: Walk, port: WalkPort): Promise<PollResult> {
   const walker = new Walker(asked, port);
   const walked = await walker.go();
   const { walk: open } = asked.state;
   const isStale = walked.kind === "failed" && walker.isAtSavedPage && walked.fault.isFinal === true;
   if (!isStale || open === null) return walked;
-  // The app may no longer know the page of an earlier poll. The walk starts again, and the ids that it scanned remain known.
+  // The app may no longer accept the page token of an earlier poll. The walk starts at the first page again; the ids that it already
+  // scanned stay known.
   return new Walker({ ...asked, state: { ...asked.state, walk: { ...open, page: null } } }, port).go();
 }
 
@@ -102,7 +106,7 @@ class Walker {
     this.#takesNumbers = spec.cursor.kind === "after" && takesNumbers(action, spec.cursor.arg);
     const rowsOf = { spec, state, nowMs, startedAt: this.#startedAt, takesNumbers: this.#takesNumbers };
     this.#scanned = new ScannedRows(rowsOf, port.known);
-    // Earlier rows are not wanted: the list is requested from now on.
+    // Rows from before the program began are not needed, so the list is requested from now on.
     const isFromNow = !state.isPrimed && state.first === "skip" && spec.cursor.kind === "after" && !this.#takesNumbers;
     this.#bound = state.bound === null && isFromNow ? this.#startedAt : state.bound;
   }
@@ -131,7 +135,7 @@ class Walker {
     }
   }
 
-  /** True if the newest rows up to a limit are enough: later pages are not read. */
+  /** True if enough of the newest rows were read and later pages are not needed. */
   #needsNoMore(): boolean {
     const { spec, state } = this.#asked;
     return spec.cursor.kind === "newest" && !state.isPrimed && state.first !== "all";
@@ -152,14 +156,14 @@ class Walker {
     const { unknown, old } = scanned;
     this.#rows += list.length;
     const { state } = this.#asked;
-    // Rows that this walk scanned before do not count: new rows may have moved them to this page.
+    // Rows that this walk already scanned are ignored here, because new rows may have moved them to this page.
     if (spec.cursor.kind === "newest" && state.isPrimed && unknown === 0 && old > 0) return { kind: "end" };
     if (spec.cursor.kind === "token") return this.#afterToken(read.answer, list.length);
     if (spec.paging === undefined) return this.#afterOnlyPage(fixed, list.length, unknown);
     return this.#turn({ paging: spec.paging, action, args: fixed, page, answer: read.answer, list });
   }
 
-  /** Requests the next page. New rows may move a whole page, which then repeats once; a second repetition is a fault of the app. */
+  /** Reads the next page. If new rows moved all rows by one page, a page repeats once. If it repeats a second time, the app has a fault. */
   async #turn(fetched: FetchedPage): Promise<PageEnd | { readonly fault: ReadFault }> {
     const { seen: _seen, ...unseen } = fetched.page ?? { token: null, pages: 0 };
     let turned = await turnPage(fetched, Infinity);
@@ -184,19 +188,19 @@ class Walker {
     return isSame || !isMore ? { kind: "end" } : { kind: "next", page: null };
   }
 
-  /** Ends a list of one page: a full page may hide further rows. */
+  /** Ends a list that has only one page. If the page is full, there may be more rows. */
   #afterOnlyPage(args: JsonObject, count: number, unknown: number): PageEnd | { readonly fault: ReadFault } {
     const { spec, action, state } = this.#asked;
     const size = spec.size === undefined ? undefined : sizeOfPage(spec.size, action, args);
     if (size === undefined || count < size) return { kind: "end" };
-    // The bound has moved, so the next poll finds the further rows.
+    // The bound has moved forward, so the next poll finds the remaining rows.
     if (spec.cursor.kind === "after" && unknown > 0) return { kind: "cap" };
     if (spec.cursor.kind === "newest" && (!state.isPrimed || unknown < count)) return { kind: "end" };
     const message = `${count} rows fill the one page that the list has: what is behind them is not to be seen`;
     return { fault: { code: "PAGE_LIMIT", message, isFinal: true } };
   }
 
-  /** Ends the poll at a limit: the next one continues the walk. */
+  /** Ends the poll at a limit. The next poll continues the walk. */
   #cut(): PollResult {
     const walk = this.#open(this.#page);
     const state = { ...this.#asked.state, bound: this.#bound, walk };
@@ -208,7 +212,7 @@ class Walker {
     return { startedAt: this.#startedAt, page, highest, candidates };
   }
 
-  /** Ends the walk. `goesOn`: the list has further rows, which the next walk finds by the new bound. */
+  /** Ends the walk. `goesOn`: true if the list has more rows, which the next walk finds with the new bound. */
   #finish(goesOn: boolean): PollResult {
     const { spec, state, nowMs } = this.#asked;
     const bound = nextBound(spec.cursor, {
@@ -282,7 +286,10 @@ function takesNumbers(action: Action, name: string): boolean {
   return types?.has("number") === true && !types.has("string");
 }
 
-/** Returns the bound of the next walk. `highest`: the greatest bound of the rows; without `from` the bound is when the walk began. */
+/**
+ * Returns the bound of the next walk. `highest`: the greatest bound of the rows that were read. If the cursor has no `from`, the bound is
+ * the time when the walk began.
+ */
 function nextBound(
   cursor: PollCursor,
   {

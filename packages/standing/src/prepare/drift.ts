@@ -7,15 +7,15 @@ import { checkDefinition } from "../definition/check.ts";
 import { makeNextVersion } from "../programs/next-version.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 
-/** A version that cannot start because tools that it uses have changed, with a text for people. */
+/** A version that cannot start because its tools have changed. `detail`: text for people. */
 export type DriftHold = { readonly version: number; readonly detail: string };
 
 /** Maximum characters of a text about drift. */
 const detailMax = 8_000;
 
 /**
- * Checks programs for changed tools: adds those that cannot start to `drifts`, and returns those that follow their tools and have another
- * version now.
+ * Checks the tools of programs for changes. Programs that cannot start are added to `drifts`. Returns the programs that follow their tools
+ * and now have a new version.
  */
 export async function findDrifts(
   context: StandingContext,
@@ -39,8 +39,8 @@ export async function findDrifts(
 }
 
 /**
- * Checks whether tools that a version uses have changed since it was pinned to them. Returns "moved" if the program follows its tools and
- * has another version now. Any other change keeps the program from starting.
+ * Checks if the tools of a version have changed since the version was pinned to them. Returns "none" if they have not changed. Returns
+ * "moved" if the program follows its tools and now has a new version. Otherwise returns why the version cannot start.
  */
 export async function findDrift(
   context: StandingContext,
@@ -58,7 +58,10 @@ export async function findDrift(
   return faults === undefined ? "moved" : { version: record.version, detail: `${text}; ${faults}`.slice(0, detailMax) };
 }
 
-/** Makes a version that is pinned to the current tools. Returns the faults of the program by these tools, and then makes none. */
+/**
+ * Makes a version with the current definitions of its tools. If the program has faults with these definitions, returns the faults and makes
+ * no version.
+ */
 async function follow(
   context: StandingContext,
   { id, projectId, binding }: StandingProgramRecord,

@@ -63,7 +63,7 @@ async function prepareWindows(
   });
 }
 
-/** Returns the first runs that fit into the bytes together, at least one; the others remain due. */
+/** Returns the first runs whose events fit together into the maximum bytes, at least one. The remaining runs stay due. */
 function withinBytes(runs: readonly StandingRunRecord[]): StandingRunRecord[] {
   let bytes = 0;
   return runs.filter((run, index) => {

@@ -13,7 +13,7 @@ export const couldNotBeDecided: WhenResult = {
   reason: "start_failed",
 };
 
-/** Evaluates `when` of a version for an occurrence, metered as every expression. */
+/** Evaluates the condition `when` of a version for an occurrence. The work is metered like every expression. */
 export async function testWhen(
   { evaluator }: WhenContext,
   { definition: { when, timeZone }, program: { params } }: WhenVersion,
@@ -26,7 +26,7 @@ export async function testWhen(
   return resultOf(await evaluator.test(when, bindings, work));
 }
 
-/** Evaluates `when` of a version for rows that were polled; returns a result for each, or none if the version has no condition. */
+/** Evaluates the condition `when` for polled rows. Returns one result per row, or an empty list if the version has no condition. */
 export async function testWhenOfRows(
   { evaluator }: WhenContext,
   { definition: { when, timeZone }, program: { params } }: WhenVersion,

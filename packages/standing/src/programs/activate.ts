@@ -39,7 +39,7 @@ async function subscribe(
   await openTriggerSubscription(tx, { programId, projectId, version, triggerSlug });
 }
 
-/** Ends the subscription of a program. Undecided events that were received before are handled by the reason. */
+/** Ends the subscription of a program. `reason`: decides what happens to undecided events that were received before. */
 export async function unsubscribe(
   tx: Executor,
   { id: programId, projectId, sourceKind }: SubscriberName & { readonly sourceKind: StandingSourceKind },
@@ -63,10 +63,10 @@ type Activation = {
   readonly nowMs: number;
 };
 
-/** Pause reasons that end with another version. */
+/** Reasons of a pause that end when the program gets another version. */
 const adoptable: ReadonlySet<StandingPauseReason> = new Set(["key_revoked", "approval", "drift"]);
 
-/** Lets a locked program run a version from now on. A program that a caller or failures paused stays paused. */
+/** Makes a locked program run a version from now on. If a caller or failures paused the program, it stays paused. */
 export async function activate(
   tx: Executor,
   program: StandingProgramRecord,
@@ -88,7 +88,7 @@ export async function activate(
   if (!isPaused) await arm(tx, { ...program, version }, { nextAt, source, nowMs, admits: isAdopted });
 }
 
-/** Lets an active, locked program run a version of the same source. Due occurrences remain due. */
+/** Makes an active, locked program run another version with the same source. Occurrences that are already due stay due. */
 export async function takeOver(
   tx: Executor,
   program: StandingProgramRecord,
@@ -99,7 +99,7 @@ export async function takeOver(
   await subscribe(tx, { ...program, version }, definition.source);
 }
 
-/** Makes a program due: its schedule at its next time, its trigger from now on and, with `admits`, its waiting runs now. */
+/** Makes a program due: a schedule at its next time, a trigger for events from now on. With `admits`, its waiting runs are checked now. */
 export async function arm(
   tx: Executor,
   program: Pick<StandingProgramRecord, "id" | "projectId" | "version">,
@@ -129,7 +129,7 @@ function taskKindOf(source: ProgramSource): "fire" | "poll" {
   return source.kind === "poll" ? "poll" : "fire";
 }
 
-/** Ends the pending version of a locked program, because another version or none replaces it. */
+/** Ends the pending version of a locked program, because another version replaces it or it is no longer needed. */
 export async function supersede(
   tx: Executor,
   { id: programId, projectId, pendingVersion: version }: StandingProgramRecord,
@@ -138,7 +138,8 @@ export async function supersede(
   if (version === 0) return;
   const [pending] = await loadStandingVersions(tx, [{ programId, version }]);
   await decideStandingVersion(tx, { programId, version }, { approval: "superseded" });
-  // Do not lock the rehearsal's row after the program's: an answer to it holds that row and waits for the program's.
+  // The row of the rehearsal must not be locked after the row of the program: an answer to the rehearsal locks its own row first and then
+  // waits for the program.
   if (pending?.rehearsalJobId === null || pending === undefined) return;
   const subject = pending.rehearsalJobId;
   await putDueTasks(tx, [{ ownerId: programId, kind: "cancel", subject, projectId, dueAt: nowMs }]);

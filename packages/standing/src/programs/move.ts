@@ -33,7 +33,7 @@ export function pauseProgram(
     if (cancelsRunning) await cancelJobs(tx, program, nowMs);
     if (program.state === "paused") return;
     await standingProgramsForProject(tx, program.projectId).change(id, {
-      // A pending program still waits for approval, and is paused after it.
+      // A program in state `pending` keeps the state, because it still waits for approval. It is paused after the approval.
       ...(program.state !== "pending" && { state: "paused" }),
       pauseReason: "requested",
       pauseDetail: "",
@@ -45,8 +45,8 @@ export function pauseProgram(
 }
 
 /**
- * Resumes a paused program, with `adopts` on the current definitions of its tools. Throws PAUSE_CAUSE_STANDS, APPROVER_ROLE_REQUIRED and, with
- * `adopts`, the faults of the program by these definitions.
+ * Resumes a paused program. With `adopts`, it gets the current definitions of its tools. Throws PAUSE_CAUSE_STANDS, APPROVER_ROLE_REQUIRED
+ * and, with `adopts`, the faults that the program has with these definitions.
  */
 export async function resumeProgram(
   context: StandingContext,
@@ -82,7 +82,7 @@ async function adopt(context: StandingContext, principal: ProjectPrincipal, prog
   });
 }
 
-/** Throws PAUSE_CAUSE_STANDS if tools of a program differ from those that it is pinned to. */
+/** Throws PAUSE_CAUSE_STANDS if the tools of a program differ from the definitions it was made with. */
 async function assertNoDrift({ db, versions, starter }: StandingContext, program: StandingProgramRecord) {
   const { id: programId, projectId, version } = program;
   const name = { programId, projectId, version };
@@ -123,7 +123,7 @@ function resume(
   });
 }
 
-/** Pause reasons that do not concern the current version while another one waits for approval. */
+/** Reasons of a pause that concern the running version, and not the version that waits for approval. */
 const ofRunningVersion: ReadonlySet<StandingPauseReason> = new Set(["requested", "failures", "fail_step"]);
 
 /** Returns why a paused program cannot be resumed; undefined if it can. */

@@ -31,7 +31,7 @@ import { activate, supersede, takeOver } from "./activate.ts";
 /** Maximum events that are searched for one of the entity that a source names. */
 const eventsMax = 20;
 
-/** A version that people are asked to approve. */
+/** A version for which people are asked for approval. */
 type PendingVersion = Pick<
   StandingVersionRecord,
   "programId" | "programHash" | "programDigest" | "estimate" | "keyId"
@@ -43,7 +43,7 @@ type PendingVersion = Pick<
     readonly nowMs: number;
   };
 
-/** An approved version. The approval covers all its runs, and versions that do the same and not more. */
+/** A version that people approved. The approval covers all its runs, and later versions that do the same and no more. */
 type ApprovedVersion = {
   readonly record: Pick<StandingVersionRecord, "planHash" | "estimate" | "approval">;
   readonly definition: Definition;
@@ -60,7 +60,7 @@ export type NextVersion = {
   readonly simulates: boolean;
   /** Why svc makes the version; empty if a caller defined it. */
   readonly note: string;
-  /** True if due occurrences remain due. Default false. */
+  /** True if occurrences that are already due stay due. Default false. */
   readonly goesOn?: boolean;
 };
 
@@ -68,8 +68,8 @@ export type NextVersion = {
 export type VersionMaker = Pick<ProjectPrincipal, "projectId" | "keyId" | "role">;
 
 /**
- * Makes the next version of a locked program. It runs from now on, unless people have to approve it first. Makes nothing if the same version
- * already runs or waits for approval.
+ * Makes the next version of a locked program. The version runs from now on, or after people have approved it. Makes nothing if an identical
+ * version already runs or waits for approval.
  */
 export async function makeNextVersion(
   context: StandingContext,
@@ -150,7 +150,7 @@ async function findGrant(
   return record;
 }
 
-/** How a version may run: without approval, by an earlier approval, or by one that people are asked for. */
+/** Why a version may run: it needs no approval, an earlier approval covers it, or people are asked for approval. */
 export type VersionApproval =
   | { readonly kind: "none" }
   | { readonly kind: "granted"; readonly by: Pick<StandingVersionRecord, "version" | "approvalId"> }
@@ -217,7 +217,7 @@ function isNoLarger(estimate: EstimateDocument, approved: EstimateDocument): boo
 /** Returns the maximum runs, tool calls and writes of a definition on a day. */
 function dayOf({ source, budget }: Definition): readonly number[] {
   const { runs = Infinity, toolCalls = Infinity, writes = Infinity } = budget ?? {};
-  // The number of events and rows is not known: only the budget limits it.
+  // The number of events or rows is not known in advance. Only the budget limits it.
   const due = source.kind === "schedule" ? dailyMax(source.schedule) : Infinity;
   return [Math.min(runs, due), toolCalls, writes];
 }
@@ -227,7 +227,7 @@ function isDayNoLarger(definition: Definition, approved: Definition): boolean {
   return dayOf(definition).every((value, index) => value <= (most[index] ?? 0));
 }
 
-/** Makes the job that asks people about a version with a stored program, and its simulation run. Stores nothing. */
+/** Creates the job that asks people about a stored version, and its simulation run. The jobs are returned and not stored. */
 function makeRehearsal({ starter }: StandingContext, tx: Executor, version: PendingVersion): Promise<NewJob[]> {
   const { programId, keyId, programDigest, nowMs, ...facts } = version;
   return starter.rehearse(tx, {
@@ -252,8 +252,8 @@ async function storeRehearsal(tx: Executor, jobs: readonly NewJob[], nowMs: numb
 }
 
 /**
- * Returns an example of the input that a definition makes, of its next time or of the newest event of its trigger. Undefined for the program's
- * own input, and if no example can be made. `firstAt`: its next time, if it has one.
+ * Returns an example of the input that a definition makes: for its next time, or for the newest event of its trigger. Returns undefined if
+ * the program's own input is used or no example can be made. `firstAt`: the next time, if there is one.
  */
 async function sampleInput(
   db: Executor,

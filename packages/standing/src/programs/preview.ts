@@ -11,7 +11,7 @@ import { testWhen } from "../prepare/when.ts";
 import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** A preview of a definition, of a program, or of a definition as the program's next. */
+/** A request to preview a new definition, an existing program, or a definition as the next version of a program. */
 export type PreviewRequest = {
   readonly program: StandingProgramRecord | undefined;
   readonly definitionJson: string;
@@ -24,7 +24,7 @@ export type Preview = {
   readonly timeZone: string;
   readonly estimate: EstimateDocument;
   readonly needsApproval: boolean;
-  /** How many of the trigger's last events were scanned, and how many matched the definition. */
+  /** Number of the trigger's last events that were scanned, and the number of these that match the definition. */
   readonly seen: number;
   readonly matched: number;
   /** How many of these events are not about the entity that the definition names. */

@@ -3,12 +3,12 @@ import type { CatchUp, Schedule } from "./schedule.ts";
 /** Maximum delay of an occurrence that counts as on time, in milliseconds. */
 const onTimeMs = 60_000;
 
-/** Maximum occurrences that start at once while all missed ones are caught up: 10 a second. */
+/** If all missed occurrences are caught up: maximum number that starts at once. This makes 10 per second. */
 const pace = 10;
-/** Maximum missed occurrences that are caught up; the newest ones. */
+/** Maximum missed occurrences that are caught up. The newest ones are taken. */
 const caughtUpMax = 1_000;
 
-/** An occurrence that starts, and how many missed ones it replaces. */
+/** An occurrence that starts. `missed`: number of missed occurrences that it replaces. */
 type Firing = { readonly atMs: number; readonly missed: number };
 
 /** Decision about due occurrences, in their order. */
@@ -20,7 +20,7 @@ export type CatchUpDecision = {
   readonly later: readonly number[];
 };
 
-/** Decides about due occurrences: `due` in their order, each with the time at which it was to start. */
+/** Returns the decision about due occurrences. `due`: the occurrences in order, each with the time at which it should have started. */
 export function catchUp(
   due: readonly { readonly atMs: number; readonly effectiveMs: number }[],
   { windowMs, runs }: CatchUp,
@@ -69,7 +69,7 @@ function missedOf(times: readonly number[]): CatchUpDecision["missed"] {
 
 const dayMs = 86_400_000;
 
-/** Returns the maximum occurrences of a schedule on a day, by its fields; days without occurrences are not searched. */
+/** Returns the maximum occurrences of a schedule on one day, computed from its fields. Days without occurrences are not considered. */
 export function dailyMax({ timing }: Pick<Schedule, "timing">): number {
   switch (timing.kind) {
     case "cron":
@@ -83,12 +83,12 @@ export function dailyMax({ timing }: Pick<Schedule, "timing">): number {
 
 function cronDailyMax(expression: string): number {
   const [minutes = "*", hours = "*"] = expression.trim().split(/\s+/);
-  // An expression that follows real time is due in both hours when clocks are set back.
+  // When clocks are set back, one hour happens twice. An expression with wildcards or steps is due in both hours.
   const repeated = /[*?/]/.test(minutes + hours) ? 1 : 0;
   return countOf(minutes, 60) * (countOf(hours, 24) + repeated);
 }
 
-/** Returns the number of values of a field, or more. */
+/** Returns at least the number of values that a cron field matches. */
 function countOf(field: string, values: number): number {
   const count = field.split(",").reduce((sum, part) => sum + countOfPart(part, values), 0);
   return Math.min(count, values);

@@ -3,7 +3,10 @@ import { type StandingProgramId, uuidOfId, type Work } from "@svc/core";
 import type { ProgramSource } from "../definition/definition.ts";
 import { type NextOccurrence, occurrencesOf } from "./schedule.ts";
 
-/** Returns the delay of an occurrence in milliseconds: the same on every node and in every preview, evenly spread over programs. */
+/**
+ * Returns the delay (jitter) of an occurrence in milliseconds. It is the same on every node and in every preview, and is spread evenly over
+ * programs.
+ */
 export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jitterMs: number): number {
   if (jitterMs === 0) return 0;
   const digest = createHash("sha256")
@@ -12,7 +15,7 @@ export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jit
   return Math.floor((digest.readUInt32BE(0) / 0x1_0000_0000) * jitterMs);
 }
 
-/** Makes the search for the next occurrence of a source; only those of a schedule are known in advance. */
+/** Returns a function that finds the next occurrence of a source. Only a schedule knows its occurrences in advance. */
 export function nextOfSource(source: ProgramSource): NextOccurrence {
   return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;
 }

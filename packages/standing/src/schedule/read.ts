@@ -94,7 +94,10 @@ function readInstant(node: ShapeNode, { reader, faults }: ScheduleReading): numb
 const storedForm =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
-/** Reads a time that version 0.1 accepted: without seconds, at 24:00, or on a day after the end of its month, which it added. */
+/**
+ * Reads a time in a form that only version 0.1 accepted: without seconds, at 24:00, or on a day that the month does not have (counted into
+ * the next month).
+ */
 function storedTime(text: string): number | undefined {
   const found = storedForm.exec(text);
   if (found === null) return undefined;
@@ -122,7 +125,7 @@ function readCatchUp(node: ShapeNode, reader: ShapeReader): Schedule["catchUp"] 
   };
 }
 
-/** Checks that a schedule is ever due, and that no jitter reaches the next occurrence. */
+/** Checks that a schedule has any occurrence, and that its jitter is shorter than the gap to the next occurrence. */
 async function checkOccurrences(
   schedule: Schedule,
   { path }: ShapeNode,

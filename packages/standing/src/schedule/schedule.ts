@@ -26,7 +26,7 @@ export type Schedule = {
 /** Returns the first occurrence after a time; undefined if there is none within 80 years. The search yields to other work. */
 export type NextOccurrence = (afterMs: number, work: Work) => Promise<number | undefined>;
 
-/** Makes the search for the next occurrence of a schedule with valid cron expressions. */
+/** Returns a function that finds the next occurrence of a schedule. Its cron expressions must be valid. */
 export function occurrencesOf({ timing, timeZone, startAt, endAt }: Schedule): NextOccurrence {
   const next = nextOf(timing, timeZone, startAt);
   return async (afterMs, work) => {
@@ -69,7 +69,7 @@ export function assertCron(expression: string): void {
   new Cron(expression, { ...reading, mode: "5-part" });
 }
 
-/** Years of one search step: it checks each day, for some expressions all days of the month, and takes up to 2 ms a year. */
+/** Years that one step of a search covers. A step checks each day and takes up to 2 ms a year. */
 const yearsAtOnce = 2;
 /** Maximum years that are searched: any 40 years contain each combination of length and first weekday. */
 const yearsMax = 80;
@@ -107,8 +107,9 @@ export function nextDayOf(timeZone: string, nowMs: number): number {
 }
 
 /**
- * Makes the search for the next time of a cron expression in a zone. If minutes and hours have no `*`, `?` or
- * step, a skipped time is due at the first instant after the gap, and a repeated time only the first time. Any other expression follows real time.
+ * Returns a function that finds the next time of a cron expression in a time zone. If minutes and hours have no `*`, `?` or step: a time
+ * skipped by a clock change is due at the first instant after the gap, and a repeated time only the first time. Any other expression
+ * follows real time.
  */
 export function nextOfCron(expression: string, timeZone: string): NextOccurrence {
   const search: NextOccurrence = async (afterMs, work) => {
@@ -123,7 +124,8 @@ export function nextOfCron(expression: string, timeZone: string): NextOccurrence
     return undefined;
   };
   const key = `${timeZone} ${expression}`;
-  // A search without a near result takes long: each of several expressions is searched again only after its own time has passed.
+  // A search that finds nothing near takes long. So each of several expressions is searched again only after the time found for it has
+  // passed.
   let found: FoundTime | undefined;
   return async (afterMs, work) => {
     found = [found, lastFound.get(key)].find((one) => one !== undefined && isBetween(one, afterMs)) ?? {

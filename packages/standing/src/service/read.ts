@@ -43,8 +43,8 @@ const nextTimesMax = 5;
 type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
 
 /**
- * Returns the program with an id or a slug. Throws STANDING_PROGRAM_NOT_FOUND, also if the access scope of the program exceeds that of the
- * caller.
+ * Returns the program with this id or slug. Throws STANDING_PROGRAM_NOT_FOUND if it does not exist, or if the program may access more than
+ * the caller.
  */
 export async function findProgram(
   db: Executor,
@@ -143,7 +143,7 @@ async function shownDefinition(
   const document = parseExactJson(text) as JsonObject & { readonly program: JsonObject };
   const programText = JSON.stringify(document.program);
   const shown = shownProgram(programText);
-  // Mask the input that the definition makes as the program's own.
+  // The input that the definition makes is masked in the same way as the program's own input.
   const made = JSON.stringify({ ...document.program, input: document.input ?? {} });
   const shownMade = shownProgram(made);
   if (shown === programText && shownMade === made) return text;

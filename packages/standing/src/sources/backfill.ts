@@ -14,7 +14,7 @@ import { isRunnable, nothingPrepared, type Source, type SourceDue } from "./sour
 const stepMax = 500;
 const bytesMax = 8_388_608;
 
-/** Backfills whose task is due. */
+/** Prepares the backfills whose task is due. */
 export const backfills: Source = async (context, { tasks }, { workOf, drifts }) => {
   const { db } = context;
   const ids = tasks.filter(({ kind }) => kind === "backfill").map(({ ownerId }) => ownerId);
@@ -85,7 +85,7 @@ async function versionFor(
   const [today, asked] = names.map(versionOf);
   if (today === undefined || asked === undefined) return undefined;
   const isSame = today.record.definitionHash === asked.record.definitionHash;
-  // The caller who began it was an approver only if the plan needed approval then.
+  // The plan did not need approval when the backfill began, so its caller may not be an approver.
   if (!isSame || (today.record.needsApproval && !asked.record.needsApproval)) return undefined;
   return today;
 }

@@ -22,7 +22,7 @@ export const polls: Source = async (context, batch, preparation) => {
   const prepared = new Map<string, PreparedPoll>();
   for (const polled of batch.polls) prepared.set(polled.programId, await preparePoll(context, polled, preparation));
   return {
-    // A poll counts only if the program is still what it was polled for.
+    // A poll is ignored if the program has changed since the poll began.
     due: async (_tx, { programs, isHeld }) =>
       new Map(
         programs.flatMap(({ id, state, deletedAt, version }) => {
@@ -58,14 +58,14 @@ async function preparePoll(
     return { occurrence: occurrenceOf(polled, name, rows, per), version: loaded, when: { isDue: true } };
   });
   if (faulty !== undefined) {
-    // One run for all of them: they fail alike, and each would count towards a pause.
+    // All faulty rows share one run. They fail for the same reason, and single runs would each count towards a pause.
     const occurrence = { ...occurrenceOf(polled, "when", [], per), rowCount: faulty.rows };
     candidates.push({ occurrence, version: loaded, when: faulty.when });
   }
   return { polled, candidates, filtered: found.length - matched.length - (faulty?.rows ?? 0) };
 }
 
-/** Returns rows as an occurrence. A poll that was not written and is repeated makes the same source key. */
+/** Returns rows as an occurrence. If a poll is repeated because it was not written, the repeated poll makes the same source key. */
 function occurrenceOf(
   { record, atMs }: FinishedPoll,
   name: string,
@@ -106,7 +106,7 @@ function decidePoll(
   decisions.failuresInRow = Math.max(0, decisions.failuresInRow + failures.now - failures.before);
   for (const candidate of candidates) decisions.decide(candidate, hold);
   decisions.pauseAfterFailures();
-  // Ids that are forgotten together with this poll still count.
+  // Ids that this poll forgets are still counted here.
   const ids = record.seen + unknown;
   if (ids >= rememberedMax && decisions.state === "active")
     decisions.pause("source_gone", `the ids of ${ids} rows are remembered, and no more than ${rememberedMax} can be`);

@@ -14,17 +14,19 @@ import type { DriftHold } from "../prepare/drift.ts";
 export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedInboxEvent[];
-  /** True if earlier attempts to decide the batch failed too often: its runs are refused. Default false. */
+  /** True if earlier attempts to decide the batch failed too often. Its runs are then refused. Default false. */
   readonly isRefused?: boolean;
-  /** Maximum waiting runs that are started; undefined for no maximum. 1 is used after a start failed. */
+  /** Maximum waiting runs that the batch starts. Undefined means no maximum. It is 1 after a start failed. */
   readonly startsMax?: number;
   /** Error texts of runs that could not be started, by the source keys of their occurrences; all of one program. */
   readonly unstarted?: ReadonlyMap<string, string>;
   readonly calls: readonly { readonly programId: StandingProgramId; readonly occurrence: Occurrence }[];
   readonly polls: readonly FinishedPoll[];
-  /** True if no other node may start runs of these projects meanwhile, because one is near its maximum. Default false. */
+  /**
+   * True if no other node may start runs of these projects at the same time, because a project is near its maximum of runs. Default false.
+   */
   readonly isAlone?: boolean;
-  /** How long a project's new jobs wait before they begin, in milliseconds, because more of its programs are due. Default 0. */
+  /** By project: how long its new jobs wait before they begin, in milliseconds, because more programs of the project are due. Default 0. */
   readonly delayMs?: ReadonlyMap<ProjectId, number> | undefined;
 };
 
@@ -37,8 +39,8 @@ export type Preparation = {
 };
 
 /**
- * A kind of occurrence that starts programs: schedule, trigger, poll or backfill. Finds out, before any program is locked, what is due of a
- * batch: searching schedules and evaluating expressions then delays no other transaction.
+ * A kind of source that starts programs: schedule, trigger, poll or backfill. Finds what is due of a batch before programs are locked, so
+ * that slow searches and expressions do not delay other transactions.
  */
 export type Source = (
   context: StandingContext,
@@ -68,7 +70,7 @@ type LockedPrograms = {
 export type SourceDue = {
   /** Occurrences that the program's policies decide. */
   readonly candidates: readonly DueCandidate[];
-  /** True if a run may result, which also pauses a program that must not start. */
+  /** True if a run may result. Then a program that must not start is also paused. */
   readonly isDue: boolean;
   /** Decides everything that is due. `hold`: why no run of the program may start. */
   decide(decisions: DecisionContext, hold: ProgramHold | undefined): SourceOutcome | undefined;
@@ -76,12 +78,12 @@ export type SourceDue = {
 
 /** Changes that follow from what a source decided. */
 export type SourceOutcome = {
-  /** The source's kind of task, and when it is due next; null if never. */
+  /** Kind of the source's task, and when the task is due next. Null if it is never due again. */
   readonly task: "fire" | "poll" | "backfill";
   readonly dueAt: number | null;
-  /** Writes what new runs depend on, before these are stored. */
+  /** Writes rows that new runs refer to. Called before the runs are stored. */
   beforeRuns?(tx: Executor): Promise<void>;
-  /** Writes the source's own state, after the runs. */
+  /** Writes the source's own state. Called after the runs are stored. */
   afterRuns?(tx: Executor): Promise<void>;
 };
 
@@ -102,7 +104,7 @@ export function dueCandidates(candidates: readonly DueCandidate[], decide: Sourc
   return { candidates, isDue: candidates.some(isWanted), decide };
 }
 
-/** True if runs of a program may start. A program that has ended starts runs that wait, and those of a backfill. */
+/** True if runs of a program may start. A program without further occurrences may still start waiting runs and runs of a backfill. */
 export function isRunnable({ state, deletedAt }: Pick<StandingProgramRecord, "state" | "deletedAt">): boolean {
   return (state === "active" || state === "ended") && deletedAt === null;
 }

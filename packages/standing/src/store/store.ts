@@ -47,7 +47,7 @@ const recheckMs = 5_000;
 const windowRecheckMs = 500;
 
 /**
- * Writes the decisions of a batch: runs, their jobs, the counts of programs, next due times, and notices. Returns whether there are notices to
+ * Writes the decisions of a batch: runs, their jobs, counts of programs, next due times, and notices. Returns true if there are notices to
  * deliver.
  */
 export async function storeBatch(
@@ -109,7 +109,7 @@ export async function storeBatch(
   return { hasNotices: await storeNotices(context, tx, decided) };
 }
 
-/** Writes windows: those that close first, because a key has one open window. */
+/** Writes windows. Windows that close are written first, because a key can have only one open window. */
 async function storeWindows(tx: Executor, decided: readonly DecidedProgram[]): Promise<void> {
   await changeStandingWindows(
     tx,
@@ -149,7 +149,7 @@ async function storeStarts(
   }
 }
 
-/** Makes the jobs of runs that start, and stores those that fit into their projects' quotas. The other runs wait. */
+/** Creates the jobs of runs that start. Stores the jobs that fit into their projects' quotas; the other runs wait. */
 async function storeJobs(
   context: StandingContext,
   tx: Executor,
@@ -205,13 +205,13 @@ function makeJob(
   });
 }
 
-/** Returns the end of the restored backup if the original database may have started the run as well. */
+/** Returns the end time of the restored backup if the original database may already have started the run. Returns undefined otherwise. */
 function doubtedFrom(restore: Restore | undefined, { fireAt }: StartedRun["run"]): number | null {
   if (restore === undefined || restore.isNothingSince || restore.resumedAt === null) return null;
   return fireAt < restore.resumedAt ? restore.backupEndsAt : null;
 }
 
-/** Returns the same seed for every job of an occurrence, even if a restored backup does not have its run. */
+/** Returns a seed that is the same for every job of an occurrence, even if the run is missing in a restored backup. */
 function callSeedOf(programId: StandingProgramId, { version, sourceKey }: StartedRun["run"]): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([programId, version, sourceKey]))

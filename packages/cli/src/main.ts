@@ -4,15 +4,15 @@ import { quickenImports, settleAllocator } from "./start.ts";
 
 const required = 24;
 
-// Code that reads the time zone of the process by mistake gets the same one on every node and in every thread.
+// If code reads the time zone of the process by mistake, it gets UTC on every node and in every thread.
 process.env.TZ = "UTC";
 
 if (Number(process.versions.node.split(".")[0]) === required) {
-  // Before anything is loaded, because it would be loaded again.
+  // This comes before anything is loaded, because the process is replaced and would load everything twice.
   if (process.argv[2] === "serve") settleAllocator();
-  // In the checkout, not in the temporary folder, which every user can write to.
+  // The cache of compiled code is inside the checkout. The temporary folder is not used, because every user can write to it.
   quickenImports(fileURLToPath(new URL("../../../.cache/node", import.meta.url)));
-  // Imported only now, so that an unsupported Node version is reported before it fails on newer syntax.
+  // Imported only after the check of the Node version, so that an old version is reported instead of failing on newer syntax.
   const { run } = await import("./program.ts");
   await run(process.argv.slice(2));
 } else {

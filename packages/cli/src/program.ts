@@ -187,8 +187,8 @@ function createProgram(context: CommandContext): Command {
 }
 
 /**
- * Ends with the error of an unknown command where the arguments name none, or none of a group: a group that lists by itself would take
- * the name for an argument of its list. Throws CommanderError.
+ * Ends with an error if the arguments name an unknown command, or an unknown command of a group. A group that has its own list would
+ * otherwise take the name as an argument of the list. Throws CommanderError.
  */
 function refuseUnknownCommand(program: Command, argv: readonly string[]): void {
   let command = program;

@@ -1,23 +1,23 @@
 import { quotas } from "@svc/core";
 
-/** The commands of the contract's calls, as the topics declare them. */
+/** The command for each call of the API contract, as the topics declare them. */
 const commands = new Map<string, string>();
 
-/** Registers the commands of calls. The first one for a call stays. */
+/** Registers the commands of calls. If a call already has a command, that command stays. */
 export function nameCommands(named: Iterable<readonly [call: string, command: string]>): void {
   for (const [call, command] of named) if (!commands.has(call)) commands.set(call, command);
 }
 
-/** An example request that a text gives with its call, as far as a command has options for it. */
+/** An example request after a call's name in a text of the service. Only the fields for which a command has options. */
 type Example = { readonly name?: string; readonly http?: { readonly hosts?: readonly string[] } };
 
-/** The commands of calls with an example request. */
+/** For calls with an example request in the text: returns the command with the example's options. */
 const commandsOfExamples: Readonly<Record<string, (request: Example) => string>> = {
   PutSecret: ({ name = "" }) => `svc secrets put ${name}`,
   SetProjectPolicy: ({ http }) => `svc projects policy <project> --http-host ${http?.hosts?.[0] ?? ""}`,
 };
 
-/** The options and arguments of request fields, and of phrases about one. */
+/** The option or argument for each request field, and for phrases of the service about a field. */
 const options: ReadonlyMap<string, string> = new Map(
   Object.entries({
     eventId: "--event",
@@ -59,8 +59,8 @@ const options: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The command line's own advice in place of the service's, by reason. `named`: the fields in the service's advice; `field`: the one at
- * fault.
+ * Advice of the command line that replaces the service's advice, by reason. `named`: the fields in the service's advice. `field`: the
+ * faulty field.
  */
 export const ownAdvice: Readonly<Record<string, (named: readonly string[], field: string) => string | undefined>> = {
   ROLE_REQUIRED: ([credential = ""]) =>
@@ -77,10 +77,7 @@ export const ownAdvice: Readonly<Record<string, (named: readonly string[], field
 
 const quotaReasons: ReadonlySet<string> = new Set(Object.values(quotas).map(({ reason }) => reason));
 
-/**
- * Returns the command of a call in a refusal, given by its name, optionally with its service, and with an example or words on how to make
- * it.
- */
+/** Returns the command for a call that a refusal names. The service's name or an example request may follow the call's name. */
 export function commandOf(named: string, reason = ""): string {
   const [path = "", ...how] = named.split(" ");
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -90,7 +87,10 @@ export function commandOf(named: string, reason = ""): string {
   return command === undefined ? named : `\`${command}\``;
 }
 
-/** Returns the command of a call with an example request, or undefined if there is none, or if the text only looks like an example. */
+/**
+ * Returns the command for a call with its example request. Returns undefined if the call has none, or if the text after the name is not an
+ * example.
+ */
 function commandOfExample(name: string, example: string): string | undefined {
   try {
     return Object.hasOwn(commandsOfExamples, name) ? commandsOfExamples[name]?.(JSON.parse(example)) : undefined;
@@ -100,8 +100,8 @@ function commandOfExample(name: string, example: string): string | undefined {
 }
 
 /**
- * Returns the option or argument of a request field, given by its path: a phrase, then that of the command that ran (`own`), then that of
- * most commands. Returns the path itself if the command line has no name for it.
+ * Returns the option or argument for a request field. Searched in this order: phrases, options of the command that ran (`own`), options
+ * that most commands share. Returns the field's path if there is no option for it.
  */
 export function optionOf(path: string, own: ReadonlyMap<string, string> = new Map()): string {
   const nameOf = (field: string) => {
@@ -116,15 +116,15 @@ export function optionOf(path: string, own: ReadonlyMap<string, string> = new Ma
   return `${nameOf(head) ?? head}${path.slice(head.length)}`;
 }
 
-/** A name and, if it has commands for examples, a JSON object of at most two levels after it. */
+/** Matches a call's name. After a call that has example requests, it also matches a JSON object with at most two levels. */
 const nameInText = new RegExp(
   `\\b(?:(?:${Object.keys(commandsOfExamples).join("|")}) \\{(?:[^{}]|\\{[^{}]*\\})*\\}|[A-Za-z_]\\w*)`,
   "g",
 );
 
 /**
- * Returns a text of a result with command names in place of call names. On the wire such texts have no parts, so the names are found as
- * separate words.
+ * Returns a text of a result with names of calls replaced by commands. The service sends such texts as plain text, so names are recognized
+ * as separate words.
  */
 export function withCommands(said: string, own: Readonly<Record<string, string>> = {}): string {
   return said.replace(nameInText, (named) => {

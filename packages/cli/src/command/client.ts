@@ -69,7 +69,7 @@ function localUrl(environment: Environment): string {
   );
 }
 
-/** The service that a command called, and the source of its credential. */
+/** The service that a command called. `credential`: where the credential came from (not the credential itself). */
 export type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
 const origins = new WeakMap<CommandContext, Origin>();
@@ -88,8 +88,8 @@ export async function openProjectClient(options: ProjectOptions, context: Comman
 }
 
 /**
- * Notes once for each command that a list leaves out what its key may not read. Without the note an empty table would suggest that there is
- * nothing.
+ * Prints a note (once per command) if a list leaves out entries that the key may not read. Otherwise an empty table would look as if
+ * nothing existed.
  */
 function noteListLimits(context: CommandContext): Interceptor {
   const noted = new Set<string>();
@@ -152,8 +152,8 @@ export async function ownProjectId({ identity }: SvcClient): Promise<string> {
 type SharedVariable = "SVC_DATA_DIR" | "SVC_VAULT_KEY" | "SVC_TOOLKITS" | "SVC_DEPLOYMENT";
 
 /**
- * Returns where a local server keeps its data and definitions, by the server's own variables and defaults. Reads only the named variables:
- * a shell that calls the server need not have the others. Rejects with ConfigError.
+ * Returns where a local server keeps its data and definitions, by the server's own variables and defaults. Reads only the variables that it
+ * needs, because the shell of a client need not have the server's other variables. Rejects with ConfigError.
  */
 export async function localConfig(
   { environment }: CommandContext,
@@ -165,7 +165,7 @@ export async function localConfig(
   });
 }
 
-/** Reads every item of a paged list, page by page, or the first `limit` items. */
+/** Returns all items of a paged list, or only the first `limit` items. Reads page after page. */
 export async function collectPages<Item>(
   readPage: (pageToken: string) => Promise<{ items: readonly Item[]; nextPageToken: string }>,
   limit = Number.POSITIVE_INFINITY,

@@ -6,7 +6,7 @@ type Term = { readonly term: string; readonly says: string };
 
 /** The help of a command and of its members. */
 export type CommandHelp = {
-  /** The command as it is typed behind `svc`. */
+  /** The command as it is typed after `svc`. */
   readonly name: string;
   readonly usage: string;
   readonly says: string;
@@ -38,10 +38,10 @@ export function helpOf(command: Command, before: readonly string[] = []): Comman
   };
 }
 
-/** What a command prints after its help. */
+/** Returns what a command prints after its help. */
 function afterHelpOf(command: Command): string {
   const parts: string[] = [];
-  // A command prints it at this event, which its types leave out.
+  // commander sends this event when it prints the help. Its types do not include the event.
   const emitter: unknown = command;
   if (emitter instanceof EventEmitter)
     emitter.emit("afterHelp", { error: false, command, write: (text: string) => parts.push(text) });

@@ -9,12 +9,13 @@ import { type Environment, openEnvironment } from "@svc/server/config";
 import { CommandError } from "./error.ts";
 import { openScreen, type Screen } from "./screen.ts";
 
-// A terminal signals its whole process group and npm forwards the signal, so one Ctrl-C arrives more than once.
+// Time in milliseconds in which repeats of a signal are ignored. One Ctrl-C arrives several times, because the terminal signals all
+// processes of its group and npm forwards the signal.
 const repeatMs = 1_000;
 
 /**
- * Calls `stop` at the first of these signals. Repeats within a second are ignored. A later signal ends the process at once, with 128 plus
- * the signal's number.
+ * Calls `stop` at the first of these signals. Repeats within a second are ignored. The next signal after that ends the process at once,
+ * with exit code 128 plus the signal's number.
  */
 export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJS.Signals) => void): void {
   let firstMs: number | undefined;
@@ -32,24 +33,24 @@ export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJ
 /** Styles of text on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
 
-/** The surroundings of a command; tests supply their own. */
+/** What a command needs from its process: output, input, environment. Tests supply their own. */
 export type CommandContext = {
   readonly environment: Environment;
   /** Writes one line of the command's result. */
   print(line: string): void;
-  /** Writes one line about the result: progress, warnings, faults. */
+  /** Writes one line that is not part of the result: progress, a warning or an error. */
   note(line: string): void;
   /** Returns styled text if the result goes to a terminal, and plain text otherwise. */
   style(style: TextStyle, text: string): string;
   /** Reads standard input to its end. */
   readInput(): Promise<Buffer>;
-  /** The person at the terminal. Undefined if standard input or error is redirected. */
+  /** The person at the terminal. Undefined if standard input or standard error is redirected. */
   readonly terminal: Terminal | undefined;
   /** A screen for progress that is drawn in place. Undefined if standard error is redirected. */
   readonly screen: Screen | undefined;
   /**
-   * Returns a signal that aborts at the first SIGINT, SIGTERM or SIGHUP from now on, or when the output has no reader any more. A signal a
-   * second later ends the process.
+   * Returns a signal that aborts at the next SIGINT, SIGTERM or SIGHUP, or when nothing reads the output any more. A second signal after
+   * more than a second ends the process at once.
    */
   untilInterrupted(): AbortSignal;
 };
@@ -59,7 +60,7 @@ export function processContext(): CommandContext {
   let environment: Environment | undefined;
   process.stdout.on("error", ignoreClosedPipe);
   return {
-    // Opened at first use, because help needs none.
+    // The variables are read at first use, because the help needs none of them.
     get environment() {
       environment ??= openEnvironment();
       return environment;
@@ -82,7 +83,7 @@ function untilInterrupted(): AbortSignal {
   return controller.signal;
 }
 
-/** A reader that has seen enough (`| head`) is not an error. */
+/** Ignores the error of a closed output pipe: the reader (such as `| head`) has read enough. */
 function ignoreClosedPipe(err: NodeJS.ErrnoException): void {
   if (err.code !== "EPIPE") throw err;
 }
@@ -122,7 +123,7 @@ function openTerminal(): Terminal | undefined {
 function readLine(question: string, output: NodeJS.WritableStream): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const lines = createInterface({ input: stdin, output, terminal: true });
-  // Ctrl-C and Ctrl-D close it without an answer.
+  // Ctrl-C and Ctrl-D close the prompt without an answer.
   lines.once("close", () => reject(new CommandError("cancelled: nothing was sent")));
   lines.question(question, (text) => {
     resolve(text);
@@ -135,7 +136,7 @@ async function openPage(url: string): Promise<boolean> {
   const { default: open } = await import("open");
   try {
     const child = await open(url);
-    // Without a browser its starter is not found, and reports that later than `open` does.
+    // If there is no browser, the program that opens it fails only after `open` has returned. So its failure is awaited here.
     return await new Promise((resolve) => {
       child.once("error", () => resolve(false));
       child.once("spawn", () => resolve(true));

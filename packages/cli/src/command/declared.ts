@@ -38,24 +38,24 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly alias?: string;
   readonly takes?: ArgumentDeclarations<FieldName<Input>>;
   readonly options?: readonly OptionDeclaration<FieldName<Input>>[];
-  /** Options after `--json`. */
+  /** Options that come after `--json` in the help. */
   readonly lastOptions?: readonly OptionDeclaration<FieldName<Input>>[];
-  /** True if further arguments are passed to the command as `more`. */
+  /** True if the command accepts further arguments. They are passed as `more`. */
   readonly takesMore?: true;
-  /** True if the options of confirmations are added. */
+  /** True if the command gets the options `--confirm`, `--confirm-by` and `--confirm-in-client`. */
   readonly hasConfirm?: true;
   /** The words after "print" in the help of `--json`. */
   readonly json?: string;
-  /** Help between the options and the examples. */
+  /** Help text between the options and the examples. */
   readonly more?: string;
   readonly examples: readonly string[];
-  /** The kind of client, which decides the credential options. Default: that of the method's callers. */
+  /** The kind of client, which decides the options for the credential. Default: the kind that may call the method. */
   readonly client?: keyof typeof addClientOptions;
-  /** The command in texts that name it. Default: its path. */
+  /** The command as texts name it. Default: its path. */
   readonly shown?: string;
-  /** Words after the command in texts that name its method. */
+  /** Words that follow the command when a text names its method. */
   readonly words?: string;
-  /** Other methods that texts name this command for, each with the words after it. */
+  /** Further methods for which texts name this command, each with the words that follow. */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];
 };
 
@@ -72,7 +72,7 @@ export type Run<Values> = {
 
 /** Adds a command to its parent under a name. */
 export type CommandMaker = ((parent: Command, context: CommandContext, name: string) => void) & {
-  /** The methods that texts name this command for, with the words after it. */
+  /** The methods for which texts name this command, with the words that follow. */
   readonly methods?: readonly NamedMethod[];
   /** The command in texts that name it. Default: its path. */
   readonly shown?: string | undefined;
@@ -83,8 +83,8 @@ export type CommandMaker = ((parent: Command, context: CommandContext, name: str
 type NamedMethod = { readonly name: string; readonly words?: string | undefined };
 
 /**
- * Declares a command. Its method decides the credential options, and how options that fill the request are read. `run` gets that part of
- * the request.
+ * Declares a command for a method. The method decides the options for the credential, and the types of options that fill the request. `run`
+ * gets the request fields that were filled.
  */
 export function command<Input extends DescMessage, Values = Readonly<Record<string, unknown>>>(
   method: AnyMethod<Input> | undefined,
@@ -152,7 +152,7 @@ function runOf<Values>(made: Command, context: CommandContext): Run<Values> {
   let client: Promise<SvcClient> | undefined;
   let admin: SvcAdminClient | undefined;
   return {
-    // Commander's values have the types that the declaration's readers return.
+    // The readers of the declaration return these types; commander itself returns no types.
     values: { ...given, ...named } as Values,
     context,
     asJson: given.json === true,
@@ -169,7 +169,7 @@ export async function callerOf<Input extends DescMessage, Output extends DescMes
 ): Promise<(request: MessageInitShape<Input>) => Promise<MessageShape<Output>>> {
   const clients: object = isOfAdmin(method) ? run.admin() : await run.project();
   const name = method.parent.name.replace(/Service$/, "").toLowerCase();
-  // A service's client has a function for each of its methods.
+  // A client has one function for each method of its service.
   const service = (clients as Record<string, object>)[name] as Record<
     string,
     (request: MessageInitShape<Input>) => Promise<MessageShape<Output>>

@@ -18,14 +18,14 @@ export class CommandError extends Error {
 /** The service that answered, and the credential that was sent to it. */
 type Origin = { readonly url: string; readonly credential: string; readonly isAdmin: boolean };
 
-/** The command that ran, such as `svc jobs park`, with its options and arguments by the request fields that they fill. */
+/** The command that ran, such as `svc jobs park`. `options`: its options and arguments, by the request fields that they fill. */
 export type RanCommand = { readonly path: string; readonly options: ReadonlyMap<string, string> };
 
 /** Returns the text of an error for users, without its stack. */
 export function failureText(err: unknown, origin?: Origin, command?: RanCommand): string {
   if (err instanceof ConnectError) {
     const isRefused = err.code === Code.Unauthenticated && origin !== undefined;
-    // The service cannot distinguish a wrong token from a wrong key.
+    // The service cannot tell if a token or a key is wrong, so both are named.
     const text =
       isRefused && origin.isAdmin ? `${wrongToken}${reasonsText(err)}.` : spokenRefusal(err, origin, command);
     if (!isRefused) return text;
@@ -36,19 +36,19 @@ export function failureText(err: unknown, origin?: Origin, command?: RanCommand)
 
 const wrongToken = "the administrator's token differs from SVC_ADMIN_TOKEN of the service";
 
-/** Reasons of an address that does not serve the call. For administration the service's own help names the right address. */
+/** Reasons that mean: this address does not serve the call. For calls of administration, the service's own hint names the right address. */
 const listenerReasons: ReadonlySet<string> = new Set(["CALL_UNKNOWN"]);
 
 /** Advice if the address serves no calls or posts of projects. */
 export const wrongListenerHint =
   "The administrator's listener (SVC_ADMIN_LISTEN) and workers (SVC_ROLE) accept nothing from projects: set --url or SVC_URL to the address where the service accepts calls.";
 
-/** Returns a refusal in the words of the command line. */
+/** Returns the text of a refusal, with names of calls and fields replaced by commands and options. */
 function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: RanCommand | undefined): string {
   const details = refusalsOf(err);
-  // Without a detail the call was ended by the network, or by a server of another kind.
+  // Without details, the error came from the network or from a server that is not svc.
   if (details.length === 0 && err.code === Code.Unavailable) {
-    // The Fetch standard blocks ports of other protocols ("port blocking").
+    // fetch does not connect to ports of other protocols (Fetch standard, "port blocking").
     const text = err.rawMessage.replace(
       /: bad port$/,
       ": its port belongs to another protocol, and no HTTP client may use it",
@@ -58,7 +58,8 @@ function spokenRefusal(err: ConnectError, origin: Origin | undefined, command: R
   if (details.some(({ reason }) => listenerReasons.has(reason)) && origin?.isAdmin === false)
     return `${err.rawMessage}${reasonsText(err)}. ${wrongListenerHint}`;
   const { reason = "", message = partedOf(err.rawMessage) } = details[0] ?? {};
-  // A command may make another call first, for example for a project's id. Its user knows only the command.
+  // The command may have made another call first, for example to find a project's id. The user knows only the command, so the command is
+  // named.
   const isOfRole = command !== undefined && reason === "ROLE_REQUIRED";
   const what = renderText(message, (kind, name) =>
     kind === "call" && isOfRole ? `\`${command.path}\`` : ownName(kind, name, reason, command),
@@ -81,11 +82,11 @@ export type Refusal = {
   readonly reason: string;
   readonly field: string;
   readonly help: PartedText;
-  /** The message of the error. The first fault has its parts. */
+  /** The message of the error. For the first fault of the error, the text has its parts. */
   readonly message: PartedText;
 };
 
-/** Returns the faults of a refused call in the service's order, or an empty list if the error is not a refusal. */
+/** Returns the faults of a refused call, in the service's order. Returns an empty list if the error is not a refusal. */
 export function refusalsOf(err: ConnectError): Refusal[] {
   return err.findDetails(ErrorDetailSchema).map(({ reason, field, help, parts }) => {
     const message = parts.filter(({ inMessage }) => inMessage);
@@ -104,7 +105,9 @@ function ownName(kind: PartKind, name: string, reason?: string, command?: RanCom
   return kind === "field" ? optionOf(name, command?.options) : name;
 }
 
-/** Returns the seconds of Retry-After, or undefined if there are none or another server sent a date. */
+/**
+ * Returns the seconds of the Retry-After header. Returns undefined if the header is absent, or is a date (from a server that is not svc).
+ */
 function retryAfterSeconds({ metadata }: ConnectError): string | undefined {
   return /^\d+$/.exec(metadata.get("retry-after") ?? "")?.[0];
 }

@@ -23,7 +23,7 @@ export async function readJsonOption(option: string, text: string, context: Comm
   }
 }
 
-/** Source of a secret. If it names none, the secret is asked for at a terminal. */
+/** Where a secret comes from. If no source is given, a person is asked at the terminal. */
 type SecretSource = {
   readonly fromInput: true | undefined;
   /** Name of a variable. */
@@ -33,8 +33,9 @@ type SecretSource = {
 };
 
 /**
- * Reads a secret. No option takes it directly, because it would stay in the shell's history and appear in the list of processes. Empty if
- * there is no source and no terminal. Rejects with CommandError if the variable is not set.
+ * Returns a secret from standard input, a variable, or the terminal. No option takes the secret itself, because it would stay in the
+ * shell's history and in the list of processes. Returns "" if there is no source and no terminal. Rejects with CommandError if the variable
+ * is not set.
  */
 export async function readSecret(
   what: string,
@@ -43,7 +44,7 @@ export async function readSecret(
 ): Promise<string> {
   if (fromInput) {
     const read = readForeignText(await readInput());
-    // The secret is not quoted.
+    // The message does not quote the secret.
     if ("fault" in read) throw new CommandError(`${what}: standard input ${read.fault}`);
     return read.text.replace(/\r?\n$/, "");
   }

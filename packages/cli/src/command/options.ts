@@ -87,7 +87,7 @@ export function parseWords(text: string): string[] {
   throw new InvalidArgumentError("expected words such as a,b");
 }
 
-/** Reads a text that may not be empty, because an unset variable would mean everything. Throws InvalidArgumentError. */
+/** Returns a text that may not be empty, because an unset shell variable would otherwise mean "everything". Throws InvalidArgumentError. */
 export function parseText(text: string): string {
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("expected a text that is not empty");

@@ -6,11 +6,11 @@ import { type ConfirmOptions, confirmOf, parseMoment, parseSpan, parseWords } fr
 /** Names of a message's fields in code. */
 export type FieldName<Desc extends DescMessage> = Exclude<keyof MessageShape<Desc> & string, "$typeName" | "$unknown">;
 
-/** Rules for reading an argument or option. Default: the type of the request field that it fills. */
+/** How an argument or option is read. Default: by the type of the request field that it fills. */
 type ReadRule<Field extends string> = {
-  /** The request field that it fills. Default: the field of its own name. */
+  /** The request field that the value fills. Default: the field with the same name as the option. */
   readonly fills?: Field;
-  /** The field that refusals name for it, if it is another. */
+  /** The field that refusals name for this option, if it is another field. */
   readonly named?: string;
   readonly choices?: readonly string[];
   /** Reads the text. Throws InvalidArgumentError. */
@@ -30,7 +30,7 @@ export type ArgumentDeclarations<Field extends string> = Readonly<
   Record<string, string | readonly [help: string, reading: ReadRule<Field>]>
 >;
 
-/** The arguments and options of a command, and whether it has those of confirmations. */
+/** The arguments and options of a command. Also whether it has the options for confirmations. */
 export type CommandParts<Field extends string> = {
   readonly takes?: ArgumentDeclarations<Field>;
   readonly options?: readonly OptionDeclaration<Field>[];
@@ -106,7 +106,7 @@ function fieldOf(input: DescMessage | undefined, name: string): DescField | unde
   return input?.fields.find(({ localName }) => localName === name);
 }
 
-/** Returns the reader of texts for a field, or undefined for texts and switches, which commander reads. */
+/** Returns the reader of texts for a field. Returns undefined for texts and switches, because commander reads these itself. */
 function readerOf(field: DescField | undefined): ((text: string) => unknown) | undefined {
   if (field?.fieldKind === "list") return parseWords;
   if (field?.fieldKind !== "message") return undefined;

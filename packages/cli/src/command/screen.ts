@@ -4,12 +4,12 @@ import { styleText } from "node:util";
 /** The style of a line on a screen. */
 export type LineStyle = "bold" | "dim" | "green" | "red" | "yellow" | "none";
 
-/** One line of a block. A line that `wraps` is shown whole, over several rows if needed, so that it can be copied. */
+/** One line of a block. `wraps`: true if a long line continues on further rows instead of being cut, so that it can be copied. */
 export type ScreenLine = { readonly text: string; readonly style: LineStyle; readonly wraps?: boolean };
 
 /** A terminal on which a block of lines is redrawn in the same place. */
 export type Screen = {
-  /** Rows that a block may have. */
+  /** Maximum rows of a block. */
   readonly rows: number;
   /** Shows these lines in place of the last ones. */
   draw(lines: readonly ScreenLine[]): void;
@@ -17,7 +17,7 @@ export type Screen = {
   keep(): void;
 };
 
-/** Returns the screen on standard error of this process, or undefined if that is redirected or the terminal cannot move its cursor. */
+/** Returns the screen on standard error. Returns undefined if standard error is redirected or the terminal cannot move its cursor. */
 export function openScreen(stream: WriteStream, terminalType: string | undefined): Screen | undefined {
   if (!stream.isTTY || terminalType === "dumb") return undefined;
   let height = 0;
@@ -30,9 +30,9 @@ export function openScreen(stream: WriteStream, terminalType: string | undefined
       const width = stream.columns > 10 ? stream.columns : 80;
       const texts = lines.map(({ text, wraps }) => (wraps ? text : cutText(text, width - 1)));
       const block = texts.map((text, index) => `${styled(text, lines[index]?.style ?? "none", stream)}\n`).join("");
-      // Lines that are redrawn cannot be selected for copying.
+      // An unchanged block is not drawn again, because redrawn text cannot be selected for copying.
       if (height > 0 && block === drawn) return;
-      // Moves up to the first line of the block, then clears everything below.
+      // Moves the cursor to the first line of the block, and clears everything below.
       stream.write(`${height === 0 ? "" : `\u001b[${height}A\r\u001b[J`}${block}`);
       height = texts.reduce((rows, text) => rows + Math.max(1, Math.ceil([...text].length / width)), 0);
       drawn = block;

@@ -38,17 +38,17 @@ type Lines = string | readonly string[];
 type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Values> = CommandDeclaration<Input> & {
   /** Returns the request fields that arguments and options do not fill. Rejects with CommandError. */
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
-  /** The field of the answer that the command is about and `--json` prints. Default: the whole answer. */
+  /** The field of the answer that the command shows and that `--json` prints. Default: the whole answer. */
   readonly result?: FieldName<Output>;
-  /** The request field that names the deleted object: `--json` prints it as `deleted`. */
+  /** The request field with the id of the deleted object. `--json` prints the id as `deleted`. */
   readonly deleted?: FieldName<Input>;
-  /** The request field that names the ended object: `--json` prints it as `ended`. */
+  /** The request field with the id of the ended object. `--json` prints the id as `ended`. */
   readonly ended?: FieldName<Input>;
-  /** Returns the lines of the result, or is the line itself, with `{field}` for request fields. */
+  /** Returns the lines of the result. A text is the line itself; `{field}` in it is replaced by a request field. */
   readonly shows:
     | string
     | ((answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines | Promise<Lines>);
-  /** Returns remarks on the result, which go to standard error, with `--json` too. */
+  /** Returns remarks on the result. They go to standard error, also with `--json`. */
   readonly notes?: (answer: MessageShape<Output>, made: CompletedCall<Input, Values>) => Lines;
 };
 
@@ -132,7 +132,7 @@ type ListDeclaration<
   readonly remark?: (rows: readonly RowOf<Output, Rows>[], run: Run<Values>) => void | Promise<void>;
 };
 
-/** Declares a command that lists the answer of a method. An option `--limit` ends the list. */
+/** Declares a command that lists the answer of a method. The list ends after `--limit` rows, if the option is given. */
 export function list<
   Input extends DescMessage,
   Output extends DescMessage,

@@ -11,14 +11,12 @@ const untrusted = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 const outOfTime = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
-// A TLS server does not answer plain HTTP, and a server without TLS answers TLS with plain HTTP.
+// Error codes if only one side uses TLS: a TLS server does not answer plain HTTP, and a server without TLS answers a TLS request in plain
+// HTTP.
 const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const plain = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"]);
 
-/**
- * Returns why fetch could not send a request to `url` or got no answer, and what to do. `err`: the error of fetch, whose cause has the
- * code.
- */
+/** Returns why `url` could not be reached or did not answer, and what to do. `err`: the error of fetch; its cause has the code. */
 export function unreachableHint(err: unknown, url: string): string {
   const code = faultCode(err);
   if (untrusted.has(code)) {

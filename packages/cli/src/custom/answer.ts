@@ -56,13 +56,16 @@ export const addAnswerCommand = command(
     });
     if (job === undefined) return;
     context.print(asJson ? messageText(JobSchema, job) : `${job.id} is ${standingText(job)}`);
-    // An ended job cannot be followed.
+    // A job that has ended cannot be watched.
     if (!hasEnded(job))
       context.note(`\`${["svc jobs watch", job.id, ...repeatedOptions(options)].join(" ")}\` follows it.`);
   },
 );
 
-/** Returns both ids of a question, so that the answer goes to the intended one even if another is asked meanwhile. */
+/**
+ * Returns the ids of the job and of the question. With both ids the answer goes to this question, even if the job asks another question
+ * meanwhile.
+ */
 async function findQuestion(client: SvcClient, id: string): Promise<{ jobId: string; requestId: string }> {
   if (id.startsWith("ask_")) return { jobId: (await findAsk(client, id)).jobId, requestId: id };
   if (!id.startsWith("job_"))

@@ -21,7 +21,7 @@ export const addBackupCommand = command(
   async ({ values: { file }, context, asJson }: Run<{ readonly file: string }>) => {
     const store = await embeddedStore(context);
     const { dataDir } = store;
-    // Loaded here, so that every other command starts without the server's parts.
+    // Loaded only here, so that other commands start without loading the server.
     const { backUp } = await import("@svc/server/backup");
     const onProgress = (doneBytes: number, totalBytes: number) =>
       context.screen?.draw([{ text: `${bytesText(doneBytes)} of about ${bytesText(totalBytes)}`, style: "dim" }]);
@@ -41,8 +41,8 @@ export const addBackupCommand = command(
 );
 
 /**
- * Returns the local data folder, and the vault key if it is stored elsewhere. Throws CommandError if the service uses the operator's
- * PostgreSQL.
+ * Returns the local data folder, and the vault key if it is stored outside the folder. Throws CommandError if the service uses a PostgreSQL
+ * of the operator.
  */
 async function embeddedStore(context: CommandContext): Promise<Pick<Config, "dataDir" | "vaultKeys">> {
   if (context.environment.get("SVC_DATABASE_URL") !== undefined) {
@@ -72,7 +72,7 @@ export const addRestoreCommand = command(
 
     const store = await embeddedStore(context);
     const { dataDir } = store;
-    // Loaded here, so that every other command starts without the server's parts.
+    // Loaded only here, so that other commands start without loading the server.
     const { restore: restoreBackup } = await import("@svc/server/backup");
     const onProgress = (doneBytes: number) =>
       context.screen?.draw([{ text: `${bytesText(doneBytes)} written`, style: "dim" }]);

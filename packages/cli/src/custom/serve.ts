@@ -7,8 +7,8 @@ import { addExamples } from "../command/options.ts";
 import { tableLines } from "../text/table.ts";
 
 /**
- * Heap size in bytes up to which it may grow before a collection: with the young generation, large values and the rest of a process less
- * than 600 MiB.
+ * Size in bytes to which V8's old heap may grow before it is collected. The whole process then stays below 600 MiB, including the young
+ * generation and large values.
  */
 const grownBytes = 190 * 1024 * 1024;
 /** Smallest and largest growth step of the heap, in percent. A step is never larger than V8's own. */
@@ -16,24 +16,24 @@ const [stepMin, stepMax] = [30, 300];
 const lookEveryMs = 250;
 
 /**
- * Keeps V8's young generation at its size until `followHeapGrowth`. Everything loaded at the start stays, so room for its garbage gains
- * nothing. Otherwise the generation grows to 128 MiB, which are never returned. V8 accepts no limit while it runs, but asks for a growth
- * factor each time; start flags would have to be given to every way of starting.
+ * Keeps V8's young generation at its initial size until `followHeapGrowth`. What loads at the start stays in memory, so more room for
+ * garbage would not help. Without this, the young generation grows to 128 MiB and never shrinks. V8 has no setting for this at run time,
+ * but asks for a growth factor each time; start flags would have to be added everywhere svc is started.
  */
 function holdHeapGrowth(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /**
- * Returns the memory that loading left unused: definitions as they were read, and nearly empty heap pages, a quarter of an idle process. It
- * takes a third of a second of this thread, so it runs before the server listens.
+ * Frees memory that loading has left unused: definitions in the form in which they were read, and nearly empty heap pages. This is a
+ * quarter of an idle process. It blocks this thread for a third of a second, so it runs before the server listens.
  */
 export async function compactHeap(): Promise<void> {
   const { Session } = await import("node:inspector/promises");
   const session = new Session();
   session.connect();
   try {
-    // V8 does this when memory is short. There is no other way to ask for it without a start flag.
+    // V8 does this by itself only if memory is short. Without a start flag, this is the only way to request it.
     await session.post("HeapProfiler.enable");
     await session.post("HeapProfiler.collectGarbage");
   } finally {

@@ -19,12 +19,12 @@ export type Question = Pick<
   | "deliveredPrincipals"
   | "exhausted"
 > & {
-  /** When it goes to the next hop, or is settled by its default, in epoch milliseconds. */
+  /** When the question goes to the next hop (stage of the escalation), or is answered by its default. Epoch milliseconds. */
   readonly deadlineMs: number | undefined;
   readonly isApproval: boolean;
-  /** How the rows that it is about ended. */
+  /** How the rows that the question is about ended. */
   readonly rows: string;
-  /** The program's constants, which overrides may change. */
+  /** The program's params. Overrides of an answer may change them. */
   readonly params: Readonly<Record<string, unknown>>;
 };
 
@@ -55,7 +55,7 @@ function heldBy({ principalId, deliveredPrincipals, exhausted, deadlineAt, appro
 
 /** Returns a question as lines: its text, its addressee, and the commands that answer it. `options`: those that the commands need. */
 export function questionLines(question: Question, options: readonly string[]): string[] {
-  // A line of the question is marked, because the lines around it are not its author's.
+  // Each line of the question is marked, because the lines around it were not written by the question's author.
   const [first, ...more] = plainLines(question.question);
   const rows = question.rows === "" ? [] : [`  rows: ${question.rows}`];
   return [
@@ -90,7 +90,7 @@ function answerCommands(question: Question, options: readonly string[]): string[
   });
 }
 
-/** Returns overrides to start from, with the present values if known. Undefined if the point accepts none. */
+/** Returns an example of overrides, with the current values if they are known. Returns undefined if the point accepts no overrides. */
 function sampleOverrides({ answerSchemaJson, params }: Question): string | undefined {
   if (answerSchemaJson === "") return undefined;
   const sample: unknown = sampleValue(JSON.parse(answerSchemaJson), "value", systemClock.now());

@@ -38,7 +38,7 @@ export const addAskShow = command(
     context.print("");
     const { job } = await client.jobs.getJob({ id: ask.jobId });
     const asked = job && questionOfJob(job);
-    // The job also knows its program's values. It may now wait for another question.
+    // The question of the job also has the params of its program. It is used only if the job still waits for the same question.
     const question = asked?.requestId === ask.requestId ? asked : questionOfAsk(ask);
     for (const line of questionLines(question, repeatedOptions(options))) context.print(line);
   },

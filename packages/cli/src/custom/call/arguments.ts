@@ -13,9 +13,9 @@ export type TypedArgument = { readonly name: string; readonly text: string };
 type Schema = { readonly [keyword: string]: unknown };
 
 /**
- * Returns arguments as values of the tool's input schema: numbers, booleans and null if the schema has them, JSON for objects, one item for
- * each repetition of a list. A name may lead into an object (`start.date`). A text that is no such value stays text, and the server says
- * what would be right. Throws CommandError for invalid JSON, and for a repeated argument that is not a list.
+ * Returns arguments with the types of the tool's input schema: numbers, booleans and null if the schema allows them, JSON for objects, one
+ * item for each repetition of a list. A name may be a path into an object (`start.date`). A text that does not fit stays text; the server
+ * then reports what would be right. Throws CommandError for invalid JSON, and for a repeated argument that is not a list.
  */
 export function typeArguments(schema: unknown, typed: readonly TypedArgument[], given: Arguments = {}): Arguments {
   const args = structuredCloneOf(given);
@@ -35,7 +35,7 @@ export async function readArguments(text: string, context: CommandContext): Prom
   throw new CommandError(`--args-json ${formatValue(source)} is not a JSON object; expected {"name": value, …}`);
 }
 
-/** Returns the property of exactly that name, otherwise the one that the dots lead to. */
+/** Returns the property with exactly this name. If there is none, returns the property to which the name's dots lead. */
 function findProperty(schema: Schema, name: string): { steps: string[]; property: Schema } {
   const own = propertyOf(schema, name);
   if (own !== undefined || !name.includes(".")) return { steps: [name], property: asSchema(own) };
@@ -111,7 +111,7 @@ function parse(text: string, option: string): unknown {
   }
 }
 
-/** Returns a copy of nested objects. Raw numbers are objects of their own and are kept. */
+/** Returns a copy of nested objects. Raw numbers are special objects and are not copied. */
 function structuredCloneOf(args: Arguments): Arguments {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, isObject(value) ? structuredCloneOf(value) : value]),

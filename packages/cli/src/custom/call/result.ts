@@ -10,8 +10,8 @@ import { countText } from "../../text/table.ts";
 const heldExitCode = 3;
 
 /**
- * Prints a result as JSON, or the request of a dry run. Everything else goes to standard error. Throws CommandError unless the outcome is
- * `ok` or only the request was requested.
+ * Prints the result of a call as JSON or, for a dry run, the request. Everything else goes to standard error. Throws CommandError if the
+ * outcome is not `ok`. A dry run has no outcome and does not throw.
  */
 export function printCall(response: CallToolResponse, asked: CallRun, context: CommandContext): void {
   const { toolSlug, isDryRun, asMessage } = asked;
@@ -32,7 +32,7 @@ export function printCall(response: CallToolResponse, asked: CallRun, context: C
 
 const skillNote = "Sandbox: the job was submitted; the results of its calls are made up.";
 
-/** True if calls of a tool submit a job. */
+/** True if the tool is a skill: a call of it submits a job. */
 export function isSkill(toolSlug: string): boolean {
   return toolSlug.startsWith("skills.");
 }
@@ -43,7 +43,7 @@ type CalledTool = { readonly toolSlug: string; readonly entity: string | undefin
 /** Options of a call. */
 type CallRun = CalledTool & {
   readonly isDryRun: boolean;
-  /** True if the answer goes to standard output unchanged. */
+  /** True if the server's answer is printed unchanged. */
   readonly asMessage: boolean;
 };
 
@@ -91,7 +91,7 @@ export function spokenMessage(message: string, asked: CalledTool): string {
 
 function connectCommand({ toolSlug, entity = "" }: CalledTool): string {
   const [toolkit = ""] = toolSlug.split(".");
-  // No entity was named.
+  // The call named no entity, so the command has a placeholder.
   const id = entity === "" ? "<id>" : shellWord(entity);
   return `\`svc connect ${toolkit} --entity ${id}\``;
 }

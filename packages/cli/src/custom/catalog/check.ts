@@ -62,11 +62,14 @@ async function placesOf(given: readonly string[], options: CheckOptions, context
 type Parents = AsyncDisposable & {
   /** Folders of toolkits for the loader. */
   readonly folders: readonly string[];
-  /** Replaces a folder in the loader's texts with the user's name for it. */
+  /** Replaces the temporary folder in the loader's messages with the folder that the user named. */
   restore(text: string): string;
 };
 
-/** The loader takes folders of toolkits, so the folder of a single toolkit gets a parent folder that contains nothing else. */
+/**
+ * Returns parent folders of toolkits, because the loader reads folders that contain toolkits. A single toolkit gets a temporary parent
+ * folder with nothing else in it.
+ */
 async function openParents(folders: readonly string[]): Promise<Parents> {
   if (!folders.some(isToolkit)) {
     return { folders, restore: (text) => text, [Symbol.asyncDispose]: async () => {} };
@@ -95,7 +98,10 @@ function isToolkit(folder: string): boolean {
 
 type Loaded = { catalog: Catalog | undefined; faults: readonly FileFault[] };
 
-/** Loads the definitions with the deployment. From a deployment with faults it uses the valid parts, so that no fault hides another. */
+/**
+ * Loads the definitions with the deployment file. If the file has faults, its valid parts are still used, so that faults of the definitions
+ * are also found.
+ */
 async function load(folders: readonly string[], deploymentFile: string | undefined, isPart: boolean): Promise<Loaded> {
   const { checkDeployment, loadCatalog } = await import("@svc/catalog");
   const checked = deploymentFile === undefined ? undefined : await checkDeployment(deploymentFile);

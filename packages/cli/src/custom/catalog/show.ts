@@ -46,7 +46,7 @@ export const addCatalogShow = command(
   },
 );
 
-/** Unset fields too, as in the server's answer. */
+/** Prints fields that are not set too, as in the server's answer. */
 const jsonOptions = { alwaysEmitImplicit: true };
 
 async function showToolkit(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
@@ -170,7 +170,7 @@ export function listTools(
 /** Returns the contract's word for how a toolkit can be connected: `ready`, `oauth_pending`, `needs_oauth_registration`. */
 export function connectabilityText(connectability: ToolkitConnectability): string {
   const found = Object.entries(ToolkitConnectability).find(([, value]) => value === connectability);
-  // A newer server may have more words.
+  // A newer server may use words that this version does not know.
   return found === undefined ? String(connectability) : found[0].toLowerCase();
 }
 

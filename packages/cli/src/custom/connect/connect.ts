@@ -54,7 +54,7 @@ export const addConnectCommand = command(
   },
 );
 
-/** A user who gives the app's key with --api-key would otherwise only learn of an unknown key, and not of which one. */
+/** Adds a hint if the key is unknown: the user may have given the app's key with --api-key, which is for the key of svc. */
 function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandContext): unknown {
   if (apiKey === undefined || !(err instanceof ConnectError) || err.code !== Code.Unauthenticated) return err;
   return new CommandError(
@@ -62,7 +62,7 @@ function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandC
   );
 }
 
-/** Only the id goes to standard output, so that a shell can keep it in a variable. */
+/** Connects an account. Only its id goes to standard output, so that a shell can store it in a variable. */
 async function connectAccount(toolkitSlug: string, options: ConnectOptions, context: CommandContext): Promise<void> {
   const client = await openProjectClient(options, context);
   const { spec } = await client.catalog.getToolkitConnectSpec({

@@ -16,8 +16,8 @@ export type ConnectInputs = {
 export type GivenCredential = { apiKey?: string; basic?: { username: string; password: string } };
 
 /**
- * Returns the scheme to connect with: the requested one, the only one, or the one chosen at the terminal. Empty if the toolkit declares
- * none for an entity, which the server refuses. Rejects with CommandError if there are several and no terminal.
+ * Returns the auth scheme: the requested scheme, the only scheme, or the one chosen at the terminal. Returns "" if the toolkit declares
+ * none for an entity (the server then refuses). Rejects with CommandError if there are several schemes and no terminal.
  */
 export async function chooseScheme(
   { scheme }: ConnectInputs,
@@ -66,8 +66,8 @@ function questionFor({ name, description, example }: AccountVariableSpec): strin
 }
 
 /**
- * Returns the credential of a scheme: from standard input, from a variable, or asked for at the terminal without echo. Empty if there is
- * none, which the server refuses and the sandbox accepts. Rejects with CommandError.
+ * Returns the credential of a scheme: from standard input, from a variable, or typed at the terminal without being shown. Returns an empty
+ * credential if there is none; the server refuses it, except in the sandbox. Rejects with CommandError.
  */
 export async function readCredential(
   scheme: string,
@@ -82,7 +82,7 @@ export async function readCredential(
 }
 
 function refuseSecret(scheme: string, { keyStdin, keyEnv }: ConnectInputs): GivenCredential {
-  // No scheme: several are declared, and the server lists them.
+  // Without a scheme, the toolkit declares several schemes and the server's refusal lists them.
   if (scheme === "" || (keyStdin === undefined && keyEnv === undefined)) return {};
   throw new CommandError(`the scheme ${scheme} has no key: leave out --key-stdin and --key-env`);
 }

@@ -55,15 +55,15 @@ function setValues(program: unknown, typed: readonly TypedArgument[], name: stri
   try {
     return typeArguments(schema, typed, given);
   } catch (err) {
-    // The original message is about the option of `svc call`.
+    // The message names the option of `svc call`, so the option's name is replaced.
     if (err instanceof CommandError) throw new CommandError(err.message.replace(/^--arg /, "--set "));
     throw err;
   }
 }
 
 /**
- * Rejects with the error of a refused document in `field` of the request. If all its faults are about the document, they are noted, one
- * line each, as `file:line pointer CODE: what and how`.
+ * Rejects with the error of a refused document. `field`: its field in the request. If all faults are about the document, each is printed as
+ * one line: `file:line pointer CODE: what and how`.
  */
 export async function refuseDocument(
   err: unknown,
@@ -132,7 +132,10 @@ function collect(text: string, before: readonly TypedArgument[]): TypedArgument[
   return [...before, { name, text: text.slice(at + 1) }];
 }
 
-/** Returns a function that finds the line of a JSON Pointer (RFC 6901) in the file: of its value, or of the value that would contain it. */
+/**
+ * Returns a function that finds the line of a JSON Pointer (RFC 6901) in the file. If the value does not exist, it finds the line of the
+ * value that would contain it.
+ */
 async function createLocator({ name, text, set }: ProgramFile): Promise<(pointer: string) => string> {
   const { LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();

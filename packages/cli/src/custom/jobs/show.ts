@@ -98,7 +98,7 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
   ];
 }
 
-/** Returns the most that a program can do, in one line. */
+/** Returns the maximum that a program can do, in one line. */
 export function estimateText({
   callsMin,
   callsMax,

@@ -25,8 +25,7 @@ export type ShownProgram = {
 type Json = { readonly [name: string]: unknown };
 
 /**
- * Fields of steps that are not the kind. The kind is the remaining field: for a kind unknown to this command line, the first of its own
- * fields in the order of the program.
+ * Fields of steps that do not name their kind. The kind is the first other field. So a kind that this version does not know is found too.
  */
 const detailNames: ReadonlySet<string> = new Set([
   "id",
@@ -36,8 +35,8 @@ const detailNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the program of a job. The server has checked it; unknown parts are left out. The kind of a step that has begun comes from its
- * receipt.
+ * Reads the program of a job for display. The server has already checked the program, so unknown parts are ignored. The kind of a step that
+ * has begun is taken from its receipt.
  */
 export function readProgram({ programJson, stepReceipts }: Pick<Job, "programJson" | "stepReceipts">): ShownProgram {
   const program = asObject(parse(programJson));
@@ -88,7 +87,7 @@ function toolOf(step: Json): string {
   return textOf(step["call"]) || ("http" in step ? "http" : "");
 }
 
-/** The field with the kind of a step names the set that it reads, if it names a step. */
+/** Adds to each step the set of rows that it reads: the field that names the step's kind contains the name of the set. */
 function withSources(steps: readonly ProgramStep[]): ProgramStep[] {
   const ids = new Set(steps.map(({ id }) => id));
   return steps.map((step) => (ids.has(step.source ?? "") ? step : { ...step, source: undefined }));

@@ -32,7 +32,7 @@ export function standingText({ status, park, pausedAt }: Job): string {
 
 const heldReasons: ReadonlySet<string> = new Set(["poisoned", "administrator", "paused"]);
 
-/** True if a job was parked from outside its program: by svc or an administrator, or because it is paused. */
+/** True if a job waits for something outside of its program: svc or an administrator parked it, or it is paused. */
 export function isHeld({ status, park }: Job): boolean {
   return status === JobStatus.PARKED && heldReasons.has(park?.reason ?? "");
 }
@@ -51,7 +51,7 @@ type Rows = {
   readonly unknown: number;
 };
 
-/** Kinds of steps that make a set of another, with more or fewer rows. */
+/** Kinds of steps that make a new set from another set, with more or fewer rows. */
 const setKinds: ReadonlySet<string> = new Set(["limit", "distinct", "join", "group", "flatten"]);
 
 /** Returns the results of a step's rows, such as `1,200 rows, 3 failed`. Empty if there are none. */
@@ -84,8 +84,8 @@ export function callsText(calls: StepReceipt["calls"]): string {
 export type Wait = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * Returns how long a step was at work: from its first start to its last end, without the waits for a person, in this step or in one that
- * led back to it. Undefined while it has not ended.
+ * Returns how long a step has worked: from its first start to its last end. Waits for a person are subtracted, also waits of a later
+ * question that sent the job back to this step. Returns undefined if the step has not ended.
  */
 export function tookText(
   { startedAt, finishedAt }: Pick<StepReceipt, "startedAt" | "finishedAt">,

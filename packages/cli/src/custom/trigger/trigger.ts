@@ -100,7 +100,8 @@ async function readBody(file: string, context: CommandContext): Promise<Buffer> 
 }
 
 /**
- * The trigger that accepts a post. Empty if none; then `fault` says why. `account`: the app's own id of the account that the post names.
+ * The result that the local definitions predict for a post. `slug`: the trigger that accepts the post; if empty, `fault` says why.
+ * `account`: the app's own id of the account in the post.
  */
 type Expectation = { readonly slug: string; readonly fault: string; readonly account?: string };
 

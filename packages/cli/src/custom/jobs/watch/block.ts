@@ -35,7 +35,7 @@ export function createBlockView(
       notice = "";
       isBehind = true;
     },
-    // The job's own question is drawn from the job.
+    // The job's own question is part of the block, so it is not printed here.
     question(lines) {
       told = lines;
     },
@@ -46,7 +46,7 @@ export function createBlockView(
       stopped.abort();
       await loop;
       job = last ?? job;
-      // The job is shown anyway.
+      // If the read fails, the job is shown with the waits that were read before.
       waits = await readWaits(client, job).catch(() => waits);
       draw();
       screen.keep();
@@ -197,7 +197,7 @@ function line(text: string, style: LineStyle = "none"): ScreenLine {
   return { text, style };
 }
 
-/** Returns as many lines as fit on the screen: the first, then those around the current step, to the end. */
+/** Returns the lines that fit on the screen: the first line, then the lines around the current step and after it. */
 function fit(lines: readonly ScreenLine[], rows: number): readonly ScreenLine[] {
   const [head] = lines;
   if (lines.length <= rows || head === undefined) return lines;

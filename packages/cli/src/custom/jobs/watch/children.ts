@@ -14,8 +14,8 @@ export type ChildQuestion = { readonly id: string; readonly question: Question }
 export type ChildWatch = { event(event: JobEvent): void; readonly stopped: Promise<void> };
 
 /**
- * Checks, while a job waits for its children, if one of them asks a person: the job's own log does not say so. Every question is shown
- * once.
+ * While a job waits for its child jobs, checks if one of them asks a person, because the job's own log does not report this. Each question
+ * is shown once.
  */
 export function watchChildren(
   client: Pick<SvcClient, "jobs">,

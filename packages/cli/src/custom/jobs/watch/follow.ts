@@ -2,7 +2,7 @@ import { systemClock } from "@svc/core";
 import { Code, ConnectError, type JobEvent, type SvcClient } from "@svc/sdk";
 import { CommandError } from "../../../command/error.ts";
 
-/** Waits between attempts to reach a lost server, and how long to keep trying, in milliseconds. */
+/** Waits between attempts to reach the server again, and the maximum total time, in milliseconds. */
 const firstWaitMs = 500;
 const waitMsMax = 5_000;
 const lostMsMax = 2 * 60_000;
@@ -16,12 +16,12 @@ const finalCodes: ReadonlySet<Code> = new Set([
   Code.Unimplemented,
 ]);
 
-/** An attempt that lasted this long had reached the server, in milliseconds: an idle connection may be closed in between. */
+/** An attempt that lasted at least this long (milliseconds) counts as connected, because an idle connection may be closed by a proxy. */
 const reachedMs = 30_000;
 
 /**
- * The log to follow. `onBreak` is called with the reason why the server cannot be reached again at once, a single time until entries arrive
- * again.
+ * The log to follow. `onBreak`: called with the reason if the server cannot be reached at once. It is called again only after new entries
+ * have arrived.
  */
 export type FollowOptions = { readonly jobId: string; readonly signal: AbortSignal; onBreak(reason: string): void };
 
@@ -38,7 +38,7 @@ export async function* followJob(
   try {
     yield* resumeUntilEnd(client, { jobId, signal: AbortSignal.any([signal, left.signal]), onBreak });
   } finally {
-    // Closes the connection of a reader that has seen enough, because it would keep the process running.
+    // Closes the connection if the reader stops early. An open connection would keep the process running.
     left.abort();
   }
 }
@@ -55,7 +55,7 @@ async function* resumeUntilEnd(
     try {
       for await (const { event } of jobs.watchJob({ jobId, afterSeq }, { signal })) {
         failures = 0;
-        // An answer that was lost on its way may arrive twice.
+        // After a broken connection, entries may arrive a second time.
         if (event === undefined || event.seq <= afterSeq) continue;
         afterSeq = event.seq;
         yield event;

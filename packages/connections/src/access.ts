@@ -14,10 +14,10 @@ import { createRenewals, type RenewalOptions, type Renewals } from "./renewal.ts
 import { runsOut } from "./token-times.ts";
 import { needsCredential } from "./trial-tool.ts";
 
-/** Milliseconds for which a row read in one step of a call is valid in the next step. */
+/** Time in milliseconds for which a row that one step of a call has read can be used by the next step. */
 const rowFreshMs = 5_000;
 
-/** Cached state of an account between the steps of a call. It is dropped with the account's object. */
+/** State of an account that is kept between the steps of a call. It is dropped together with the account object. */
 type CachedAccount = { row: CallableAccountRow; readAtMs: number; used: string | undefined };
 
 type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
@@ -25,14 +25,14 @@ type ActiveQuery = Parameters<typeof findActiveAccounts>[1];
 type Context = RenewalOptions & {
   readonly renewals: Renewals;
   readonly held: WeakMap<CallableAccount, CachedAccount>;
-  /** Notes in progress that an app accepted a credential. The rows of a map share one. */
+  /** Writes in progress that record that an app accepted a credential. All rows of a map share one write. */
   readonly noting: Map<AccountId, Promise<void>>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
 };
 
 /**
- * Creates account access over the store. A call costs at most one statement, and no write while its token is valid, except for an hourly
- * note that the app accepted the credential.
+ * Creates the access to accounts in the database. While the token is valid, a call needs at most one statement and writes nothing, except
+ * once an hour: the record that the app accepted the credential.
  */
 export function createAccountAccess(options: RenewalOptions): AccountAccess {
   const active = createActiveLookups(options.db);
@@ -77,7 +77,10 @@ async function resolve(context: Context, query: AccountQuery): Promise<CallableA
   return account;
 }
 
-/** Combines lookups of one account that arrive together, for example from a map's rows, into one statement. */
+/**
+ * Returns a function that looks up an account. Lookups of the same account at the same time (for example from rows of a map) share one
+ * statement.
+ */
 function createActiveLookups(db: Database): Context["active"] {
   return createBatcher<ActiveQuery, CallableAccountRow[]>({
     sizeMax: 200,
@@ -99,7 +102,10 @@ function createActiveLookups(db: Database): Context["active"] {
   });
 }
 
-/** Returns the account of the scheme that the toolkit declares first. The project's own account is used only if the entity has none. */
+/**
+ * Returns the entity's account. If it has several, the account of the scheme that the toolkit declares first. If it has none, returns the
+ * project's own account.
+ */
 async function findOfEntity(
   { active, isSandbox }: Pick<Context, "active" | "isSandbox">,
   query: AccountQuery,
@@ -137,7 +143,10 @@ async function whyNone({ db, active, isSandbox }: Context, query: AccountQuery):
   return { kind: "no_account", message: `${owner} has no active account of toolkit ${toolkit.slug}; ${cure}` };
 }
 
-/** Error if a made-up credential would go to an app, or a real one to the sandbox. */
+/**
+ * Returns the error for a credential in the wrong world: a made-up credential of the sandbox for a real app, or a real credential for the
+ * sandbox.
+ */
 function madeElsewhere(row: CallableAccountRow): AccountFault {
   const owner = row.entityId === "" ? "this project" : `entity ${formatValue(row.entityId)}`;
   const where = row.isSandbox ? "in the sandbox" : "outside the sandbox";
@@ -209,7 +218,7 @@ async function authorize(
   return "fault" in placed ? unusable(`${account.id}: ${placed.fault}; ${again(held.row)}`) : placed;
 }
 
-/** Returns the account's row: the cached one if fresh, otherwise read and checked again. */
+/** Returns the account's row. Uses the cached row if it is fresh; otherwise reads the row and checks it again. */
 async function holdRow(
   context: Context,
   query: AccountQuery,
@@ -250,7 +259,7 @@ async function currentCredential(
   const isRenewable = credential.scheme === "client_credentials" || token?.refresh_token !== undefined;
   if (!isRenewable || (token !== undefined && !runsOut(token, clock.now()))) return credential;
   const isGood = token?.expires_at !== undefined && token.expires_at > clock.now();
-  // An outage of the token endpoint does not waste the rest of the token: the refresher tries again.
+  // The token is still valid, so it is used although the last renewal failed. The refresher renews it later.
   if (isGood && row.lastError !== "") return credential;
   const renewal = await renewals.renew({ projectId, id: row.id }, toolkit, token?.access_token);
   if (renewal.kind === "renewed") return renewal.credential;
@@ -279,7 +288,7 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   return false;
 }
 
-/** Milliseconds for which a note that an app accepted a credential is valid. */
+/** Time in milliseconds after which the acceptance of a credential is recorded again. */
 const takenFreshMs = 3_600_000;
 
 async function taken(

@@ -2,7 +2,7 @@ import type { Action, Toolkit } from "@svc/catalog";
 import type { AccountId, ProjectId } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 
-/** The account to make a call with: the named one, or the entity's active account of the toolkit. */
+/** Selects the account for a call: the account with `accountId`, or the entity's active account of the toolkit. */
 export type AccountQuery = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -17,16 +17,16 @@ export type CallableAccount = {
   readonly entityId: string;
   readonly scheme: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Empty if the app named none. Then the scopes are unknown. */
+  /** The scopes that the app granted. Empty means unknown, because the app named none. */
   readonly grantedScopes: readonly string[];
 };
 
-/** The reason why a call cannot use an account. `message` says what to do. */
+/** Why a call cannot use an account. `message`: the reason and what to do. */
 export type AccountFault = { readonly kind: "no_account" | "account_unusable"; readonly message: string };
 
 /** Access of calls to connected accounts. */
 export type AccountAccess = {
-  /** Returns the account, never one of another project or of another definition with the same slug. */
+  /** Returns the account for a call. It never belongs to another project, or to another definition with the same slug. */
   resolve(query: AccountQuery): Promise<CallableAccount | AccountFault>;
   /**
    * Returns the request with the account's credential in the place that the toolkit's scheme names. A token that expires within a minute is
@@ -36,8 +36,8 @@ export type AccountAccess = {
   /** Returns the same request with `***` in place of the credential, for display. */
   preview(toolkit: Toolkit, account: CallableAccount, request: AppRequest): AppRequest;
   /**
-   * Handles a 401 of the app to this account's credential. A renewable token is renewed at once; returns true if there is a new one, and
-   * the caller may repeat what is safe to repeat. Otherwise the account becomes `expired`.
+   * Handles status 401 from the app. A token that can be renewed is renewed at once. Returns true if there is a new token; the caller may
+   * then repeat requests that are safe to repeat. Otherwise the account becomes `expired`.
    */
   refused(query: AccountQuery, account: CallableAccount): Promise<boolean>;
   /** Records that the app executed `action` with this account's credential, at most once an hour for each account. */

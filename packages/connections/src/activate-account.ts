@@ -15,16 +15,16 @@ export type ReadyAccount = {
   readonly credential: Credential;
   readonly variables: Readonly<Record<string, string>>;
   readonly grantedScopes?: readonly string[];
-  /** True if the app was asked and accepted the credential. */
+  /** True if the app tested the credential and accepted it. */
   readonly isTaken: boolean;
   /** The pending row of this account. Absent if the account becomes active at once. */
   readonly pending?: ConnectedAccount;
 };
 
 /**
- * Seals the credential and makes the account the active one. It takes over the references of the account it supersedes, except for the id
- * that the app itself reported. Returns undefined if the pending row has ended meanwhile. Rejects with a unique violation if another
- * account has a reference.
+ * Encrypts the credential and makes the account the active one. The account takes over the references of the account that it replaces,
+ * except the id that the app reported. Returns undefined if the pending row has ended meanwhile. Rejects with a unique violation if another
+ * account has one of the references.
  */
 export function activate(
   { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,

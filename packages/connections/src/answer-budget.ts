@@ -1,11 +1,14 @@
 import type { ProjectId } from "@svc/core";
 
-/** Bytes of answers that a node holds at once, in all and for one project. */
+/** Maximum bytes of answers that a node holds at the same time. `nodeBytes`: of all projects together. `projectBytes`: of one project. */
 export type AnswerBudgetLimits = { readonly nodeBytes: number; readonly projectBytes: number };
 
 /** The part of the budget that one answer holds. */
 export type AnswerAllowance = {
-  /** Reserves bytes. Returns false if they do not fit now; then `onGranted` is called when they do, unless the allowance ends first. */
+  /**
+   * Reserves bytes. Returns true if they fit now. Otherwise returns false, and calls `onGranted` when they fit, unless the allowance ends
+   * before.
+   */
   take(bytes: number, onGranted: () => void): boolean;
   /** Returns all reserved bytes and stops waiting. */
   end(): void;
@@ -14,8 +17,8 @@ export type AnswerAllowance = {
 type Waiting = { readonly bytes: number; readonly projectId: ProjectId; readonly grant: () => void };
 
 /**
- * Limits the memory of apps' answers while they are received. Waiting answers are served in order. A project at its limit delays only
- * itself.
+ * Limits the memory for answers of apps while they are received. Answers that wait get memory in order. A project at its limit does not
+ * delay other projects.
  */
 export class AnswerBudget {
   readonly #limits: AnswerBudgetLimits;

@@ -10,7 +10,7 @@ export type AppRequest = {
   readonly body: string | undefined;
 };
 
-/** The purpose of a request. A transport over the network needs none of it; the sandbox uses it to answer. */
+/** What a request is for. The network transport does not need this; the sandbox uses it to make up an answer. */
 export type AppCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;
@@ -31,18 +31,19 @@ export type AppAnswer =
       /** Names in lower case. */
       readonly headers: Readonly<Record<string, string>>;
       readonly body: Buffer;
-      /** Why the body cannot be decoded, as the end of a sentence about the answer. `body` is then undecoded. */
+      /** Why the body could not be decoded, as the end of a sentence. `body` is then as the app sent it. Absent if the body was decoded. */
       readonly unreadable?: string;
     }
   /**
-   * The answer's body was over the limit and was cut off. `isBusy`: it is within the limit, but the node had no room for it at that time.
+   * The body of the answer was cut off at a limit. `isBusy`: the body was within the size limit, but the node had no memory for it at that
+   * time.
    */
   | { readonly kind: "too_large"; readonly status: number; readonly isBusy?: true }
-  /** The address is not allowed, so it was not dialed. */
+  /** The address is not allowed, so no connection was opened. */
   | { readonly kind: "refused"; readonly message: string }
   /** No connection was made, or the project has too many calls in progress. Nothing was sent. */
   | { readonly kind: "unreachable"; readonly message: string }
-  /** The connection broke, or the time ended, before an answer came. `sent`: part of the request may have been sent. */
+  /** The connection broke, or the time ended, before an answer came. `sent`: true if parts of the request may have been sent. */
   | { readonly kind: "broken" | "timeout"; readonly sent: boolean; readonly message: string };
 
 /** Sends requests to apps. Never rejects. */

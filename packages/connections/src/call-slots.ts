@@ -7,8 +7,8 @@ export type OriginSlot = { readonly projectId: ProjectId; readonly origin: strin
 export type SlotLimits = { readonly underWay: number; readonly waiting: number };
 
 /**
- * `slot`: the call may go, and must return the slot. `crowded`: too many calls wait. `late`: the time ended. `closed`: no calls are
- * accepted any more.
+ * Answer to a request for a slot. `slot`: the call may start, and must return the slot afterwards. `crowded`: too many calls wait. `late`:
+ * no slot became free in time. `closed`: no more calls are accepted.
  */
 export type SlotAnswer =
   | { readonly kind: "slot"; readonly release: () => void }
@@ -16,7 +16,7 @@ export type SlotAnswer =
 
 type Waiter = { readonly place: OriginSlot; readonly answer: (answer: SlotAnswer) => void };
 
-/** One project's calls: the running ones, in all and at each origin, and the waiting ones in their order. */
+/** The calls of one project: running calls in total and at each origin, and waiting calls in their order. */
 type ProjectLine = { underWay: number; readonly atOrigin: Map<string, number>; readonly waiting: Set<Waiter> };
 
 /** Slots for calls, separate for each project: one project's calls do not affect another's. */
@@ -50,7 +50,7 @@ export class CallSlots {
     });
   }
 
-  /** Accepts no more calls. Waiting ones are answered. */
+  /** Accepts no more calls, and answers waiting calls with `closed`. */
   close(): void {
     this.#isClosed = true;
     for (const { waiting } of this.#lines.values())

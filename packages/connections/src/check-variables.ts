@@ -7,8 +7,8 @@ type Variables = Readonly<Record<string, string>>;
 const valueLengthMax = 500;
 
 /**
- * Checks that the variables are those that the toolkit declares, each in its form, and that their address may be dialed. Throws
- * ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN and ACCOUNT_VARIABLE_INVALID.
+ * Checks that the variables are declared by the toolkit and have the declared form, and that svc may connect to the address they make.
+ * Throws ACCOUNT_VARIABLE_MISSING, ACCOUNT_VARIABLE_UNKNOWN or ACCOUNT_VARIABLE_INVALID.
  */
 export function checkVariables(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
   const missing = toolkit.account.filter(({ name }) => !Object.hasOwn(variables, name) || variables[name] === "");
@@ -29,7 +29,7 @@ export function checkVariables(toolkit: Toolkit, variables: Variables, guard: Ad
 }
 
 function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuard): void {
-  // An argument of a call fills one label before a fixed domain. Any label is fine for the check.
+  // An argument of a call fills one label in front of a fixed domain. For this check, any label will do.
   const params = Object.fromEntries(hostArguments(toolkit).map((name) => [name, "a"]));
   const bound = bindBaseUrl(toolkit, { account: variables, params });
   if ("unbound" in bound) return;
@@ -39,7 +39,7 @@ function checkAddress(toolkit: Toolkit, variables: Variables, guard: AddressGuar
   throw invalidAddress(toolkit, variables, `leads to a ${verdict.range} address, which this deployment does not dial`);
 }
 
-/** Names the variable from the error, or else the first one that decides the address. */
+/** Throws for an invalid address. The error names the variable from the cause, or the first variable that is part of the address. */
 function invalidAddress({ account }: Toolkit, variables: Variables, fault: string): Fault {
   const at =
     account.find(({ name }) => fault.startsWith(`account.${name} `)) ?? account.find((one) => one.decidesOrigin);

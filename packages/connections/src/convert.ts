@@ -16,7 +16,7 @@ export function toConnectedAccount(row: ConnectedAccount, nowMs: number): Connec
     state: ranOut ? "expired" : row.state,
     accountVariables: { ...row.variables },
     grantedScopes: row.grantedScopes,
-    // References of an ended account are kept only for an erasure.
+    // References of an account that has ended are stored only so that they can be erased. They are not shown.
     references: row.state === "superseded" || row.state === "revoked" ? [] : row.references,
     lastError: ranOut ? "its credential ran out" : row.lastError,
     createdAt: timestampFromMs(row.createdAt),

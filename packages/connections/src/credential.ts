@@ -10,7 +10,7 @@ export type TokenSet = {
   readonly obtained_at: number;
 };
 
-/** The sealed value of an account, by its scheme. `oauth2` holds the verifier of its consent until there are tokens. */
+/** The encrypted value of an account, by its scheme. For `oauth2`, it has the verifier of the consent until the tokens arrive. */
 export type Credential = (
   | { readonly scheme: "api_key"; readonly key: string }
   | { readonly scheme: "basic"; readonly username: string; readonly password: string }
@@ -30,12 +30,12 @@ export type Credential = (
 
 type Place = { readonly projectId: ProjectId; readonly id: AccountId };
 
-/** Seals a credential for its row. It cannot be opened for another row, table or project. */
+/** Encrypts a credential for its row. It cannot be decrypted for another row, table or project. */
 export function sealCredential(sealer: Sealer, place: Place, credential: Credential): Buffer {
   return sealer.seal(Buffer.from(JSON.stringify(credential), "utf8"), contextOf(place));
 }
 
-/** Opens an account's credential. Throws SealError. */
+/** Decrypts an account's credential. Throws SealError if that fails. */
 export function openCredential(sealer: Sealer, place: Place, sealed: Uint8Array): Credential {
   return JSON.parse(sealer.open(sealed, contextOf(place)).toString("utf8")) as Credential;
 }

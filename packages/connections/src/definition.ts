@@ -4,8 +4,8 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * Returns the definition that a toolkit's accounts belong to. A private toolkit that hides a shared one never uses its accounts, and
- * accounts of the sandbox are never used outside it, or the reverse.
+ * Returns the definition that accounts of a toolkit belong to. A private toolkit with the slug of a shared toolkit never uses the accounts
+ * of the shared one. Accounts of the sandbox are used only in the sandbox, and others only outside of it.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };
@@ -26,7 +26,10 @@ export async function findToolkit(
   return toolkit !== undefined && belongsTo(account, toolkit) ? toolkit : undefined;
 }
 
-/** Returns a digest of the address that a private definition sends credentials to. Null for a shared one, whose author is the operator. */
+/**
+ * Returns a hash of the address to which a private definition sends credentials. Returns null for a shared definition, because its author
+ * is the operator.
+ */
 export function originDigestOf(toolkit: Toolkit): Buffer | null {
   return toolkit.ownerProjectId === "" ? null : Buffer.from(toolkit.originDigest, "hex");
 }
@@ -40,9 +43,9 @@ export function keepsOrigin(
 }
 
 /**
- * Returns the references of an account that no other account of the deployment may have. A private toolkit's have none, because its slug
- * means nothing to others. The app's own id is exclusive only if events are matched by it: two entities may share an account of an app that
- * sends no events.
+ * Returns the references of an account that no other account in the deployment may have. Accounts of private toolkits have none, because
+ * other projects cannot use the slug. The app's own id is included only if events are matched by it; otherwise two entities may use the
+ * same account of an app.
  */
 export function exclusiveReferences(
   toolkit: Toolkit,

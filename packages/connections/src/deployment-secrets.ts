@@ -23,19 +23,19 @@ export function isDeploymentSecretValue(value: string): boolean {
 /** The secrets of the deployment itself, sealed in the store with its data key. */
 export type DeploymentSecrets = {
   /**
-   * Returns the value, at most 5 s old or as it was put on this node, or undefined if there is none. Rejects if the database is unavailable
-   * or the value cannot be opened.
+   * Returns the value, or undefined if it does not exist. The value is at most 5 s old; a value that was put on this node is used at once.
+   * Rejects if the database is unavailable or the value cannot be decrypted.
    */
   find(name: DeploymentSecretName): Promise<string | undefined>;
   /** Returns the secrets without their values, by name. */
   list(): Promise<SecretRow[]>;
   /** Stores a secret, or replaces its value. */
   put(name: DeploymentSecretName, value: string): Promise<SecretRow>;
-  /** Returns false if there was none. */
+  /** Deletes a secret. Returns false if it did not exist. */
   delete(name: DeploymentSecretName): Promise<boolean>;
 };
 
-/** A search needs the secret and must not wait for the store each time. */
+/** Time in milliseconds for which a read value is used. A search needs the secret and must not wait for the database each time. */
 const freshMs = 5_000;
 
 type Read = { readonly value: Promise<string | undefined>; readonly atMs: number };
@@ -59,7 +59,7 @@ export function createDeploymentSecrets({
   const read = (name: DeploymentSecretName) => {
     const reading: Read = { value: open(name), atMs: clock.now() };
     known.set(name, reading);
-    // After a failure the next caller tries again.
+    // After a failed read, the next caller reads again.
     reading.value.catch(() => known.get(name) === reading && known.delete(name));
     return reading.value;
   };

@@ -1,6 +1,6 @@
 /**
- * The error codes of RFC 6749 (4.1.2.1, 5.2), and those that servers add for a temporary failure. They reveal nothing, whatever a secret
- * looks like.
+ * Error codes of RFC 6749 (4.1.2.1, 5.2), and codes that servers add for temporary failures. They are always shown, because they cannot be
+ * part of a secret.
  */
 const known = new Set([
   "access_denied",
@@ -16,13 +16,13 @@ const known = new Set([
   "unsupported_response_type",
 ]);
 
-/** Consecutive characters that an error may share with a secret by chance. */
+/** Maximum number of consecutive characters that an error and a secret may share by chance. */
 const sharedMax = 7;
 
 /**
- * Returns an app's OAuth error code for display: unchanged if it has the form of a code and contains nothing of the exchange's secrets,
- * otherwise a phrase in its place. The app's description follows under the same rule, because some apps quote the request and this text is
- * stored.
+ * Returns an app's OAuth error code for display. A code that has the form of a code and contains no part of the secrets is returned
+ * unchanged; otherwise a general phrase replaces it. The app's description is added under the same rule. The check is needed because this
+ * text is stored and some apps quote the request.
  */
 export function errorWords(error: string, secrets: readonly string[], description = ""): string {
   const isCode = /^[A-Za-z0-9_.-]{1,64}$/.test(error) && !secrets.some((secret) => sharesPart(error, secret));
@@ -30,14 +30,17 @@ export function errorWords(error: string, secrets: readonly string[], descriptio
   return isShown(description, secrets) ? `${code} (${description})` : code;
 }
 
-/** True if a description is a short sentence of printable ASCII without any part of a secret, and without a word that may be one. */
+/**
+ * True if a description can be shown: a short sentence of printable ASCII without any part of a secret and without a word that looks like a
+ * secret.
+ */
 function isShown(description: string, secrets: readonly string[]): boolean {
   const isSentence = /^[A-Za-z][\x20-\x7e]{0,199}$/.test(description) && !/[<>{}"]|:\/\//.test(description);
   if (!isSentence || secrets.some((secret) => sharesPart(description, secret))) return false;
   return description.split(/[\s.,:;()'=]+/).every((word) => word.length <= 24 && !(word.length > 7 && /\d/.test(word)));
 }
 
-/** True if a text contains a secret, or a part of it too long for chance. */
+/** True if a text contains a secret, or a part of it that is too long to be chance. */
 function sharesPart(text: string, secret: string): boolean {
   if (secret === "") return false;
   if (secret.length <= sharedMax) return text.includes(secret);

@@ -6,9 +6,9 @@ import type { AppAnswer } from "./app-transport.ts";
 
 /** Largest body of an answer, before and after decoding. */
 export const answerBytesMax = 8 * 1024 * 1024;
-/** Answers up to this size need no room of the budget, so large answers cannot keep them out. */
+/** Answers up to this size do not use the memory budget, so they are received even if large answers fill it. */
 const freeBytes = 16 * 1024;
-/** Limits of one exchange. `patienceMs`: how long an answer may pause for lack of room. */
+/** Limits of one exchange. `patienceMs`: maximum time for which an answer pauses because memory is short. */
 export type ExchangeOptions = {
   readonly timeoutMs: number;
   readonly allowance: AnswerAllowance;
@@ -22,7 +22,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #allowance: AnswerAllowance;
   readonly #patienceMs: number;
   #reserved = 0;
-  /** Runs while the answer is paused for lack of room. */
+  /** Timer that runs while the answer is paused because memory is short. */
   #patience: NodeJS.Timeout | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -30,7 +30,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #isEnded = false;
-  /** undici writes the request in the same turn, right after it announces the start. Before that nothing was sent. */
+  /** True after undici has announced the start of the request. undici writes the request right after that; before, nothing was sent. */
   #isStarted = false;
 
   constructor({ timeoutMs, allowance, patienceMs }: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
@@ -45,7 +45,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It waited for a connection until its time ended. It is dropped before a byte is written.
+    // The request waited for a connection until its time ended. It is aborted before a byte is written.
     if (this.#isEnded) controller.abort(new Error("the request has ended"));
     else this.#isStarted = true;
   }
@@ -77,7 +77,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reserve(this.#bytes);
   }
 
-  /** Reserves room for so many bytes of the answer. Without room, reading pauses until there is some or the patience ends. */
+  /** Reserves memory for this many bytes of the answer. If there is none, reading pauses until memory is free or `patienceMs` ends. */
   #reserve(total: number): void {
     const bytes = total - this.#reserved;
     // A little more may arrive during the pause: the bytes that the socket had already read.
@@ -95,7 +95,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reserved += bytes;
     clearTimeout(this.#patience);
     this.#patience = undefined;
-    // Not within the callback of another connection, because all connections share one parser.
+    // Resumed later, outside of the callback of another connection, because all connections share one parser.
     queueMicrotask(() => this.#controller?.resume());
   }
 
@@ -113,7 +113,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #abort(answer: AppAnswer): void {
-    // Ended before undici is informed, because undici reports its own error within the call.
+    // The exchange ends before undici is informed, because undici reports its own error during that call.
     this.#end(answer);
     this.#controller?.abort(new Error("the request has ended"));
   }
@@ -125,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#patience);
     this.#chunks = [];
     this.#resolve(answer);
-    // Held until the waiting caller has read it, which happens right after this turn.
+    // The memory stays reserved until the caller has read the answer, right after this turn of the event loop.
     if (answer.kind === "answer") setImmediate(() => this.#allowance.end());
     else this.#allowance.end();
   }
@@ -149,8 +149,8 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the answer of a failure. The cause comes first, because happy-eyeballs wraps it in an AggregateError. It contains no text of the
- * app.
+ * Returns the answer for a failed request. The cause of the error is used first, because undici wraps errors of several connection attempts
+ * in an AggregateError. The answer contains no text of the app.
  */
 function answerOfError(error: unknown, sent: boolean): AppAnswer {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;

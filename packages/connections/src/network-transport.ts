@@ -24,8 +24,8 @@ type Entry = { readonly key: string; readonly projectId: ProjectId; readonly age
 type AgentUse = { readonly agent: GuardedAgent; readonly release: () => void };
 
 /**
- * One agent per project and origin, so that no two projects share a connection. Unused agents are kept for the next request, up to a limit:
- * the one idle longest is closed first, and a project with many origins closes its own.
+ * Agents (connection pools): one for each project and origin, so that two projects never share a connection. Unused agents are kept up to a
+ * limit. Then the agent that was unused longest is closed; a project with many origins closes its own agents first.
  */
 class OriginAgents {
   readonly #create: () => GuardedAgent;
@@ -101,7 +101,7 @@ export type NetworkTransport = AppTransport & {
   close(): Promise<void>;
 };
 
-/** Limits of one node. All but `nodeAnswerBytes` and `idleAgents` apply to each project separately. */
+/** Limits of one node. `nodeAnswerBytes` and `idleAgents` apply to all projects together, every other limit to each project. */
 export type TransportLimits = {
   /** Calls in progress at one origin: of shared toolkits, and of the project's own, whose origin it has chosen. */
   readonly sharedAtOrigin: number;
@@ -147,9 +147,9 @@ type Parts = {
 };
 
 /**
- * Creates a transport that sends requests to apps. Every dial passes the address guard. Each project has its own connections and slots, so
- * that no project waits for another's calls. A GET follows up to 3 redirects within its origin; other redirects are returned unchanged.
- * Answers over 8 MiB, decoded or not, are cut off, and so are those without room in memory.
+ * Creates the transport that sends requests to apps. Each connection must pass the address guard. Each project has its own connections and
+ * slots, so a project never waits for calls of another. A GET follows up to 3 redirects within its origin; other redirects are returned
+ * unchanged. An answer is cut off above 8 MiB (before or after decoding), or if memory for it is short.
  */
 export function createAppTransport(options: {
   guard: AddressGuard;

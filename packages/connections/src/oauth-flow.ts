@@ -23,7 +23,7 @@ export type OauthRequestHeaders = { readonly cookie?: string | undefined };
 /** A consent that came back from an app and is about to be completed. */
 type Consent = Pick<ConnectedAccount, "projectId" | "entityId"> & { readonly accountId: ConnectedAccount["id"] };
 
-/** Runs the completion of a consent, and records that it happened. The completion returns the reason if it failed. */
+/** Runs the completion of a consent and records that it happened. The completion returns why it failed, or undefined if it succeeded. */
 export type EnterConsent = (
   consent: Consent,
   complete: () => Promise<string | undefined>,
@@ -121,7 +121,7 @@ async function callback(
   return finish(publicUrl(), state, failure);
 }
 
-/** Marks the link of a consent as used. A link completes one consent; a failed one leaves it valid. */
+/** Marks the link of a consent as used. Only one successful consent uses a link up; after a failed consent the link is still valid. */
 async function spending(
   { db, clock }: Context,
   { linkId: id }: ConsentState,
@@ -202,7 +202,8 @@ async function activateConsented(
 ): Promise<string | undefined> {
   const { account, toolkit, grantedScopes } = consented;
   const { projectId, entityId, variables } = account;
-  // The app has just issued the token, so it is asked only for its owner. Without an answer there is no reference.
+  // The app has just issued the token, so its validity need not be tested. The call only finds the owner of the token. If it fails, the
+  // account has no reference.
   const probed = await probe({ projectId, toolkit, entityId, variables, credential: consented.credential }, context);
   const reference = probed.kind === "taken" ? probed.reference : undefined;
   const credential = {

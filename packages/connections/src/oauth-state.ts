@@ -7,7 +7,8 @@ export const consentMs = 10 * 60_000;
 export const consentTotalMs = 2 * consentMs;
 
 /**
- * The contents of a consent. It is passed around sealed: as the start page's parameter, and, with the browser's digest, as OAuth's state.
+ * A consent in progress. It is sent around encrypted: first as a parameter of the start page, then, with the hash of the browser's cookie,
+ * as the `state` of OAuth.
  */
 export type ConsentState = {
   readonly projectId: ProjectId;
@@ -18,7 +19,7 @@ export type ConsentState = {
   readonly expiresAt: number;
   /** SHA-256 of the browser's cookie, base64url. Empty on the way to the start page. */
   readonly browser: string;
-  /** The link through which a person asked. Only one of its consents connects. Undefined if a key asked. */
+  /** The link through which a person connects. Only one of its consents can connect. Undefined if a key started the consent. */
   readonly linkId?: LinkId | undefined;
 };
 
@@ -28,7 +29,7 @@ type StateUse = "start" | "callback";
 /** Seals and opens consent states with a key of their own, because states are handed out. */
 export type StateSealer = {
   seal(use: StateUse, state: ConsentState): string;
-  /** Returns undefined if this service did not make it, or made it for the other use. */
+  /** Decrypts a state. Returns undefined if this service did not create the text, or created it for the other use. */
   open(use: StateUse, text: string): ConsentState | undefined;
 };
 
@@ -40,7 +41,7 @@ export function createStateSealer(sealer: Sealer): StateSealer {
     seal: (use, state) => own.seal(Buffer.from(JSON.stringify(state), "utf8"), context(use)).toString("base64url"),
     open(use, text) {
       const sealed = Buffer.from(text, "base64url");
-      // Decoding skips foreign characters and spare bits. Only the text that was handed out is accepted.
+      // Decoding ignores invalid characters and unused bits. The comparison ensures that only the exact text is accepted.
       if (text === "" || sealed.toString("base64url") !== text) return undefined;
       try {
         return JSON.parse(own.open(sealed, context(use)).toString("utf8")) as ConsentState;

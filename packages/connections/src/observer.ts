@@ -6,7 +6,10 @@ export type RenewalObservation = {
   readonly projectId: ProjectId;
   readonly toolkitSlug: string;
   readonly scheme: string;
-  /** `failed`: the account is unchanged. `ended`: it is now expired. `superseded`: it was changed meanwhile and is left as it is. */
+  /**
+   * `failed`: the account is unchanged. `ended`: the account is now expired. `superseded`: the account was changed by another request and
+   * is not touched.
+   */
   readonly outcome: "renewed" | "failed" | "ended" | "superseded";
   /** Why there is no new token, in the words of the account's `lastError`. Empty if there is one. */
   readonly error: string;

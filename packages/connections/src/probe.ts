@@ -24,8 +24,8 @@ import { isReference } from "./definition.ts";
 import { placeCredential, schemeOf } from "./place-credential.ts";
 
 /**
- * Result of testing a credential. `skipped`: the toolkit names no tool for it, or its host is not bound. `unplaceable`: no request can
- * carry the credential. `failed`: the app could not be asked.
+ * Result of testing a credential. `skipped`: the toolkit names no tool for a test, or its host is not configured. `unplaceable`: the
+ * credential cannot be part of a request. `failed`: the app could not be reached or gave no usable answer.
  */
 export type ProbeResult =
   | { readonly kind: "skipped" }
@@ -125,7 +125,7 @@ function judge(action: Action, path: string, answer: AppAnswer): ProbeResult {
 
 /** Returns the app's own id of the account, or undefined if it reports none that can be stored. */
 function referenceOf(value: unknown): string | undefined {
-  // With all digits of a number: two accounts must not look equal.
+  // A long number keeps all its digits, because two accounts must not get the same reference.
   const reference = typeof value === "string" || isJsonNumber(value) ? scalarText(value) : undefined;
   return reference !== undefined && isReference(reference) ? reference : undefined;
 }

@@ -81,7 +81,7 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   const settle = (outcome: Omit<AccountRefreshOutcome, "updatedAt">) =>
     settleAccountRefresh(db, lease, { ...outcome, updatedAt: outcome.state === undefined ? row.updatedAt : nowMs });
   if (row.refreshAt === null || row.refreshAt > nowMs) {
-    // Another node handled it between the list and the lease.
+    // Another node renewed the account after it was listed and before the lease was acquired.
     await settle({});
     return;
   }

@@ -22,8 +22,8 @@ const backoffMinMs = 30_000;
 const backoffMaxMs = 15 * 60_000;
 
 /**
- * Result of renewing a token. `failed`: the app could not be asked, and the account is unchanged. `ended`: the account is not active any
- * more.
+ * Result of renewing a token. `failed`: there was no usable answer of the app, and the account is unchanged. `ended`: the account is no
+ * longer active.
  */
 export type Renewal =
   | { readonly kind: "renewed"; readonly credential: Credential }
@@ -31,7 +31,9 @@ export type Renewal =
 
 /** Renews tokens, one renewal of an account at a time over all nodes. */
 export type Renewals = {
-  /** Resolves when the account has another access token than `used` (if undefined, any token counts), or cannot get one. */
+  /**
+   * Resolves when the account has an access token other than `used`, or cannot get one. If `used` is undefined, any access token will do.
+   */
   renew(key: AccountKey, toolkit: Toolkit, used: string | undefined): Promise<Renewal>;
 };
 
@@ -41,8 +43,8 @@ export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" 
 };
 
 /**
- * Duration of a renewal's lease in milliseconds: twice the time of a token endpoint, because a client may have to send its secret in a
- * second way.
+ * Duration of a renewal's lease in milliseconds. It is twice the timeout of a token endpoint, because a second request may be needed that
+ * sends the client's secret in another place.
  */
 export const leaseMs = 60_000;
 const waitMaxMs = 10_000;
@@ -177,7 +179,9 @@ function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number)
 const keepTries = 20;
 const keepPauseMs = 1_000;
 
-/** The app may have ended the old token. While the database is unavailable, the new one is kept in memory. */
+/**
+ * Stores a new token. The app may already have ended the old token, so the new token is kept in memory while the database is unavailable.
+ */
 async function keepToken(
   { db, clock }: RenewalOptions,
   lease: AccountRefreshLease,
@@ -194,7 +198,7 @@ async function keepToken(
   }
 }
 
-/** The account was deleted, or its token renewed, by someone else meanwhile. */
+/** Returns the result if the account was deleted, or its token renewed, by another request meanwhile. */
 async function whatIsThere(
   { db, sealer }: RenewalOptions,
   key: AccountKey,
@@ -209,7 +213,10 @@ async function whatIsThere(
 
 const never = { refreshAt: null, expiresAt: null };
 
-/** If an app does not know the deployment's client, that says nothing about the person's consent. */
+/**
+ * True if an answer ends the account. An error about the deployment's OAuth client does not, because the person's consent may still be
+ * valid.
+ */
 function endsAccount(answer: TokenEndpointAnswer, { scheme }: ConnectedAccount): boolean {
   if (answer.kind !== "refused") return false;
   return scheme === "client_credentials" || !/^(?:invalid|unauthorized)_client$/.test(answer.error);
@@ -260,8 +267,8 @@ function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | u
 }
 
 /**
- * Returns the time of the next try after a failed renewal. It waits as long as the renewal has been due, between 30 seconds and 15 minutes,
- * so the waits double.
+ * Returns when to try again after a failed renewal. The wait equals the time since the renewal was first due (at least 30 seconds, at most
+ * 15 minutes), so it doubles each time.
  */
 function retryAt(token: TokenSet, nowMs: number): number {
   const dueMs = timesOf(token).refreshAt ?? nowMs;

@@ -23,16 +23,16 @@ import { createEventsOffer, type Quarantine, replayEvent, type TriggersContext, 
 import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
 import type { NodeParts } from "./parts.ts";
 
-/** Annotations of a tool that sends again. */
+/** Annotations of a tool that sends something again. */
 const sends: ListedTool["annotations"] = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
 
-/** Annotations of a tool that reads. */
+/** Annotations of a tool that only reads. */
 const reads: ListedTool["annotations"] = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
-/** Attempts that are shown: the last ones. */
+/** Maximum attempts that are shown. The last ones are taken. */
 const attemptsMax = 5;
 
-/** Creates the tool that explains a delivery's state: its attempts, its endpoint, and what comes next. */
+/** Creates the tool that explains the state of a delivery: its attempts, its endpoint, and what happens next. */
 function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
   return {
     group: "operate",
@@ -91,13 +91,13 @@ function nextText({ state, nextAttemptAt, lastError }: Delivery, subscription: S
   return `It was given up${lastError === "" ? "" : ` after ${lastError}`}. Once the endpoint is mended, retry_delivery sends it again.`;
 }
 
-/** Largest number of events returned at once, and of deliveries for each. */
+/** Limits of one answer: events, and deliveries of each event. */
 const eventsMax = 10;
 const deliveriesMax = 20;
 
 type Arguments = { readonly event_id?: string; readonly toolkit?: string; readonly contains?: string };
 
-/** Creates the tool that finds events: when they arrived, and the state of each delivery. */
+/** Creates the tool that finds events: when each arrived, and the state of each of its deliveries. */
 function createWhereIsEventTool(context: OperatorContext): AgentTool {
   return {
     group: "operate",
@@ -156,7 +156,10 @@ async function eventData({ db }: OperatorContext, event: Event) {
   return { eventId: id, trigger: triggerSlug, receivedAt: isoTime(receivedAt), deliveries };
 }
 
-/** Returns posts in quarantine. They belong to the deployment, so only an approver of the deployment's only project sees them. */
+/**
+ * Returns quarantined posts. They belong to the whole deployment, so they are returned only if the deployment has a single project and the
+ * caller is an approver of it.
+ */
 async function heldPosts(
   context: OperatorContext,
   principal: ProjectPrincipal,
@@ -189,7 +192,7 @@ function toAnswer(events: readonly Shown[], held: Awaited<ReturnType<typeof held
   return answered({ events, ...(held.length > 0 && { held }) }, text === "" ? "No such event has come." : text);
 }
 
-/** Parts of the offer for agents. */
+/** Dependencies of what the node offers to agents. */
 type OfferParts = {
   readonly views: CatalogViews;
   readonly caller: ToolCaller;
@@ -200,7 +203,7 @@ type OfferParts = {
   readonly quarantine: Quarantine;
 };
 
-/** Creates the MCP server of a node: tools, tasks and events. */
+/** Creates the MCP server of a node. It offers tools, tasks and events. */
 export function createAgents(
   parts: NodeParts,
   { views, caller, jobs, finder, connecting, triggers, quarantine }: OfferParts,
@@ -220,7 +223,7 @@ export function createAgents(
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
 }
 
-/** Returns the tools of operators' agents: two that read, and two that send again. */
+/** Returns the tools for agents of operators: two that only read, and two that send something again. */
 function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   return [
     createWhereIsEventTool(context),
@@ -230,7 +233,7 @@ function createOperatorTools(context: OperatorContext): readonly AgentTool[] {
   ];
 }
 
-/** Creates the tool that sends a delivery's event again, to the same subscription, as a new delivery. */
+/** Creates the tool that sends the event of a delivery again: to the same subscription, as a new delivery. */
 function createRetryDeliveryTool(context: OperatorContext): AgentTool {
   return {
     group: "repair",
@@ -260,7 +263,7 @@ function createRetryDeliveryTool(context: OperatorContext): AgentTool {
   };
 }
 
-/** Creates the tool that reads a quarantined post with the current definitions, if all of them are this project's. */
+/** Creates the tool that reads a quarantined post again with the current definitions. It refuses if the deployment has other projects. */
 function createReleasePostTool(context: OperatorContext): AgentTool {
   const { quarantine } = context;
   return {
@@ -293,7 +296,7 @@ function createReleasePostTool(context: OperatorContext): AgentTool {
   };
 }
 
-/** Returns the schema of a tool that takes texts. */
+/** Returns the input schema of a tool whose arguments are texts. */
 function textsSchema(properties: Readonly<Record<string, string>>, required: readonly string[]) {
   const described = Object.entries(properties).map(([name, description]) => [name, { type: "string", description }]);
   return {

@@ -46,13 +46,13 @@ export type Apps = {
   readonly ledger: Ledger;
   /** The limits of projects' calls. */
   readonly limits: CallLimits;
-  /** The hooks of projects that are asked about calls, and the guard of their addresses. */
+  /** The hooks of projects that svc asks about calls, and the guard of the hooks' addresses. */
   readonly hooks: KnownHooks;
   readonly hookGuard: AddressGuard;
   readonly caller: DrainingToolCaller;
-  /** Makes the read of a connection test, as that caller. */
+  /** Makes the read of a connection test. The call has the rights of the test's caller. */
   readonly testRead: TestRead;
-  /** Undefined if real apps are called. */
+  /** The sandbox. Undefined if the node calls real apps. */
   readonly sandbox: Sandbox | undefined;
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
   /** Closes the connections to apps, and waits until the results of calls in progress are recorded. */
@@ -75,7 +75,7 @@ export type AppsOptions = NodeParts & {
   readonly nodeId: NodeId;
 };
 
-/** Milliseconds that calls have to end after their connections are closed. Longer than any pause before a second try. */
+/** Time in milliseconds in which calls must end after their connections are closed. It is longer than any pause before a second attempt. */
 const closingMs = 6_000;
 
 /** Creates the parts of a node that reach apps. */
@@ -109,7 +109,7 @@ export function createApps(options: AppsOptions): Apps {
     accounts,
     ledger,
     vault,
-    // Hosts of projects have no sandbox version: they are called in the sandbox, too.
+    // The sandbox has no made-up version of hosts that projects call by HTTP. So the real hosts are called in the sandbox too.
     hostTransport: options.transport ?? network,
     turns: options.turns,
     callCode: options.callCode,
@@ -134,7 +134,7 @@ export function createApps(options: AppsOptions): Apps {
     caller,
     testRead: createTestRead(caller),
     async close() {
-      // A call without its connection ends at once. A write among them ends as possibly executed.
+      // A call that loses its connection ends at once. If it is a write, its outcome is "possibly executed".
       await Promise.all([network.close(), hookAsker.close()]);
       await settledWithin(clock, closingMs, caller.drain());
       await limits.close();
@@ -167,7 +167,10 @@ function sandboxClient(toolkit: Toolkit, { oauth }: Sandbox, { publicUrl }: Apps
   };
 }
 
-/** Returns the deployment's OAuth client of an app: only for shared toolkits, and only if every address is bound. */
+/**
+ * Returns the deployment's OAuth client of an app. Returns undefined for private toolkits, and if an address of the toolkit is not
+ * configured.
+ */
 function deployedClient(toolkit: Toolkit, { deployment, variable }: AppsOptions): ReturnType<OauthOptions["clientOf"]> {
   const names = deployment?.toolkits.get(toolkit.slug)?.oauth;
   const scheme = toolkit.auth.find(({ type }) => type === "oauth2");

@@ -9,35 +9,42 @@ import {
   type TaskTable,
 } from "@svc/db/task-tables/epochs";
 
-/** Numbers of dead rows above which tables of tasks are cleaned. */
+/** Numbers of dead rows (rows that were deleted but not yet removed by vacuum) above which svc cleans tables of tasks. */
 export type DeadTaskLimits = {
-  /** Dead rows above which a table is compacted. */
+  /** For each table: number of dead rows above which svc compacts it. */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
-  /** Further dead rows above which the next epoch of delivery_tasks begins, if the table cannot be compacted. */
+  /** Number of further dead rows above which delivery_tasks gets its next epoch, if the table cannot be compacted. */
   readonly advanceFrom: number;
 };
 
-// About what vacuum leaves in ordinary operation. Each claim walks over these rows at 0.3 us each: claims of deliveries come ten times a
-// second under load, those of jobs 30 times. From 100,000 rows on, deliveries were a tenth slower while a snapshot was held.
+// About the number of dead rows that vacuum leaves in normal operation. Each claim reads over these rows at 0.3 us each. Under load there
+// are ten claims of deliveries a second and 30 of jobs. With more than 100,000 dead rows, deliveries were a tenth slower while a snapshot
+// was held.
 const defaults: DeadTaskLimits = {
   compactFrom: { delivery_tasks: 25_000, job_tasks: 20_000 },
   advanceFrom: 50_000,
 };
 
-/** Rows that a compaction rewrites, at 20 us a row, while others wait. */
+/** Maximum rows that a compaction rewrites. Each takes 20 us, and other statements wait meanwhile. */
 const compactedMax = 20_000;
-/** Rows that are moved into the next epoch, at 10 us a row, while writers wait. */
+/** Maximum rows that are moved into the next epoch. Each takes 10 us, and statements that write wait meanwhile. */
 const movedMax = 100_000;
-/** svc's own statements end in milliseconds. A longer lock is most likely a dump's or a person's transaction. */
+/**
+ * Maximum wait for a lock in milliseconds. Statements of svc end within milliseconds, so a longer lock most likely belongs to a dump or to
+ * a person's transaction.
+ */
 const lockMs = 100;
-/** Others wait during a vain wait for the lock, so each retry comes twice as late, up to a minute. */
+/**
+ * Pauses after a failed lock, in milliseconds. Other statements are blocked while svc waits for the lock, so each pause is twice the one
+ * before, up to `max`.
+ */
 const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
- * Returns the sweep that runs every 5 seconds against dead rows that vacuum must keep while someone holds a snapshot. A table of tasks with
- * many dead rows gets a new file. If the table is also locked, deliveries get a new epoch. Otherwise every claim would walk over all of
- * them and find less and less.
+ * Returns the sweep that runs every 5 seconds against dead rows that vacuum cannot remove because a transaction holds a snapshot. A table
+ * of tasks with many dead rows is compacted into a new file. If the table is locked as well, deliveries get a new epoch. Without the sweep,
+ * every claim would read over all dead rows and become slower and slower.
  */
 export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): Sweep {
   const compactDeliveries = createCompactor(db, "delivery_tasks", limits);
@@ -60,7 +67,10 @@ export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): 
   };
 }
 
-/** Compacts a table when it has enough dead rows. After a failed lock or too many live rows it waits before the next try. */
+/**
+ * Returns the compactor of a table: it compacts the table if there are enough dead rows. If the lock failed or there are too many live
+ * rows, it waits before the next attempt.
+ */
 function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTaskLimits) {
   let pausedUntilMs = 0;
   let pauseMs = heldPauseMs.first;
@@ -74,11 +84,11 @@ function createCompactor(db: Executor, table: TaskTable, { compactFrom }: DeadTa
   };
 }
 
-/** Begins a new epoch of deliveries when the present one has enough dead rows. */
+/** Returns the function that begins the next epoch of deliveries if the current epoch has enough dead rows. */
 function createAdvancer(db: Executor, { advanceFrom }: DeadTaskLimits) {
   let known: { epoch: number; deadBefore: number } | undefined;
   return async (dead: number): Promise<void> => {
-    // Vacuum or a compaction has removed them.
+    // There are fewer dead rows than before, so vacuum or a compaction has removed some.
     if (known !== undefined && dead < known.deadBefore) known.deadBefore = 0;
     if (dead - (known?.deadBefore ?? 0) < advanceFrom) return;
     const epoch = await readDeliveryEpoch(db);

@@ -17,12 +17,15 @@ import { startRetention } from "./retention.ts";
 
 const everyMs = 10_000;
 
-/** Default pace of an erasure. Calls end within minutes of their start and are recorded then. */
+/**
+ * Default times of an erasure, in milliseconds. `graceMs`: calls that were running end within minutes and are recorded before the erasure
+ * continues.
+ */
 const erasureTimes: ErasureTimes = { graceMs: 120_000, jobsMs: 600_000, pollMs: 10_000 };
 
 /**
- * Returns the sweep that advances erasures of entities and projects, batch by batch. It deletes what someone has asked to erase, and not
- * what has expired.
+ * Returns the sweep that continues erasures of entities and projects, batch by batch. It deletes only what a caller asked to erase; other
+ * sweeps delete expired rows.
  */
 function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTimes> | undefined }): Sweep {
   const all = { ...erasureTimes, ...times };
@@ -39,7 +42,7 @@ function erasureSweep({ db, times }: { db: Database; times?: Partial<ErasureTime
 /** Settings of the sweep of counters. `eventRetentionMs`: how long hourly counters are kept, in milliseconds. */
 type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: number };
 
-/** Milliseconds that counters of minutes are kept. */
+/** Time in milliseconds for which counters per minute are kept. */
 const minutesKeptMs = 48 * 3_600_000;
 const batchMax = 2_000;
 
@@ -57,7 +60,7 @@ export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): S
 
 const standingRunsMsDefault = 30 * 86_400_000;
 
-/** Starts an engine and returns its end. Engines that are drained return none. */
+/** Starts an engine and returns a handle that stops it. Returns undefined for an engine that is stopped by draining. */
 type Starter = () => { stop(): Promise<void> } | undefined;
 
 /** The background engines of a node. */
@@ -68,7 +71,10 @@ type Engines = {
   readonly standing: StandingParts;
 };
 
-/** Creates the engines that a node's parts name. They start together, once, and are ended here unless they are drained. */
+/**
+ * Creates the background engines that the node's parts name. All start together, only once. Closing stops them, except the engines that are
+ * stopped by draining.
+ */
 export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,
   engines: Engines,

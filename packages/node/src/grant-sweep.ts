@@ -6,9 +6,15 @@ import { sweepGrantTokens } from "@svc/db/grants/tokens";
 const dayMs = 86_400_000;
 const everyMs = 600_000;
 const batchMax = 500;
-/** Milliseconds that an expired code is kept, so that presenting it again ends the tokens it was exchanged for. */
+/**
+ * Time in milliseconds for which an expired code is kept. If the code is used again in this time, the tokens that it was exchanged for are
+ * ended.
+ */
 const deadCodeMs = dayMs;
-/** How long a client that registered itself is kept: without a grant, and after it last used one. */
+/**
+ * How long a client that registered itself is kept, in milliseconds. `unusedMs`: without any grant. `usedMs`: after the last use of a
+ * grant.
+ */
 const clientKept = { unusedMs: dayMs, usedMs: 90 * dayMs };
 
 /** Returns the sweep that removes expired codes and tokens of grants, and unused clients. */

@@ -43,7 +43,9 @@ import type { NodeParts } from "./parts.ts";
 import { createServices, type RegisterServices } from "./services.ts";
 import { settledWithin } from "./settled-within.ts";
 
-/** The engines and domain services of one process over one store. It sends to apps and endpoints, and listens on no port. */
+/**
+ * The engines and domain services of one process on one database. It sends requests to apps and endpoints, and does not listen on a port.
+ */
 export type Node = {
   readonly nodeId: NodeId;
   /** The catalog of each project. */
@@ -66,20 +68,21 @@ export type Node = {
   readonly deploymentSecrets: DeploymentSecrets;
   /** Opens connect links. */
   readonly connectLinks: ConnectLinks;
-  /** Adds the services of the domains: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
+  /** Adds the domain services to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs. */
   readonly register: RegisterServices;
-  /** Starts the engines that its parts name, once: at once, or when `released` resolves. */
+  /** Starts the engines that the node's parts name. Works only once. With `released`, the engines start when that promise resolves. */
   start(released?: Promise<void>): void;
   /**
-   * Finishes the work in progress within `graceMs`: posts first, because each gives its first sends to the dispatcher; then deliveries,
-   * jobs and calls. Requests already sent to an app are waited for, so that their outcome is recorded. Then returns the leases.
+   * Finishes work in progress within `graceMs`, in this order: posts (they hand their first deliveries to the dispatcher), deliveries,
+   * jobs, calls. Requests that were already sent to an app are awaited, so that their outcome is recorded. Finally returns the leases to
+   * other nodes.
    */
   drain(graceMs: number): Promise<void>;
-  /** Ends background work, closes the connections to apps, and records the results of the calls on them. */
+  /** Stops background work and closes the connections to apps. Records the results of calls that were using the connections. */
   close(): Promise<void>;
 };
 
-/** Creates a node from its parts. Nothing runs before `start`; calls and posts are accepted at once. */
+/** Creates a node from its parts. Engines run only after `start`; calls and posts are accepted at once. */
 export function createNode(parts: NodeParts): Node {
   const { db, clock, sealer, catalog, limits, observer } = parts;
   const nodeId = parts.nodeId ?? createId("node", clock.now());
@@ -97,7 +100,7 @@ export function createNode(parts: NodeParts): Node {
     limits: limits.deliveries,
     random: parts.random ?? systemRandom,
   });
-  // Skills are called like tools. A call of one starts a job, which calls tools.
+  // A skill is called like a tool: the call starts a job, and the job calls tools.
   const callCode: CodeCaller = (call) => jobs.callSkill(call);
   const findCode: CodeFinder = (projectId, toolSlug) => jobs.findSkill(projectId, toolSlug);
   const askPerson: PersonAsker = (call) => jobs.askPerson(call);
@@ -110,7 +113,7 @@ export function createNode(parts: NodeParts): Node {
   const { accounts, caller } = apps;
   meter.onBlocked(observer.heldLoop);
   meter.onBlocked(({ jobId, ms, isMeasured }) => {
-    // A job that was only seen at work meanwhile may not be the cause.
+    // If `isMeasured` is false, the job only ran at the same time and may not be the cause.
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });
   const threads = createThreadPool({ entry: evaluationThread });
@@ -123,7 +126,8 @@ export function createNode(parts: NodeParts): Node {
     jobRetentionMs: limits.retention.jobsMs,
     isSandbox: parts.isSandbox,
     consoleUrl: parts.consoleUrl,
-    // A job asks about a standing program, and jobs do not know those.
+    // A job can ask people about a version of a standing program. The job engine does not know standing programs, so the result is passed
+    // on here.
     onRehearsed: (tx, ended) => standing.settleRehearsal(tx, ended),
     onFaultPoint: parts.onFaultPoint,
   });
@@ -190,7 +194,8 @@ export function createNode(parts: NodeParts): Node {
     },
     async drain(graceMs) {
       const untilMs = clock.now() + graceMs;
-      // Limited in time: posts that a hanging store has not committed by then are answered 503, and the provider posts them again.
+      // The wait is limited. If a blocked database has not committed a post by then, the post is answered with 503 and its provider sends
+      // it again.
       await settledWithin(clock, graceMs, ingest.drain());
       const leftMs = Math.max(0, untilMs - clock.now());
       const called = settledWithin(clock, leftMs, caller.drain());

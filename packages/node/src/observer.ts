@@ -21,12 +21,12 @@ export type NodeObserver = {
   /** Called when work held the event loop for 250 ms or longer, and everything else waited. */
   heldLoop(held: BlockedLoop): void;
   readonly embeddings: EmbeddingsObserver;
-  /** Called when a private toolkit of the store breaks the rules of this version. It is left out. */
+  /** Called when a private toolkit in the database breaks rules of this version of svc. The toolkit is then not served. */
   toolkitBroken(projectId: ProjectId, toolkitSlug: string, error: Error): void;
   /** Called when the outcome of an executed call could not be recorded. */
   callUnrecorded(callId: string, error: unknown): void;
-  /** Called when renewing tokens failed for a reason that no app caused. It is tried again. */
+  /** Called when a renewal of tokens failed for a reason inside svc, such as the database. svc tries again. */
   renewalFailed(error: unknown): void;
-  /** Called when a round of a sweep failed. The next round follows. `what`: the rows that it removes. */
+  /** Called when a round of a sweep failed. The next round runs as usual. `what`: the rows that the sweep deletes. */
   sweepFailed(what: string, error: unknown): void;
 };

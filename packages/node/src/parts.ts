@@ -12,8 +12,8 @@ import type { ReplayFaultPoint } from "@svc/triggers";
 import type { NodeObserver } from "./observer.ts";
 
 /**
- * The background engines: sending deliveries; running jobs; starting standing programs and advancing throttled replays; renewing tokens;
- * deleting expired rows.
+ * The background engines. `deliveries` sends deliveries, `jobs` runs jobs, `standing` starts standing programs and advances throttled
+ * replays, `renewal` renews tokens, `retention` deletes expired rows.
  */
 export type EngineName = "deliveries" | "jobs" | "standing" | "renewal" | "retention";
 
@@ -23,52 +23,49 @@ export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standi
 /** Limits of a node's engines, times in milliseconds. */
 export type NodeLimits = {
   readonly deliveries: DispatchLimits;
-  /** Largest post of a provider in bytes, also after decompression. Default 1 MiB. */
+  /** Maximum size of a provider's post in bytes, before and after decompression. Default 1 MiB. */
   readonly postBytesMax?: number;
   /** Limits of the job engine that differ from its defaults. */
   readonly jobs?: Partial<EngineLimits>;
   /** Limits of the engine of standing programs that differ from its defaults. */
   readonly standing?: Partial<StandingLimits>;
-  /** Memory limits of steps over sets. Default: those of `svc serve`. */
+  /** Memory limits of steps that work on sets of rows. Default: those of `svc serve`. */
   readonly memory?: MemoryBounds;
-  /** Milliseconds that a call without an outcome may still be running on another node. */
+  /** Time in milliseconds for which a call without an outcome may still be running on another node. */
   readonly callRunningMaxMs?: number;
-  /** Longest pause between two reads of WatchJob for new entries while no hint comes. Default 500. */
+  /** Maximum pause in milliseconds between two reads of new entries by WatchJob, if no notification arrives earlier. Default 500. */
   readonly watchPollMs?: number;
   readonly retention: RetentionTimes;
   /** Times of erasures that differ from those of `svc serve`. */
   readonly erasures?: Partial<ErasureTimes> | undefined;
 };
 
-/** How long rows are kept, in milliseconds. */
+/** How long svc keeps rows, in milliseconds. */
 export type RetentionTimes = {
-  /** Settled events with their deliveries, and quarantined posts. */
+  /** Events whose deliveries are all settled, with these deliveries. Also quarantined posts. */
   readonly eventsMs: number;
-  /** The ledger of tool calls, at least a day. */
+  /** Rows in the ledger of tool calls. They are kept for at least a day. */
   readonly callsMs: number;
-  /** Rows that ended jobs have processed. */
+  /** Rows that jobs have processed, after the job has ended. */
   readonly jobRowsMs: number;
-  /** Ended jobs as a whole, with their rows. Undefined: forever. */
+  /** Jobs that have ended, with all their rows. Undefined means forever. */
   readonly jobsMs: number | undefined;
-  /** Ended runs of standing programs. Default 30 days. */
+  /** Runs of standing programs that have ended. Default 30 days. */
   readonly standingRunsMs?: number;
 };
 
-/** Addresses beyond global unicast that may be dialed, as CIDR ranges. */
+/** CIDR ranges of addresses that svc may connect to in addition to public (global unicast) addresses. */
 export type OpenRanges = {
-  /** For deliveries: endpoints of subscriptions and asks. */
+  /** Ranges for deliveries, to endpoints of subscriptions and asks. */
   readonly endpoints: readonly string[];
-  /** For tool calls and requests to token endpoints. */
+  /** Ranges for tool calls, and for requests to token endpoints. */
   readonly apps: readonly string[];
 };
 
-/**
- * Parts of a node. Required ones say which deployment it belongs to. Optional ones have the default of `svc serve` and can be replaced one
- * by one.
- */
+/** The parts of a node. Required parts describe the deployment. Each optional part defaults to the one of `svc serve`. */
 export type NodeParts = {
   readonly db: Database;
-  /** Runs at the rate of the database's clock: leases and times mean the same on every node. */
+  /** The clock. It must run at the speed of the database's clock, so that leases and times mean the same on every node. */
   readonly clock: Clock;
   readonly sealer: Sealer;
   /** The shared toolkits, with `deployment` applied. */
@@ -76,8 +73,8 @@ export type NodeParts = {
   /** Provides the OAuth registrations. Without it there are none. */
   readonly deployment?: Deployment | undefined;
   /**
-   * Turns texts of tools and queries into vectors. Its key is the variable SVC_EMBEDDINGS_KEY, or else the deployment secret
-   * `embeddings_key`. Default: tools are found by words only.
+   * Service that turns texts of tools and queries into vectors. Its key is the variable SVC_EMBEDDINGS_KEY or, if that is not set, the
+   * deployment secret `embeddings_key`. Default: no service; search then matches words only.
    */
   readonly embeddings?: EmbeddingsTarget | undefined;
   /** Returns the current value of a deployment variable: webhook secrets, OAuth clients, the key of the embeddings endpoint. */
@@ -93,17 +90,17 @@ export type NodeParts = {
   readonly observer: NodeObserver;
   /** True if the sandbox answers in place of the apps. */
   readonly isSandbox: boolean;
-  /** Returns the last restore of the store from a backup, if any. Called at each use. */
+  /** Returns the last restore of the database from a backup, or undefined. Called at each use. */
   readonly restored?: (() => Restore | undefined) | undefined;
   /** Engines that `start` starts. Default: all. */
   readonly engines?: readonly EngineName[];
   /** Default: a new id. */
   readonly nodeId?: NodeId;
-  /** Spreads retries. Returns a number in [0, 1). Default: the system's randomness. */
+  /** Returns a random number in [0, 1). Used to spread retries. Default: the system's randomness. */
   readonly random?: () => number;
-  /** Sends calls to the apps. Default: the network behind the guard, or the sandbox. */
+  /** Sends calls to apps. Default: the network with the address guard, or the sandbox. */
   readonly transport?: AppTransport;
-  /** Returns what agents are offered over MCP, given the node's own offers. Default: those. */
+  /** Returns the offers for agents over MCP. `own`: the offers of the node. Default: `own` unchanged. */
   readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
   /** Default: the connected accounts of the store. */
   readonly accounts?: AccountAccess;

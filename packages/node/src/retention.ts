@@ -1,18 +1,18 @@
 import type { Clock, Sweep } from "@svc/core";
 
-/** Settings of the loop. `onError` receives the error of a failed round. */
+/** Settings of the retention loop. `onError`: receives the error of a failed round. */
 export type RetentionOptions = {
   readonly clock: Clock;
   readonly sweeps: readonly Sweep[];
   onError(what: string, error: unknown): void;
 };
 
-/** Pause between two batches in milliseconds, so that a large round does not slow the hot path. */
+/** Pause between two batches in milliseconds, so that a round with many rows does not slow down requests. */
 const batchPauseMs = 50;
 
 /**
- * Runs every sweep, one round at once and further rounds after its pause, until stopped. Sweeps do not wait for one another: a long round
- * of events must not delay the calls of a dead node.
+ * Starts every sweep: one round at once, and the next round after the sweep's pause, until stopped. Sweeps run independently, because a
+ * long round of one (such as events) must not delay another (such as calls of a dead node).
  */
 export function startRetention({ clock, sweeps, onError }: RetentionOptions): { stop(): Promise<void> } {
   const stopped = new AbortController();

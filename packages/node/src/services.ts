@@ -29,7 +29,7 @@ export type ServicesOptions = NodeParts & {
   readonly finder: ToolFinder;
 };
 
-/** Each router gets its own services over the same parts. */
+/** Returns the function that adds the services to a router. Each router gets its own services with the same parts. */
 export function createServices({
   views,
   apps,

@@ -1,6 +1,6 @@
 import type { Clock } from "@svc/core";
 
-/** Resolves when `work` has settled, in either way, or when `ms` milliseconds have passed. */
+/** Resolves when `work` has resolved or rejected, or after `ms` milliseconds. */
 export async function settledWithin(clock: Clock, ms: number, work: Promise<unknown> | undefined): Promise<void> {
   const settled = new AbortController();
   const waiting = clock.wait(Math.max(0, ms), settled.signal);

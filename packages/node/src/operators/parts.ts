@@ -6,8 +6,8 @@ import type { Quarantine, TriggersContext } from "@svc/triggers";
 export type OperatorContext = TriggersContext & { readonly quarantine: Quarantine };
 
 /**
- * True if a project is the only one of its deployment. Quarantined posts belong to no project, and their contents may be another project's.
- * With several projects only the administrator sees them.
+ * True if the project is the only project of the deployment. Quarantined posts belong to no project, and may contain data of any project.
+ * If there are several projects, only the administrator can see them.
  */
 export async function isOnlyProject({ db }: OperatorContext, { projectId }: ProjectPrincipal): Promise<boolean> {
   const projects = await listProjects(db, { after: undefined, limit: 2 });

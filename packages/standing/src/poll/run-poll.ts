@@ -59,7 +59,7 @@ async function readPage(
 }
 
 /**
- * Returns an access scope that allows only reads. So a poll cannot write even if the tool's class has changed: nobody approves or confirms
+ * Returns an access scope that allows only reads. So a poll cannot write even if the tool's class has changed: no person approves or confirms
  * its calls.
  */
 function readOnly(binding: Binding | null): Binding {

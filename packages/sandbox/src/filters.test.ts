@@ -9,7 +9,7 @@ function at(body: unknown, path: string): unknown {
   return steps.reduce<unknown>((held, step) => (held as Record<string, unknown> | undefined)?.[step], body);
 }
 
-/** A sandbox of its own whose lists are asked for by tool, arguments and the path of the rows. */
+/** A separate sandbox, and a function that returns the rows of a list by tool, arguments and the path of the rows. */
 function createLists() {
   const apps = createApps();
   const rows = async (slug: string, args: object, path: string) =>
@@ -17,7 +17,7 @@ function createLists() {
   return { ...apps, rows };
 }
 
-/** A list, the argument that filters it, a value of it, and the field of the rows that it is about. */
+/** A list, the argument that filters it, a value of it, and the field of the rows that it filters by. */
 const choices: [slug: string, args: object, path: string, field: string, value: unknown][] = [
   ["incident_mgmt.list_incidents", { status: "triggered" }, "incidents", "status", "triggered"],
   ["incident_mgmt.list_incidents", { status: "resolved" }, "incidents", "status", "resolved"],

@@ -9,7 +9,7 @@ import type { AuthorizationRequest, Sealed, SealedApp, TokenSeals } from "./oaut
 import { createTokenEndpoint } from "./oauth/token.ts";
 import { createSandboxTransport, type TransportOptions } from "./transport.ts";
 
-/** What the authorization endpoint needs. `nameOf`: how a toolkit is called on the page. */
+/** Dependencies of the authorization endpoint. `nameOf` returns the name of a toolkit for the page. */
 type AuthorizeOptions = {
   readonly clock: Clock;
   readonly seals: TokenSeals;
@@ -17,25 +17,27 @@ type AuthorizeOptions = {
   readonly nameOf: (toolkitSlug: string) => string;
 };
 
-/** How long a consent page and a code last. */
+/** Lifetime of a consent page and of a code, in milliseconds. */
 const consentMs = 10 * 60_000;
 
 const codeMs = 60_000;
 
-/** What the sandbox's authorization server needs to know. */
+/** Dependencies of the sandbox's authorization server. */
 type OauthOptions = {
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** The one address that codes are sent to: the service's own callback. Read at each request, for a port known late. */
+  /** The only address that codes are sent to: the service's own callback. Read at each request, because the port may be known late. */
   readonly callbackUrl: string | (() => string);
-  /** A shared toolkit by its slug, for its name and whether its app gives refresh tokens. One that is not found gives them. */
+  /**
+   * Returns a shared toolkit by its slug, for its name and whether its app gives refresh tokens. If it is not found, the app gives them.
+   */
   readonly findToolkit: (slug: string) => Pick<Toolkit, "name" | "auth"> | undefined;
 };
 
-/** What the sandbox is made of. */
+/** Dependencies of the sandbox. */
 export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
   readonly findToolkit?: OauthOptions["findToolkit"];
-  /** Bounds of what it keeps in memory; the usual ones unless given. */
+  /** Limits of its memory; missing ones have their defaults. */
   readonly limits?: Partial<StoreLimits>;
   readonly turns?: TransportOptions["turns"];
   readonly findWhole?: TransportOptions["findWhole"];
@@ -43,16 +45,16 @@ export type SandboxOptions = Omit<OauthOptions, "findToolkit"> & {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Most rows of a project of which it is kept which list showed them, and the characters of those of all projects. */
+/** Maximum number of rows of a project whose list is remembered, and the characters of the rows of all projects. */
 const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
 
-/** An emulator of every catalogued app inside the process, driven by the definitions. It listens nowhere and dials nothing. */
+/** An in-process emulator of every app of the catalog, driven by the definitions. It opens no port and no connection. */
 export type Sandbox = { readonly transport: AppTransport; readonly oauth: SandboxOauth };
 
 /**
- * Makes a sandbox. What calls make, change and delete is kept per project in memory, and is gone with the process; the state is not
- * shared between nodes, OAuth tokens are.
+ * Creates a sandbox. Objects that calls make, change and delete are kept per project in memory, and are lost when the process ends. Nodes
+ * do not share this state; they do share OAuth tokens.
  */
 export function createSandbox({
   findToolkit = () => undefined,
@@ -63,9 +65,9 @@ export function createSandbox({
 }: SandboxOptions): Sandbox {
   const { oauth, acceptsToken } = createSandboxOauth({ ...options, findToolkit });
   const store = new ObjectStore(limits);
-  // What was there before lies before the day on which the sandbox began, and does not move with the days.
+  // Made-up objects are from before the day on which the sandbox started, and keep their times on later days.
   const baseMs = Math.floor(options.clock.now() / dayMs) * dayMs - 15 * hourMs;
-  // Rows that lists showed are let go of long before what calls made.
+  // Facts of listed rows are dropped long before objects that calls made.
   const seen = new ObjectStore({
     ...limits,
     objectsPerProjectMax: seenPerProjectMax,
@@ -77,7 +79,7 @@ export function createSandbox({
   };
 }
 
-/** Makes the authorization server, and what tells its access tokens from others. */
+/** Creates the authorization server, and a function that recognizes its access tokens. */
 function createSandboxOauth({ clock, sealer, callbackUrl, findToolkit }: OauthOptions) {
   const seals = createSeals(sealer);
   const authorize = createAuthorize({
@@ -107,7 +109,7 @@ function givesRefreshTokens(toolkit: Pick<Toolkit, "auth"> | undefined): boolean
   return !schemes.some((scheme) => scheme.type === "oauth2" && !scheme.refresh);
 }
 
-/** Seals under keys of their own, derived from the service's. */
+/** Creates the seals, with separate keys derived from the service's. */
 function createSeals(sealer: Sealer): TokenSeals {
   const own = createSealer(sealer.subkeys("sandbox oauth"));
   const contextOf = (purpose: keyof Sealed) => `sandbox/oauth/${purpose}`;
@@ -116,7 +118,7 @@ function createSeals(sealer: Sealer): TokenSeals {
       own.seal(Buffer.from(JSON.stringify(content), "utf8"), contextOf(purpose)).toString("base64url"),
     open(purpose, text, nowMs) {
       const bytes = Buffer.from(text, "base64url");
-      // Decoding skips foreign characters; only the text that was handed out is accepted.
+      // Decoding ignores foreign characters; only the exact original text is accepted.
       if (bytes.toString("base64url") !== text) return undefined;
       try {
         const content = JSON.parse(own.open(bytes, contextOf(purpose)).toString("utf8"));
@@ -130,8 +132,8 @@ function createSeals(sealer: Sealer): TokenSeals {
 }
 
 /**
- * The authorization endpoint (RFC 6749, 3.1). A fault of client or redirect address is a page and never a redirect; other faults go
- * back to the client as an `error` parameter.
+ * The authorization endpoint (RFC 6749, 3.1). If the client or redirect address is wrong, it returns a page and never redirects. Other
+ * errors go back to the client as an `error` parameter.
  */
 function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions) {
   return {
@@ -164,7 +166,7 @@ function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions
       return consentPage({ name, scopes: request.scope.split(" ").filter(Boolean), request: sealed });
     },
 
-    /** What the address of the page carries for a private toolkit. */
+    /** Part of the page's address for a private toolkit. */
     sealApp: (app: SealedApp) => seals.seal("app", { ...app, expiresAtMs: clock.now() + consentMs }),
 
     decide(form: URLSearchParams): ConsentPage | Redirect {

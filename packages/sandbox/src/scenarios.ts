@@ -1,27 +1,27 @@
 const failures = ["429", "500", "slow", "cut", "unauthorized", "error"] as const;
 
-/** How the sandbox behaves towards one entity. */
+/** The behaviour of the sandbox for one entity. */
 export type Scenario =
   | { readonly name: "usual" }
   | {
       readonly name: (typeof failures)[number];
-      /** How many calls of each tool it is played for, before the usual answers; undefined for all. */
+      /** Number of calls per tool that the scenario applies to, before the usual answers; undefined for all. */
       readonly times: number | undefined;
-      /** The only tool that it is played for; undefined for all. */
+      /** The only tool that the scenario applies to; undefined for all. */
       readonly tool: string | undefined;
     }
   | { readonly name: "pages"; readonly pages: number };
 
 const prefix = "sandbox:";
 
-/** Most pages that a scenario may ask for. */
+/** Maximum number of pages of a scenario. */
 const pagesMax = 10_000;
-/** Most calls that a scenario may be played for before the usual answers. */
+/** Maximum number of calls of a scenario before the usual answers. */
 const timesMax = 99;
 
 /**
- * The scenarios, chosen by naming the entity `sandbox:` and one of these. Requests are checked first in all of them: a request that the
- * app would not understand is refused as ever. Any other entity gets the usual answers.
+ * The scenarios, selected by an entity named `sandbox:` followed by a scenario. Each checks requests first: one that the app would not
+ * understand is refused as usual. Any other entity gets the usual answers.
  */
 export const scenarios: readonly { readonly name: string; readonly does: string }[] = [
   { name: "429", does: "answers 429 with retry-after: 1; nothing is changed" },
@@ -38,7 +38,7 @@ export const scenarios: readonly { readonly name: string; readonly does: string 
   { name: "500=2@TOOL", does: "a failure, with or without a number, for this tool alone" },
 ];
 
-/** The scenario of an entity. Undefined when it begins with `sandbox:` and names none of the table. */
+/** Returns the scenario of an entity. Undefined if it starts with `sandbox:` but names no scenario of the table. */
 export function scenarioOf(entityId: string): Scenario | undefined {
   if (!entityId.startsWith(prefix)) return { name: "usual" };
   const text = entityId.slice(prefix.length);

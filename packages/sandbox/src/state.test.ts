@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { createApps } from "./test-apps.ts";
 
-/** A value inside an answer. */
+/** Returns a value inside an answer. */
 function at(body: unknown, ...steps: (string | number)[]): unknown {
   return steps.reduce<unknown>((held, step) => (held as Record<string | number, unknown> | undefined)?.[step], body);
 }
 
-/** One life of an object, by the tools of a toolkit. Paths lead to the object in the answers. */
+/** The life of one object, by the tools of a toolkit. Paths lead to the object in the answers. */
 type Life = {
   readonly toolkit: string;
   readonly create: [tool: string, args: Record<string, unknown>, path: string[]];

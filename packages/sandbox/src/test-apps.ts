@@ -17,17 +17,17 @@ import { createSandbox, sandboxTokenUrl } from "./index.ts";
 /** The definitions that the service ships with. */
 export const shipped: Catalog = await shippedCatalog();
 
-/** Where codes go in tests. */
+/** The callback address of codes in tests. */
 export const callbackUrl = "http://127.0.0.1:8080/oauth/callback";
 
-/** How one call differs from a usual one of `prj_a`. */
+/** Differences of one call from a usual one of `prj_a`. */
 export type CallOptions = {
   readonly entityId?: string;
   readonly projectId?: string;
   readonly scheme?: string;
-  /** Calls as a job does whose program has this tool alone: its toolkit is pinned with that. */
+  /** True if the call is made as by a job whose program has only this tool: the toolkit is pinned with that tool. */
   readonly isPinned?: boolean;
-  /** Changes the finished request, credential and all. */
+  /** Changes the finished request, including its credential. */
   readonly change?: (request: AppRequest) => AppRequest;
 };
 
@@ -38,7 +38,7 @@ export type Answered = {
   readonly body: unknown;
 };
 
-/** A sandbox of its own for a test, and calls of its apps that say only what matters. */
+/** Creates a separate sandbox for a test, and a function that calls its apps with defaults for most options. */
 export function createApps(catalog: Catalog = shipped, limits: Partial<StoreLimits> = {}) {
   const clock = createTestClock();
   const sealer = createSealer(parseVaultKeys(generateVaultKey()));

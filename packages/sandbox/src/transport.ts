@@ -16,7 +16,7 @@ import { answerCall } from "./data/answer.ts";
 import type { ObjectStore } from "./data/store.ts";
 import { type Scenario, scenarioOf, scenarios } from "./scenarios.ts";
 
-/** Whether an access token is one that this sandbox gave out for a toolkit, and still good. */
+/** Returns true if this sandbox issued the access token for the toolkit, and it is still valid. */
 type AcceptsToken = (token: string, toolkitSlug: string) => boolean;
 
 /** One tool of one entity's app. */
@@ -27,14 +27,14 @@ type Played = {
   readonly tool: string;
 };
 
-/** Tools that are counted, and how long after its last call one begins anew. */
+/** Maximum number of tools that are counted, and the time without calls after which a count restarts, in milliseconds. */
 const countedMax = 10_000;
 
 const forgottenAfterMs = 10 * 60_000;
 
 /**
- * Counts the calls that failed by a scenario which ends. A tool that was left alone for ten minutes fails again: so a program can be
- * tried twice.
+ * Counts the calls that failed by a limited scenario. A tool without calls for ten minutes fails again, so that a program can be tried
+ * twice.
  */
 class ScenarioCounts {
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ class ScenarioCounts {
     this.#clock = clock;
   }
 
-  /** The scenario of this call: the entity's own, or the usual one where it is over or another tool's. Counts the call. */
+  /** Returns the scenario of this call: the entity's own, or the usual one if it is used up or for another tool. Counts the call. */
   next(scenario: Scenario, { projectId, entityId, toolkit, tool }: Played): Scenario {
     if (scenario.name === "usual" || scenario.name === "pages") return scenario;
     if (scenario.tool !== undefined && scenario.tool !== tool) return { name: "usual" };
@@ -59,21 +59,21 @@ class ScenarioCounts {
   }
 }
 
-/** What the emulated apps need. */
+/** Dependencies of the emulated apps. */
 export type TransportOptions = {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly seen: ObjectStore;
-  /** The end of the time that made-up objects come from. */
+  /** End of the time range of made-up objects. */
   readonly baseMs: number;
   readonly acceptsToken: AcceptsToken;
-  /** The toolkit of a call as its project sees it now, with all its tools; undefined where there is none. */
+  /** Returns the toolkit of a call as its project has it now, with all its tools; undefined if there is none. */
   readonly findWhole?: ((call: AppCall) => Promise<Toolkit | undefined>) | undefined;
-  /** Gives out the time in which apps make their answers up: a page of 250 objects takes 10 ms. Without, they take it at once. */
+  /** Shares out the time in which apps make up their answers: a page of 250 objects takes 10 ms. Without it they run immediately. */
   readonly turns?: Pick<Turns, "next"> | undefined;
 };
 
-/** A transport whose apps are emulated in the process, by their definitions. Nothing is dialled. */
+/** Creates a transport whose apps are emulated in the process, from their definitions. It opens no connection. */
 export function createSandboxTransport(options: TransportOptions): AppTransport {
   const counts = new ScenarioCounts(options.clock);
   return { send: (request, call, { timeoutMs }) => send({ ...options, counts }, request, call, timeoutMs) };
@@ -90,7 +90,7 @@ async function send(
   const scenario = scenarioOf(call.entityId);
   if (scenario === undefined) return refuse(unknownScenario(call.entityId));
   const matched = matchRequest(call.toolkit, call.action, request, { credentialQuery });
-  // Apps look at who asks before they look at what is asked, but not before they know the path.
+  // Apps check the credential before the content of a request, but after the path.
   if ("status" in matched && matched.status !== 400) return refuse(matched);
   const refusal = refuseCredential(request, call, acceptsToken);
   if (refusal !== undefined) return refuse(refusal);
@@ -110,8 +110,8 @@ async function send(
 }
 
 /**
- * The toolkit whose tools say what an app keeps. A job's is pinned with the tools that its program calls: by those alone each program
- * would see data of its own, and none what the others made.
+ * Returns the toolkit whose tools determine an app's data. A job's toolkit is pinned with only the tools that its program calls: from those
+ * alone each program would see separate data, without the objects of the others.
  */
 async function appOf(call: AppCall, findWhole: TransportOptions["findWhole"]): Promise<Toolkit> {
   const whole = await findWhole?.(call);
@@ -187,7 +187,7 @@ function answer(status: number, headers: Readonly<Record<string, string>>, body:
   };
 }
 
-/** What is wrong with the credential of a request: its place, its form, or that no such token was given out. */
+/** Returns the refusal for a request's credential: it is in the wrong place, has the wrong form, or is an unknown token. */
 function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: AcceptsToken): AppRefusal | undefined {
   const scheme = schemeOf(call);
   switch (scheme?.type) {
@@ -218,7 +218,7 @@ function refuseKey(
   return hasForm(given, value) ? undefined : unauthorized(`${place} must have the form ${formOf(value)}`);
 }
 
-/** A rendered key: the literal pieces in their places, and something for every placeholder. */
+/** True if a key has the form of its template: the literal pieces in their places, and a text for every placeholder. */
 function hasForm(given: string, tree: TemplateTree): boolean {
   if (tree.kind !== "text") return tree.kind === "constant" && given === String(tree.value);
   const pieces = tree.template.parts.map((part) => (typeof part === "string" ? part : undefined));
@@ -254,7 +254,10 @@ function refuseToken(header: string | undefined, accepts: (token: string) => boo
   return unauthorized("the access token is expired, or was not given out here", 'Bearer error="invalid_token"');
 }
 
-/** A credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 that would do, empty for a key. */
+/**
+ * Returns the refusal for a credential that is missing, misplaced or not valid. `challenge` is the scheme of RFC 9110 to use, empty for a
+ * key.
+ */
 function unauthorized(fault: string, challenge = ""): AppRefusal {
   return { status: 401, ...(challenge !== "" && { headers: { "www-authenticate": challenge } }), faults: [fault] };
 }

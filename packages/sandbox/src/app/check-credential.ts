@@ -1,7 +1,7 @@
 import type { AuthScheme } from "@svc/catalog";
 import type { AppCall } from "@svc/connections";
 
-/** The scheme whose credential a call carries, as its toolkit declares it; undefined when the toolkit declares no such scheme. */
+/** Returns the scheme of the credential that a call carries, as its toolkit declares it; undefined if the toolkit does not declare it. */
 export function schemeOf({ toolkit, scheme }: AppCall): AuthScheme | undefined {
   return toolkit.auth.find(({ type }) => type === scheme);
 }

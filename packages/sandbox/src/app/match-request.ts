@@ -4,13 +4,13 @@ import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTr
 import { type AppRefusal, badRequest, notFound } from "./refusal.ts";
 import { Unifier } from "./unify.ts";
 
-/** What a request says: the arguments it was made of, and its JSON body. */
+/** The contents of a request: the arguments that it was made from, and its JSON body. */
 export type MatchedRequest = { readonly args: Readonly<Record<string, unknown>>; readonly body: unknown };
 
 /**
- * Reads a request as the definition declares it: path, method, query, headers and JSON body, each field where it belongs and none
- * besides. Answers the arguments, or what the app would say is wrong. The credential is not looked at; `credentialQuery` names the
- * query parameter that holds it.
+ * Parses a request as the definition declares it: path, method, query, headers and JSON body, with each field in its place and no others.
+ * Returns the arguments, or the refusal that the app would send. The credential is not checked; `credentialQuery` is the query parameter
+ * that holds it.
  */
 export function matchRequest(
   toolkit: Toolkit,
@@ -32,7 +32,7 @@ export function matchRequest(
   return unifier.faults.length > 0 ? badRequest(unifier.faults) : { args: unifier.args, body };
 }
 
-/** The path stands behind the base URL's own, or alone: calls of an app that is bound nowhere are sent without. */
+/** The path follows the path of the base URL, or is alone: calls of an app without an address are sent without a base URL. */
 function matchPath(toolkit: Toolkit, action: Action, pathname: string, unifier: Unifier): boolean {
   const own = segmentsOf(templateOf(action.request.path));
   const base = segmentsOf(parseTemplate(basePathOf(toolkit)));
@@ -64,7 +64,7 @@ function basePathOf({ baseUrl }: Toolkit): string {
   return slash < 0 ? "" : rest.slice(slash).replace(/\/$/, "");
 }
 
-/** A path template cut at its slashes, each piece a template; what stands before the first slash is dropped. */
+/** Splits a path template at its slashes into templates; the part before the first slash is dropped. */
 function segmentsOf({ text, parts }: Template): Template[] {
   if (text === "") return [];
   const segments: Template["parts"][number][][] = [[]];
@@ -86,7 +86,7 @@ function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // decodeURIComponent throws on nothing but malformed percent-encoding.
+    // decodeURIComponent throws only on malformed percent-encoding.
     return undefined;
   }
 }
@@ -125,7 +125,7 @@ function matchHeaders(trees: readonly TemplateTree[], headers: AppRequest["heade
   }
 }
 
-/** A header by its name in any case. */
+/** Returns a header by its name, in any case. */
 export function headerOf(headers: AppRequest["headers"], name: string): string | undefined {
   const wanted = name.toLowerCase();
   return Object.entries(headers).find(([key]) => key.toLowerCase() === wanted)?.[1];
@@ -157,12 +157,12 @@ function parseBody(body: string): unknown {
   try {
     return parseExactJson(body);
   } catch {
-    // It throws on nothing but text that is not JSON, or nested as deep as no call's.
+    // JSON.parse throws only on text that is not JSON, or is nested deeper than any call.
     return undefined;
   }
 }
 
-/** A declared list of which nothing was given is sent empty. */
+/** A declared list is sent empty if none of its values was given. */
 function emptied(own: TemplateTree | undefined, value: unknown): unknown {
   return own?.kind === "list" && Array.isArray(value) && value.length === 0 ? undefined : value;
 }
@@ -174,7 +174,7 @@ function wholeBody(always: Map<string, TemplateTree>, own: TemplateTree | undefi
   return isFields ? { kind: "object", entries: [...always, ...fieldsOf([own])] } : own;
 }
 
-/** What reached the app with its type must be what the argument may be: apps look inside the values they get. */
+/** Checks arguments that reached the app with their JSON type against the input schema, because apps check the values inside. */
 function checkArguments(action: Action, { args, exact, faults }: Unifier): void {
   if (faults.length > 0) return;
   for (const { pointer, message } of action.validateInput(args)) {
@@ -183,7 +183,7 @@ function checkArguments(action: Action, { args, exact, faults }: Unifier): void 
   }
 }
 
-/** A path that takes another method. */
+/** The refusal for a path that takes another method. */
 function methodNotAllowed(allowed: string, used: string): AppRefusal {
   return { status: 405, headers: { allow: allowed }, faults: [`the path takes ${allowed}, not ${used}`] };
 }

@@ -1,24 +1,24 @@
 import { isObject, parseExactJson } from "@svc/core";
 
-/** How an app turns down a request that is not what it expects: the caller's fault, so a plain 4xx with a JSON body. */
+/** The refusal of a request with unexpected content. The fault is the caller's, so it is a plain 4xx with a JSON body. */
 export type AppRefusal = {
   readonly status: 400 | 401 | 404 | 405;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Each thing that is wrong, naming the place: `body.title is required`. */
+  /** Each fault, with its place: `body.title is required`. */
   readonly faults: readonly string[];
 };
 
-/** A request with faulty parts, all of them at once. */
+/** Returns the refusal of a request with faulty parts, with all faults at once. */
 export function badRequest(faults: readonly string[]): AppRefusal {
   return { status: 400, faults };
 }
 
-/** A path that the app does not serve, or an object that is not there. */
+/** Returns the refusal for a path that the app does not serve, or an object that does not exist. */
 export function notFound(fault: string): AppRefusal {
   return { status: 404, faults: [fault] };
 }
 
-/** An object of JSON. */
+/** A JSON object. */
 export type AnyObject = { readonly [key: string]: unknown };
 
 /** The properties that a schema declares, in order. */
@@ -28,13 +28,13 @@ export function propertiesOf(schema: unknown): [string, AnyObject][] {
   return Object.entries(properties).map(([name, child]) => [name, isObject(child) ? child : {}]);
 }
 
-/** The types that a schema allows; empty where it names none. */
+/** The types that a schema allows; empty if it names none. */
 export function typesOf(schema: unknown): readonly unknown[] {
   const type = isObject(schema) ? schema["type"] : undefined;
   return Array.isArray(type) ? type : type === undefined ? [] : [type];
 }
 
-/** The item schema of a list; an empty one where items are free. */
+/** The item schema of a list; an empty schema if any item is allowed. */
 export function itemsOf(schema: unknown): AnyObject {
   const items = isObject(schema) ? schema["items"] : undefined;
   return isObject(items) ? items : {};
@@ -42,7 +42,7 @@ export function itemsOf(schema: unknown): AnyObject {
 
 const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The value as JSON numbers, booleans and texts stand in a URL, read back as the first type the schema allows. */
+/** Reads a JSON number, boolean or text of a URL as the first type that the schema allows. */
 export function readScalar(text: string, schema: unknown): unknown {
   const types = typesOf(schema);
   if (types.includes("string") || types.length === 0) return text;

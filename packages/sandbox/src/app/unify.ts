@@ -14,14 +14,14 @@ import {
 import { itemsOf, propertiesOf, readScalar } from "./refusal.ts";
 
 /**
- * Arguments read back out of a request, by walking a template beside what stands in its place. Knows nothing of how templates
+ * Reads the arguments back from a request, by walking a template and the request's value in parallel. It does not depend on how templates
  * are filled in.
  */
 export class Unifier {
   readonly faults: string[] = [];
   /** The arguments found so far. */
   readonly args: Record<string, unknown> = {};
-  /** Names of arguments that stood in JSON with their own type, so that nothing of them was lost. */
+  /** Names of arguments that were in JSON with their own type, so that no part of their value was lost. */
   readonly exact = new Set<string>();
   readonly #schemas: ReadonlyMap<string, JsonSchema>;
   readonly #required: ReadonlySet<string>;
@@ -32,12 +32,12 @@ export class Unifier {
     this.#required = new Set(Array.isArray(required) ? required.map(String) : []);
   }
 
-  /** Takes over the arguments that another one found. */
+  /** Adds the arguments that another Unifier found. */
   adopt(other: Unifier): void {
     for (const [name, value] of Object.entries(other.args)) define(this.args, name, value);
   }
 
-  /** Reads a JSON value. `place` is how faults name it; undefined stands for an absent one. */
+  /** Reads a JSON value. `place` is its name in faults; undefined means that it is missing. */
   json(tree: TemplateTree, value: unknown, place: string): void {
     if (value === undefined) this.#absent(tree, place);
     else if (tree.kind === "text") this.#text(tree.template, value, place, true);
@@ -46,7 +46,7 @@ export class Unifier {
     else if (!isDeepStrictEqual(value, tree.value)) this.#fault(place, `must be ${JSON.stringify(tree.value)}`);
   }
 
-  /** Reads what stands in a query or a header: one text a value. */
+  /** Reads the texts of a query parameter or a header, one per value. */
   texts(tree: TemplateTree, values: readonly string[], place: string): void {
     if (values.length === 0) this.#absent(tree, place);
     else if (tree.kind === "text") this.#listOrText(tree.template, values, place);
@@ -120,7 +120,7 @@ export class Unifier {
     });
   }
 
-  /** A field may be absent when an argument that it needs may be; a constant beside arguments keeps its object there. */
+  /** A field may be missing if an argument that it needs may be missing; a constant next to arguments requires its object. */
   #absent(tree: TemplateTree, place: string): void {
     if (tree.kind === "object") {
       for (const [key, item] of tree.entries) this.#absent(item, placeOf(place, key));
@@ -150,7 +150,7 @@ export class Unifier {
     return schema;
   }
 
-  /** The argument before its filters, and out of the text that it was written as. */
+  /** Returns the argument before its filters were applied, converted from its text. */
   #undo(placeholder: Placeholder, value: unknown): unknown {
     const schema = this.#schemaOf(placeholder);
     const filters = placeholder.filters.toReversed();
@@ -158,7 +158,7 @@ export class Unifier {
     return filters.reduce((held, filter) => undoFilter(filter, held, schema), value);
   }
 
-  /** Where a list stood as texts, its items get their types back. */
+  /** If a list arrived as texts, its items get their types back. */
   #bind(placeholder: Placeholder, value: unknown): void {
     const items = itemsOf(this.#schemaOf(placeholder));
     const isTexts =
@@ -182,7 +182,7 @@ function nameOf(placeholder: Placeholder): string {
   return String(placeholder.path[0]);
 }
 
-/** Not by assignment: a name may be __proto__. */
+/** Not an assignment, because a name may be __proto__. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 }
@@ -220,7 +220,7 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
         return wrong(`must hold objects with ${filter.argument} alone`);
       });
     case "segment":
-      // What stood around the segment is gone, so the argument is not to be had.
+      // The text around the segment is gone, so the argument cannot be recovered.
       return value;
   }
 }
@@ -235,7 +235,7 @@ function parseJson(value: unknown): unknown {
   try {
     return parseExactJson(String(value));
   } catch {
-    // It throws on nothing but text that is not JSON, or nested as deep as no call's.
+    // JSON.parse throws only on text that is not JSON, or is nested deeper than any call.
     return wrong("must be JSON text");
   }
 }
@@ -245,8 +245,8 @@ function wrong(what: string): never {
 }
 
 /**
- * Cuts a text at the literal pieces of a template: the first must begin it, the last end it, and each between is taken where it
- * stands first. Linear, whatever text and template are. Undefined when the text has another form.
+ * Splits a text at the literal pieces of a template: the first must start it, the last end it, and each piece between is matched at its
+ * first occurrence. Takes linear time for any text and template. Undefined if the text does not match.
  */
 function splitText({ parts }: Template, text: string): [Placeholder, string][] | undefined {
   const found: [Placeholder, string][] = [];
@@ -271,8 +271,8 @@ function splitText({ parts }: Template, text: string): [Placeholder, string][] |
 }
 
 /**
- * Pairs the items of a list with their templates. Items whose argument is absent were left out, so a shorter list is paired in
- * order, constants first deciding; undefined when there are more items than templates.
+ * Pairs the items of a list with their templates. Items with a missing argument were left out, so a shorter list is paired in order,
+ * skipping templates whose constants do not match. Undefined if there are more items than templates.
  */
 function alignItems<T>(
   trees: readonly TemplateTree[],
@@ -290,7 +290,7 @@ function alignItems<T>(
   });
 }
 
-/** Whether a value has the outline of a template: constants equal, kinds alike. */
+/** True if a value has the form of a template: the same constants and the same kinds of values. */
 function mayBe(tree: TemplateTree, value: unknown): boolean {
   switch (tree.kind) {
     case "constant":

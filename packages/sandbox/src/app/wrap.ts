@@ -2,10 +2,10 @@ import type { Action } from "@svc/catalog";
 import { isObject, parseTemplate, placeholdersOf } from "@svc/core";
 import { type AnyObject, propertiesOf } from "./refusal.ts";
 
-/** What an app sends: a status and a body of JSON, undefined for none. */
+/** The app's response: a status and a JSON body, undefined for none. */
 export type AppReply = { readonly status: number; readonly body: unknown };
 
-/** A result as the app presents it: where the definition unwraps it from, beside what its error rule looks at. */
+/** Returns a result in the app's form: at the place from which the definition unwraps it, with the fields that its error rule checks. */
 export function replyWith(action: Action, result: unknown): AppReply {
   const { unwrap, under, error } = action.response;
   if (isWithoutBody(action)) return { status: 204, body: undefined };
@@ -16,7 +16,7 @@ export function replyWith(action: Action, result: unknown): AppReply {
   return { status: 200, body };
 }
 
-/** An error in the app's own form: where the definition's error rule finds it inside a 200, else a 422. */
+/** Returns an error in the app's form: at the place of the definition's error rule in a 200, or a 422 without such a rule. */
 export function replyWithError(action: Action, message: string): AppReply {
   const { error } = action.response;
   if (error?.path === undefined && error?.unless === undefined) return { status: 422, body: { error: { message } } };
@@ -29,7 +29,7 @@ export function replyWithError(action: Action, message: string): AppReply {
   return { status: 200, body };
 }
 
-/** An action whose declared empty result is all that its output has to say. */
+/** True if the action's declared empty result contains everything that its output has. */
 function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
   if (empty === undefined) return false;
   const names = propertiesOf(outputSchema).map(([name]) => name);
@@ -38,14 +38,14 @@ function isWithoutBody({ response: { empty }, outputSchema }: Action): boolean {
 
 type Steps = readonly (string | number)[];
 
-/** The steps of a path such as `errors[0].message`; none for the whole. */
+/** The steps of a path such as `errors[0].message`; empty for the whole value. */
 function stepsOf(path: string): Steps {
   if (path === "") return [];
   const [placeholder] = placeholdersOf(parseTemplate(`{{body.${path}}}`));
   return placeholder?.path ?? [];
 }
 
-/** A copy of `whole` with a value at a path, made as deep as needed. */
+/** Returns a copy of `whole` with a value at a path, creating objects and lists as needed. */
 function placed(whole: unknown, [step, ...others]: Steps, value: unknown): unknown {
   if (step === undefined) return value;
   if (typeof step === "number") {

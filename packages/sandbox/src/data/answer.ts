@@ -16,7 +16,7 @@ import { canonicalJson, digestOf, type Seed } from "./seed.ts";
 import type { ShownObject } from "./shown.ts";
 import type { ObjectStore, StoredObject } from "./store.ts";
 
-/** What the app answers a call with: a result as the output schema has it. */
+/** The app's answer to a call: a result that fits the output schema. */
 export type Result = { readonly result: unknown };
 
 type Work = {
@@ -32,22 +32,22 @@ type Work = {
   readonly baseMs: number;
 };
 
-/** What answers are made from besides the call. */
+/** The sources of answers, besides the call. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
-  /** How many full pages a list has; undefined for one short page. */
+  /** Number of full pages of a list; undefined for one short page. */
   readonly pages: number | undefined;
 };
 
 /**
- * Does what a call asks for and makes its result. Deterministic: the same request on the same state gives the same result, so creating
- * twice with the same arguments makes one object.
+ * Performs a call and returns its result. Deterministic: the same request on the same state gives the same result, so that creating twice
+ * with the same arguments makes one object.
  */
 export function answerCall(
   call: AppCall,
   request: MatchedRequest,
   { pages, ...sources }: Sources,
 ): Result | AppRefusal {
-  // Objects are told apart by text, and schemas turn the texts of numbers back: those beyond 2^53 - 1 keep their digits.
+  // Objects are identified by text, and schemas convert texts back to numbers: numbers beyond 2^53 - 1 keep their digits.
   const args = replaceRawNumbers(request.args, scalarText) as AnyObject;
   const body = replaceRawNumbers(request.body, scalarText);
   const { role, layout } = roleAndLayout(call);
@@ -74,12 +74,12 @@ function roleAndLayout({ toolkit, action }: AppCall): { role: ToolRole; layout: 
   return { role, layout: layoutOf(action, role) };
 }
 
-/** What becomes of an object by the name of a tool that says nothing else: an archived board says so. */
+/** The facts that follow from the name of a tool alone: `archive_board` sets the board to archived. */
 function endOf({ name }: Action): Facts {
   return name.startsWith("archive_") ? { archived: true, state: "archived" } : {};
 }
 
-/** What was said may not fit where it is shown; what is made up does. */
+/** Values from calls may not fit the place where they are shown; made-up values always do. */
 function makeFitting({ outputSchema, validateOutput }: Action, plan: ResultPlan): unknown {
   const result = makeResult(outputSchema, plan);
   if (validateOutput(result).length === 0) return result;
@@ -122,7 +122,7 @@ function planOf(work: Work, pages: number | undefined): ResultPlan {
   }
 }
 
-/** What the call is about and was deleted, as a sentence. */
+/** Returns the deleted object that a call is about, as a sentence; undefined if there is none. */
 function findGone({ call, args, role, store }: Work): string | undefined {
   const own = role.kind && role.idArgument !== undefined ? [{ kind: role.kind, argument: role.idArgument }] : [];
   for (const { kind, argument } of [...role.subjects, ...own]) {
@@ -157,13 +157,13 @@ function create(work: Work): ShownObject | undefined {
   return show(shelf, id, object.facts, object);
 }
 
-/** The id that the caller chose, by the name of the field that will show it; else one made up. */
+/** Returns the id that the caller chose, found by the name of the field that will show it; otherwise a made-up id. */
 function newId({ call, layout, facts, seed }: Work, kind: Kind): string {
   const idField = layout.entity?.idField ?? "id";
   const schema = schemaAt(call.action.outputSchema, [...(layout.entity?.place ?? []), idField]);
   const chosen = idField === "uri" ? undefined : sayOf(facts, [idField], schema);
   const { emailaddress: email } = facts;
-  // Members of mailing lists go by the hash of their address.
+  // Members of mailing lists are identified by the hash of their email address.
   if (typeof email === "string" && kind.idArguments.has("subscriberhash"))
     return hash("md5", email.toLowerCase(), "hex");
   return scalarText(chosen) ?? String(madeUpId(schema, idField, kind.name, seed));
@@ -193,7 +193,7 @@ function changeOne(
   return show(shelf, String(id), changed, { ...object, state: before?.state ?? "known" });
 }
 
-/** A role of a list whose results hold objects of a kind, such as the documents that a search of a collection finds. */
+/** Returns the role of a list whose results hold objects of a kind, such as the documents that a search of a collection finds. */
 function asListOf(toolkit: Toolkit, role: ToolRole, name: string): ToolRole {
   const roles = toolkit.actions.map((action) => roleOf(toolkit, action));
   const kind = roles.map((other) => other.kind).find((other) => other?.name === name);

@@ -11,36 +11,39 @@ const fieldNames = new Set(["sort", "sortby", "orderby", "sortfield", "order"]);
 
 const directionNames = new Set(["order", "sortdir", "sortdirection", "direction"]);
 
-/** What is read of a row to see whether it fits: what was said of a field, or made up of it; undefined where the row has none. */
+/** Access to the fields of a row for filters: values from calls or made-up ones; undefined if the row has no such field. */
 export type CriteriaRow = {
   readonly said: (name: string) => unknown;
-  /** What was said of it in words. */
+  /** The texts that calls gave to it. */
   readonly texts: () => readonly string[];
   readonly field: (field: Field) => unknown;
 };
 
-/** Whether a row is one that a list is asked for, by one of its arguments. */
+/** Returns true if a row passes the filter of one of a list's arguments. */
 export type Criterion = (row: CriteriaRow) => boolean;
 
-/** What the arguments of a list say: which list it is, and which of its rows are asked for. */
+/** The meaning of a list's arguments: the identity of the list, and filters of its rows. */
 export type ListRequest = {
   readonly bound: AnyObject;
   readonly criteria: readonly Criterion[];
   readonly order: Order | undefined;
 };
 
-/** So much of what is asked for is looked at, of each row anew: a call answers within milliseconds, whatever it asks for. */
+/**
+ * Maximum length of a query, number of its words, and number of wanted values. Each is compared with every row, so the limits keep every
+ * call within milliseconds.
+ */
 const [queryMax, wordsMax, wantedMax] = [2_000, 20, 100];
 
 const queryNames = new Set(["query", "q", "term", "search", "searchterm", "keyword", "keywords", "text"]);
 const lower = new Set(["since", "from", "min", "after"]);
 const upper = new Set(["until", "to", "max", "before"]);
 const vague = new Set(["time", "date", "at", "datetime", "day"]);
-/** Arguments that say how rows are shown, in what order or how they are looked for, not which. */
+/** Arguments that set the presentation, order or search mode of rows, and do not filter them. */
 const manner =
   /^(?:sort|order|fields|exactmatch|include|exclude|expand|with|show|timezone|facet|highlight|isoverview|earliest|singleevents)/;
 
-/** Reads the arguments of a list. Required ones say which list it is, unless they are words to find or times. */
+/** Parses the arguments of a list. Required ones identify the list, unless they are search words or times. */
 export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): ListRequest {
   const { required } = action.inputSchema as { required?: unknown };
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
@@ -58,8 +61,8 @@ export function askedOf(toolkit: Toolkit, action: Action, args: AnyObject): List
 }
 
 /**
- * A choice that is left out may stand for some of its values, as its description says: `Without it triggered and acknowledged ones`, or
- * `Without it all but the deleted ones`.
+ * If a choice is left out, its description may name the default values: `Without it triggered and acknowledged ones`, or `Without it all
+ * but the deleted ones`.
  */
 function withUnsaid({ inputSchema }: Action, args: AnyObject): AnyObject {
   const unsaid = propertiesOf(inputSchema).flatMap(([name, { enum: options, description }]) => {
@@ -105,7 +108,7 @@ function plainText(value: unknown): string {
   return String(value).toLowerCase();
 }
 
-/** The field that an argument means: by its own name, by the noun's, as one of several, or inside another object. */
+/** Returns the field that an argument refers to: by its own name, by the noun's, as one of several, or inside another object. */
 function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): Field | undefined {
   const noun = kind?.words.join("") ?? "";
   const bare = noun !== "" && plain.startsWith(noun) ? plain.slice(noun.length) : plain;
@@ -118,12 +121,12 @@ function fieldFor(plain: string, fields: ObjectFields, kind: Kind | undefined): 
   return inside;
 }
 
-/** Whether a field holds words that people look for, by its name. */
+/** True if a field holds words that people search for, judged by its name. */
 export function isText(name: string): boolean {
   return /(?:name|title|summary|subject|description|content|body|text|email|note|address|identifier)s?$/i.test(name);
 }
 
-/** Every word of a query stands in a text of the row's own. */
+/** Every word of the query must occur in a text that calls gave to the row. */
 function hasWords(query: string, fields: ObjectFields): Criterion {
   const words = query.slice(0, queryMax).toLowerCase().split(/\s+/);
   const wanted = [...new Set(words)].filter((word) => word !== "" && word !== "*").slice(0, wordsMax);
@@ -137,7 +140,7 @@ function hasWords(query: string, fields: ObjectFields): Criterion {
   };
 }
 
-/** One end of a range of time: which end, when, and words of the field that it is about. */
+/** One end of a time range: which end, its time, and words of the field that it limits. */
 type Limit = {
   readonly end: "lower" | "upper";
   readonly ms: number;
@@ -159,7 +162,7 @@ function boundOf(name: string, value: unknown): Limit | undefined {
   return { end, ms, isDay, words: words.filter((word) => word !== said && !vague.has(word)) };
 }
 
-/** The field of a time that no word of the argument names: when a thing was made or happened comes first. */
+/** The fields for a time argument that names no field, in this order: the time of creation or occurrence comes first. */
 const usualTimes = [
   /^(?:created|createdat|createtime|createdtime|addtime|datecreated)$/,
   /(?:occurredat|timestamp|^date|publishedat|receivedat)$/,
@@ -173,7 +176,7 @@ function isTime([, { path, schema }]: readonly [string, Field]): boolean {
   );
 }
 
-/** The fields that a limit is about; more than one where a time stands as a day or as an instant. */
+/** Returns the fields that a limit applies to; several if a time is given both as a day and as an instant. */
 function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [string, Field][] {
   const times = [...fields].filter(isTime);
   const stems = words.map((word) => word.replace(/e?d$|e$/, ""));
@@ -181,12 +184,12 @@ function timeFields({ words, end }: Limit, fields: ObjectFields): readonly [stri
   if (stems.length > 0 && times.some(isAbout)) return alike(times, times.find(isAbout));
   if (!stems.every((stem) => /^(?:creat|add)$/.test(stem))) return [];
   const usual = usualTimes.map((pattern) => times.find(([name]) => pattern.test(name))).find((found) => found);
-  // What lasts from one time to another is in a window that it overlaps.
+  // An object with a start and an end is in a range if it overlaps it.
   const lasting = times.find(([name]) => name.startsWith(end === "lower" ? "end" : "start"));
   return alike(times, usual ?? lasting ?? times[0]);
 }
 
-/** A field and its siblings inside the same object: `start.date` and `start.dateTime`, the instant first. */
+/** Returns a field and its siblings inside the same object: `start.date` and `start.dateTime`, the instant first. */
 function alike(
   times: readonly [string, Field][],
   found: readonly [string, Field] | undefined,
@@ -202,7 +205,7 @@ function alike(
 
 const dayMs = 86_400_000;
 
-/** The instant of a text or a number of seconds or milliseconds; undefined where it is none. */
+/** Returns the instant of a text or of a number of seconds or milliseconds; undefined if it is not a time. */
 function timeOf(value: unknown): number | undefined {
   if (typeof value === "number") return value > 1e11 ? value : value * 1000;
   return typeof value === "string" ? readProviderTime(value) : undefined;
@@ -213,7 +216,9 @@ function isWithin(ms: number | undefined, { end, ms: limit, isDay }: Limit): boo
   return end === "lower" ? ms >= limit : ms < limit + (isDay ? dayMs : 0);
 }
 
-/** The order that the arguments of a list ask for, as `sort_by` and `sort_direction` or in one text such as `name:desc`; undefined for none. */
+/**
+ * Returns the order in a list's arguments, from `sort_by` and `sort_direction` or one text such as `name:desc`; undefined if there is none.
+ */
 function orderOf(inputSchema: AnyObject, args: AnyObject, fields: ObjectFields): Order | undefined {
   let field: Field | undefined;
   let direction: string | undefined;

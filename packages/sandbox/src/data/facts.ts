@@ -3,14 +3,14 @@ import { type AnyObject, propertiesOf, readScalar, typesOf } from "../app/refusa
 import type { Kind } from "./roles.ts";
 import { plainName, wordsOf } from "./words.ts";
 
-/** What was said of an object, by plain path: `team: {id}` and `team_id` both stand as `teamid`. */
+/** The known values of an object, by plain path: `team: {id}` and `team_id` both become `teamid`. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** Objects in a body that hold the fields, not a part of them. */
+/** Objects in a body that contain the fields, and are not fields themselves. */
 const wrappers = new Set(["variables", "input", "data", "attributes", "fields"]);
 const depthMax = 4;
 
-/** The facts that a call states: the fields of its body first, its arguments where the body says nothing. */
+/** Returns the facts in a call: the fields of its body first, and its arguments for fields that the body lacks. */
 export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined): Facts {
   const facts = new Map<string, unknown>();
   const own = new Set([...wrappers, ...(kind ? [kind.words.join(""), kind.words.at(-1) ?? ""] : [])]);
@@ -23,7 +23,7 @@ export function factsOf(args: AnyObject, body: unknown, kind: Kind | undefined):
   return Object.fromEntries(facts);
 }
 
-/** The field that an argument means by a longer name: `board_name` is the name of a board, `new_name` what it is to be. */
+/** Returns the field that an argument with a longer name sets: `board_name` is the name of a board, `new_name` its new name. */
 function fieldOf(argument: string, kind: Kind | undefined): { name: string; isNew: boolean } | undefined {
   const words = wordsOf(argument);
   const after = (prefix: readonly string[]) => {
@@ -46,7 +46,7 @@ function addBody(facts: Map<string, unknown>, body: AnyObject, own: ReadonlySet<
   if (!isGraphql) addFields(facts, body, "", 0);
 }
 
-/** The first that speaks of a field is heard. */
+/** The first value for a field wins. */
 function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string, depth: number): void {
   for (const [name, value] of Object.entries(fields)) {
     const plain = path + plainName(name);
@@ -55,7 +55,7 @@ function addFields(facts: Map<string, unknown>, fields: AnyObject, path: string,
   }
 }
 
-/** Old facts under new ones; objects that both speak of are merged field by field. */
+/** Returns old facts overridden by new ones; objects in both are merged field by field. */
 export function mergeFacts(old: Facts, news: Facts): Facts {
   const merged: Record<string, unknown> = { ...old, ...news };
   for (const [name, value] of Object.entries(news)) {
@@ -65,13 +65,16 @@ export function mergeFacts(old: Facts, news: Facts): Facts {
   return merged;
 }
 
-/** What facts say of the field at a path inside an object, in a form that its schema allows; undefined when nothing. */
+/** Returns the fact for the field at a path inside an object, in a form that its schema allows; undefined if there is none. */
 export function sayOf(facts: Facts, path: readonly string[], schema: AnyObject): unknown {
   const name = path.map(plainName).join("");
   return Object.hasOwn(facts, name) ? asAllowed(facts[name], schema, 0) : undefined;
 }
 
-/** A value as a schema allows it: texts and numbers may change places, objects lose what is not declared; undefined when it cannot be. */
+/**
+ * Returns a value in a form that a schema allows: texts and numbers are converted, and objects lose undeclared properties. Undefined if
+ * that is impossible.
+ */
 function asAllowed(value: unknown, schema: AnyObject, depth: number): unknown {
   if (value === null || value === undefined || depth > 8) return undefined;
   const types = typesOf(schema);

@@ -4,14 +4,14 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { Kind, ToolRole } from "./roles.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** A place in a result: property names from the root, `*` for the items of a list. */
+/** A position in a result: property names from the root, `*` for the items of a list. */
 export type ResultPlace = readonly string[];
 
-/** Where a result holds what the sandbox knows. */
+/** The positions in a result of the objects and lists that the sandbox knows. */
 export type Layout = {
-  /** The object that the call is about; empty for the result itself. Undefined where the result shows none by its id. */
+  /** The object that the call is about; an empty path means the result itself. Undefined if the result shows no object by its id. */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
-  /** The list that the call asks for. `inside`: the property of its items that holds the object, as results of a search have beside a score. */
+  /** The list that the call asks for. `inside`: the property of its items that holds the object, as in search results with a score. */
   readonly list:
     | { readonly place: ResultPlace; readonly idField: string | undefined; readonly inside?: string | undefined }
     | undefined;
@@ -22,7 +22,7 @@ type Node = { readonly place: ResultPlace; readonly schema: AnyObject };
 const depthMax = 6;
 const nodesMax = 2000;
 
-/** Every object and list of a schema, the shallow ones first, in the order declared. */
+/** Returns every object and list of a schema, shallow ones first, in the order declared. */
 function nodesOf(schema: AnyObject): Node[] {
   const nodes: Node[] = [{ place: [], schema }];
   for (let index = 0; index < nodes.length && nodes.length < nodesMax; index++) {
@@ -39,13 +39,13 @@ function nodesOf(schema: AnyObject): Node[] {
   return nodes;
 }
 
-/** Whether a schema is a list's, and not that of an object that may be a list as well. */
+/** True if a schema allows only a list, and not also an object. */
 export function isList(schema: AnyObject): boolean {
   const types = typesOf(schema);
   return types.includes("array") && !types.includes("object");
 }
 
-/** Finds the object and the list of an action's result by names, from its schema alone. One object may have a list in pages, too. */
+/** Finds the object and the list of an action's result by names, from its schema alone. An object may also have a list with pages. */
 export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: ToolRole): Layout {
   const nodes = nodesOf(outputSchema);
   const isPaged = paging !== undefined;
@@ -56,7 +56,7 @@ export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" |
   return { entity: role.kind && findEntity(nodes, role.kind), list: isPaged ? findList(nodes, role) : undefined };
 }
 
-/** Of a list whose items hold nothing but a list, as those of one board do, the inner one: that is what has pages. */
+/** If the items of a list contain nothing but a list, as for the items of one board, returns the inner list: it is the one with pages. */
 function innermost(list: Layout["list"], nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const items = list && nodes.find(({ place }) => isSamePlace(place, [...list.place, "*"]));
   const [only, ...others] = items === undefined ? [] : propertiesOf(items.schema);
@@ -74,7 +74,7 @@ function placeOf(place: ResultPlace, list: AnyObject, role: ToolRole): NonNullab
   return { place, idField: own ?? (isOpen ? "id" : undefined), inside };
 }
 
-/** Whether a property of a search's results holds what was found. */
+/** True if a property of a search's results holds the objects found. */
 function isResult([name, schema]: readonly [string, AnyObject]): boolean {
   return /^(?:item|document|record)$/.test(name) && typesOf(schema).includes("object");
 }
@@ -103,7 +103,7 @@ function findEntity(nodes: readonly Node[], kind: Kind): Layout["entity"] {
   );
 }
 
-/** The property that holds an object's id, by the names under which tools take that id. */
+/** Returns the property that holds an object's id, by the names under which tools take that id. */
 function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | undefined {
   const byName = new Map(propertiesOf(schema).map(([name]) => [plainName(name), name]));
   const names = [...idArguments, "id", "uuid", `${words.join("")}id`, `${words.at(-1)}id`];
@@ -112,7 +112,7 @@ function findIdField(schema: AnyObject, { words, idArguments }: Kind): string | 
   return names.map((name) => byName.get(name)).find((name) => name !== undefined);
 }
 
-/** The list named like the tool's noun, at any depth; else the first, the shallow before the deep. */
+/** Returns the list named like the tool's noun, at any depth; otherwise the first, shallow ones before deep ones. */
 function findList(nodes: readonly Node[], role: ToolRole): Layout["list"] {
   const subjects = new Set(role.subjects.map(({ kind }) => kind.words.join("")));
   const lists = nodes.filter(({ schema }) => {

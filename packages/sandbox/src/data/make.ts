@@ -9,33 +9,33 @@ import type { Seed } from "./seed.ts";
 import { nothing, type ShownObject } from "./shown.ts";
 import { plainName } from "./words.ts";
 
-/** What a result is made from. */
+/** The inputs from which a result is made. */
 export type ResultPlan = {
   readonly seed: Seed;
   readonly kind: Kind | undefined;
-  /** What the objects are called, for names without a hint of their own. */
+  /** The name of the objects, for fields whose own names give no hint. */
   readonly noun: string;
-  /** Values that the app is known to take for a field, by its name. */
+  /** Returns the values that the app is known to accept for a field, by its name. */
   readonly optionsFor: (name: string) => readonly unknown[];
-  /** The fields of the listed objects, as all tools show them. */
+  /** The fields of the listed objects, combined from all tools. */
   readonly fields: ObjectFields;
-  /** The end of the time that made-up objects come from. */
+  /** End of the time range of made-up objects. */
   readonly baseMs: number;
-  /** The value of a field that another object has, such as the name of an assignee; undefined where there is no such object. */
+  /** Returns the value of a field that refers to another object, such as the name of an assignee; undefined if there is no such object. */
   readonly refer: (field: { owner: string; shown: ShownObject; path: readonly string[]; schema: AnyObject }) => unknown;
-  /** What the call said, heard outside the objects that the sandbox knows. */
+  /** The facts of the call itself, for fields outside the objects that the sandbox knows. */
   readonly facts: Facts;
   readonly layout: Layout;
   readonly entity: ShownObject | undefined;
   readonly items: readonly ShownObject[] | undefined;
-  /** Values of the page that stand around a list, such as its total or its next token. An undefined value leaves its field out. */
+  /** Returns values of the page around a list, such as its total or its next token. An undefined value omits its field. */
   readonly page: (path: ResultPlace, schema: AnyObject) => { readonly value: unknown } | undefined;
 };
 
 type Here = {
   readonly plan: ResultPlan;
   readonly place: ResultPlace;
-  /** Names from the object that is being made, where facts are looked up. */
+  /** Names from the object that is being made, for looking up its facts. */
   readonly path: readonly string[];
   readonly shown: ShownObject;
   readonly kind: Kind | undefined;
@@ -43,16 +43,16 @@ type Here = {
   readonly budget: { left: number };
 };
 
-/** Items of a list that nobody asked for. */
+/** Number of items in lists that the call did not ask for. */
 const innerItems = 2;
 const depthMax = 12;
-/** Values made for one answer. A definition's lists inside lists multiply. */
+/** Maximum number of values made for one answer, because lists inside lists multiply. */
 const valuesMax = 50_000;
 
-/** Objects around the one of interest: a field of theirs is spoken of by its own name. */
+/** Objects around the main object: facts name their fields without them. */
 const envelopes = new Set(["data", "result", "resource", "response", "report", "node", "payload"]);
 
-/** A result of a schema, made up but for what the plan knows. */
+/** Returns a result that fits a schema, made up except for the values that the plan knows. */
 export function makeResult(schema: AnyObject, plan: ResultPlan): unknown {
   const shown: ShownObject = { id: undefined, seed: plan.seed, facts: plan.facts };
   const budget = { left: valuesMax };
@@ -109,7 +109,7 @@ function makeObject(schema: AnyObject, here: Here): unknown {
   if (here.place.length > depthMax || here.budget.left <= 0) return {};
   const isInstant = properties.some(([name]) => name === "dateTime");
   const made = properties.flatMap(([name, child]) => {
-    // A time stands as an instant or as a day, not as both.
+    // A time is either an instant or a day, not both.
     if (isInstant && name === "date" && said(child, { ...here, path: [...here.path, name] }) === undefined) return [];
     if (isRoot && name === here.idField) return [[name, idOf(child, name, here)] as const];
     const isEnvelope =
@@ -126,7 +126,7 @@ function makeObject(schema: AnyObject, here: Here): unknown {
   return isEmpty ? undefined : Object.fromEntries(made);
 }
 
-/** An object whose fields nobody declared: what was said of it, else an id and a name, as most objects have. */
+/** Returns an object whose fields are not declared: its known facts, else an id and a name, as most objects have. */
 function makeOpen(schema: AnyObject, here: Here): unknown {
   const { path, shown, idField } = here;
   if (path.length === 0 && idField !== undefined) {
@@ -145,7 +145,7 @@ function makeOpen(schema: AnyObject, here: Here): unknown {
   return made.id === undefined && made.name === undefined ? undefined : made;
 }
 
-/** What other tools show of objects of this kind. */
+/** Returns the fields that other tools show for objects of this kind. */
 function openFields(here: Here): Record<string, unknown> {
   const fields = [...here.plan.fields.values()].filter(({ path }) => path.length === 1 && path[0] !== here.idField);
   const made = fields.map(({ path, schema }) => {
@@ -158,7 +158,7 @@ function openFields(here: Here): Record<string, unknown> {
   return Object.fromEntries(made.filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** An object that is stored as it was sent stands whole in the argument that bears its kind's name. */
+/** An object that is stored as sent is complete in the argument with its kind's name. */
 function wholeOf(facts: Facts, kind: Kind | undefined): AnyObject {
   const whole = kind && (facts[kind.words.join("")] ?? facts[kind.words.at(-1) ?? ""]);
   return isObject(whole) ? whole : {};
@@ -168,7 +168,7 @@ function said(schema: AnyObject, { shown, path }: Here): unknown {
   return path.length === 0 ? undefined : sayOf(shown.facts, path, schema);
 }
 
-/** The id in the form of its field: a number, a text, or an address that ends with it. */
+/** Returns the id in the form of its field: a number, a text, or an address that ends with it. */
 function idOf(schema: AnyObject, name: string, here: Here): unknown {
   const { id } = here.shown;
   if (id === undefined) return scalar(schema, [name], here);
@@ -183,7 +183,7 @@ function scalar(schema: AnyObject, path: readonly string[], here: Here): unknown
   return madeUp(here.plan, { schema, path, owner: ownerOf(here), shown: here.shown });
 }
 
-/** The value of a field that nobody spoke of; undefined where it has none. */
+/** Returns a made-up value for a field without a fact; undefined if the field has no value. */
 export function madeUp(
   { optionsFor, refer, baseMs }: Pick<ResultPlan, "optionsFor" | "refer" | "baseMs">,
   { schema, path, owner, shown }: { schema: AnyObject; path: readonly string[]; owner: string; shown: ShownObject },
@@ -196,7 +196,7 @@ export function madeUp(
   return plausibleScalar({ schema, path, owner, seed, options, isNew, times: { baseMs, madeMs, changedMs } });
 }
 
-/** A field of an object inside that a call gave, without this one: the start of an event that lasts whole days has no hour. */
+/** True if a call gave the object around this field without the field: the start of an all-day event has no hour. */
 function isLeftOut({ facts }: ShownObject, path: readonly string[]): boolean {
   const holder = path.slice(0, -1).map(plainName).join("");
   return holder !== "" && Object.hasOwn(facts, holder) && isObject(facts[holder]);
@@ -210,7 +210,7 @@ function isSame(a: ResultPlace, b: ResultPlace): boolean {
   return a.length === b.length && a.every((step, index) => step === b[index]);
 }
 
-/** Whether a list stands around what the call is about: then it has that one item. */
+/** True if a list is around the object that the call is about: it then has one item. */
 function isOnTheWay(place: ResultPlace, { layout, entity, items }: ResultPlan): boolean {
   const targets = [entity && layout.entity?.place, items && layout.list?.place];
   return targets.some((target) => {

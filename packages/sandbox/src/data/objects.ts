@@ -9,24 +9,24 @@ import type { ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName } from "./words.ts";
 
-/** The kind of a tool's objects; of a noun that no tool names by an id, a kind that only its lists know. */
+/** Returns the kind of a tool's objects. If no tool takes an id for the noun, returns a kind that only its lists know. */
 export function kindOf({ kind, noun }: ToolRole): Kind {
   return kind ?? { name: noun.join("_"), words: noun, idArguments: new Set(), scopeArguments: [] };
 }
 
-/** Where the objects of a kind are kept that a call with these arguments is about. */
+/** Returns the shelf of the objects of a kind that a call with these arguments is about. */
 export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
   const scope = kind.scopeArguments.map((name) => String(args[name] ?? ""));
   return { app: `${toolkit.ownerProjectId}/${toolkit.slug}`, kind: kind.name, scope: JSON.stringify(scope) };
 }
 
-/** Fields that nobody spoke of follow from the id, so that a list and a get show the same object. */
+/** Fields without facts are derived from the id, so that a list and a get show the same object. */
 export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): ShownObject {
   let seed: Seed | undefined;
   return {
     id,
     facts,
-    // Of the thousands that a list may have, it shows a page: the others need none.
+    // Computed on demand: of the thousands of rows that a list may have, only one page needs a seed.
     get seed() {
       seed ??= digestOf(shelf.app, shelf.kind, shelf.scope, String(id));
       return seed;
@@ -37,7 +37,7 @@ export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: S
   };
 }
 
-/** A made-up id in the form of the field that shows it. */
+/** Returns a made-up id in the form of the field that shows it. */
 export function madeUpId(schema: AnyObject, idField: string, owner: string, seed: Seed): string | number {
   const types = typesOf(schema);
   if (types.length > 0 && !types.includes("string")) {
@@ -48,12 +48,12 @@ export function madeUpId(schema: AnyObject, idField: string, owner: string, seed
   return String(plausibleScalar({ schema: { type: "string" }, path: ["id"], owner, seed, options: [] }));
 }
 
-/** Where the objects of a list stand in the result. */
+/** Returns the position in the result of a list's objects. */
 export function rowPlace({ place, inside }: NonNullable<Layout["list"]>): ResultPlace {
   return [...place, "*", ...(inside === undefined ? [] : [inside])];
 }
 
-/** The part of a schema that stands at a place of the result. */
+/** Returns the part of a schema at a position of the result. */
 export function schemaAt(schema: AnyObject, place: ResultPlace): AnyObject {
   return place.reduce<AnyObject>((held, step) => {
     return step === "*" ? itemsOf(held) : (new Map(propertiesOf(held)).get(step) ?? {});
@@ -63,15 +63,15 @@ export function schemaAt(schema: AnyObject, place: ResultPlace): AnyObject {
 /** A field of an object that holds one value or a list of values. */
 export type Field = { readonly path: readonly string[]; readonly schema: AnyObject };
 
-/** The fields of a kind by their plain path, as facts are: `assigneeid` is `assignee.id`. */
+/** The fields of a kind by their plain path, like facts: `assigneeid` is `assignee.id`. */
 export type ObjectFields = ReadonlyMap<string, Field>;
 
 const depthMax = 4;
 const knownFields = new WeakMap<Toolkit, Map<string, ObjectFields>>();
 
 /**
- * The fields that the objects of a list have, as all tools show them that answer such objects: a list may be asked for by a field that
- * only the tool for one object shows.
+ * Returns the fields of a list's objects, combined from all tools that return such objects: a list may be filtered by a field that only the
+ * tool for one object shows.
  */
 export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
   let known = knownFields.get(toolkit);
@@ -92,7 +92,7 @@ export function fieldsOf(toolkit: Toolkit, action: Action): ObjectFields {
 function findFields(toolkit: Toolkit, own: Action, { kind }: ToolRole): ObjectFields {
   const fields = new Map<string, Field>();
   const others = kind === undefined ? [own] : toolkit.actions.filter((other) => roleOf(toolkit, other).kind === kind);
-  // What reads one object says most of it.
+  // Tools that read one object show most of its fields.
   const isRead = (action: Action) => Number(roleOf(toolkit, action).verb === "read");
   for (const action of others.toSorted((a, b) => isRead(b) - isRead(a))) {
     const role = roleOf(toolkit, action);
@@ -116,5 +116,5 @@ function addFields(fields: Map<string, Field>, schema: AnyObject, path: readonly
   }
 }
 
-/** How a list is ordered: by which field, and whether the greatest comes first. */
+/** The order of a list: its field, and whether the greatest value comes first. */
 export type Order = { readonly field: Field; readonly isDescending: boolean };

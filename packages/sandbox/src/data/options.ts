@@ -8,8 +8,9 @@ type Options = ReadonlyMap<string, readonly unknown[]>;
 const knownOptions = new WeakMap<Toolkit, Options>();
 
 /**
- * The values that an app takes for a field of an object, as the arguments of its tools list them: the status of an incident is one that
- * incidents can be listed by. Arguments of tools about the same noun count; else those of the toolkit when all agree.
+ * Returns the values that an app accepts for a field of an object, from the arguments of its tools. For example, the values of an
+ * incident's status are those that incidents can be listed by. Arguments of tools for the same noun count; otherwise those of the whole
+ * toolkit if all of them agree.
  */
 export function optionsFor(toolkit: Toolkit, noun: readonly string[]): (name: string) => readonly unknown[] {
   let options = knownOptions.get(toolkit);
@@ -31,7 +32,7 @@ function findOptions({ actions }: Toolkit): Options {
       const shared = `.${argument}`;
       if (!options.has(own)) options.set(own, values);
       const before = options.get(shared);
-      // What tools disagree on says nothing of other nouns.
+      // If tools disagree on the values, they do not apply to other nouns.
       const agrees = before === undefined || JSON.stringify(before) === JSON.stringify(values);
       options.set(shared, agrees ? values : []);
     }

@@ -3,7 +3,7 @@ import { type AnyObject, itemsOf, propertiesOf, typesOf } from "../app/refusal.t
 import type { ResultPlace } from "./layout.ts";
 import { plainName } from "./words.ts";
 
-/** The arguments by which a list is read in pages; undefined where the tool has none of that sort. */
+/** The paging arguments of a list; each is undefined if the tool has none of that sort. */
 type PageArguments = {
   readonly size: string | undefined;
   readonly token: string | undefined;
@@ -49,14 +49,14 @@ const totalFields = [
 ];
 const pageCountFields = ["numpages", "nbpages", "totalpages", "pagecount"];
 
-/** Items of a list when the call names no number. */
+/** Number of items of a list if the call names none. */
 const itemsUsual = 3;
-/** Page size of the pages scenario when the call names none and the definition has no default. */
+/** Page size in the pages scenario if the call names none and the definition has no default. */
 const pageSizeUsual = 250;
-/** Most items on a page, whatever is asked for. */
+/** Maximum number of items on a page, for any request. */
 const pageSizeMax = 2500;
 
-/** As the definition declares them; of one that does not, as pinned by version 0.1, by their names. */
+/** From the definition's declaration; in definitions without one, as pinned by version 0.1, by their names. */
 function pageArgumentsOf(action: Action): PageArguments {
   const names = propertiesOf(action.inputSchema).map(([name]) => name);
   const find = (wanted: readonly string[]) => names.find((name) => wanted.includes(plainName(name)));
@@ -66,7 +66,7 @@ function pageArgumentsOf(action: Action): PageArguments {
     return { size, token: undefined, offset: undefined, page: undefined, [kind]: arg };
   }
   const offset = find(offsetNames);
-  // A list that says at which offset the next page begins takes that as its token.
+  // A list that returns the offset of the next page takes that offset as its token.
   const isToken = offset !== undefined && propertyNames(action.outputSchema).has("nextpageoffset");
   return {
     size: find(sizeNames),
@@ -86,15 +86,15 @@ function propertyNames(schema: AnyObject, depth = 0): Set<string> {
   return names;
 }
 
-/** Arguments that say which part of a list is wanted, not of which list. */
+/** True if an argument selects a part of a list, and does not identify the list. */
 export function isPageArgument(action: Action, name: string): boolean {
   const { size, token, offset, page } = pageArgumentsOf(action);
   return [size, token, offset, page].includes(name);
 }
 
 /**
- * The page that a call asks for. `count` says how many items the list has, told how many it shows where nobody made any: three, or the
- * number asked for. With `pages` it has that many full pages, or one where nothing asks for the next.
+ * Returns the page that a call asks for. `count` returns the number of the list's items; its argument is the usual number: three, or the
+ * number requested if that is smaller. With `pages` the list has that many full pages, or one if the tool cannot ask for the next.
  */
 export function pageOf(
   toolkit: Toolkit,
@@ -137,7 +137,7 @@ function allowsText(action: Action, name: string): boolean {
 
 const continuing = new WeakMap<Toolkit, boolean>();
 
-/** Whether a token can ask for the next page: of this tool, or of one of the toolkit that reads on where others stopped. */
+/** True if a token can ask for the next page: of this tool, or of a tool of the toolkit that continues other tools' lists. */
 function takesToken(toolkit: Toolkit, action: Action): boolean {
   if (pageArgumentsOf(action).token !== undefined) return true;
   let known = continuing.get(toolkit);
@@ -152,7 +152,7 @@ function takesToken(toolkit: Toolkit, action: Action): boolean {
   return known && tokenFields.some((field) => propertyNames(action.outputSchema).has(field));
 }
 
-/** The values around a list: token, total, number of pages, whether there are more. An undefined value leaves the field out. */
+/** Returns the values around a list: token, total, number of pages, whether there are more. An undefined value omits the field. */
 export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, listPlace: ResultPlace | undefined) {
   const hasNext = page.end < page.total;
   const { from, more } = action.paging ?? {};
@@ -177,7 +177,7 @@ export function pageFields(toolkit: Toolkit, action: Action, page: ListSlice, li
   };
 }
 
-/** What asks for the page behind one, where the definition says that it stands: a token, or the link with one. */
+/** Returns the value that asks for the next page: its number, a token, or a link with the token if the definition says so. */
 function nextOf({ paging }: Action, { number }: ListSlice, schema: AnyObject): string | number {
   if (!typesOf(schema).includes("string") && typesOf(schema).length > 0) return number + 1;
   const token = `sandbox-page-${number + 1}`;

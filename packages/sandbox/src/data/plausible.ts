@@ -3,24 +3,24 @@ import { type AnyObject, typesOf } from "../app/refusal.ts";
 import { digestOf, numberOf, type Seed } from "./seed.ts";
 import { singularOf, wordsOf } from "./words.ts";
 
-/** A value to make up: its schema, where it stands inside its object, and what object that is. */
+/** A value to make up: its schema, its position inside its object, and that object. */
 export type WantedValue = {
   readonly schema: AnyObject;
   readonly path: readonly string[];
   readonly owner: string;
   readonly seed: Seed;
-  /** Values that the app is known to take for a field of this name; empty when none are known. */
+  /** Values that the app is known to accept for a field of this name; empty if none are known. */
   readonly options: readonly unknown[];
-  /** Whether a call made the object: then it is as objects begin. */
+  /** True if a call made the object: it then has initial values. */
   readonly isNew?: boolean;
   readonly times?: Times;
 };
 
-/** When things happened to an object. */
+/** The times of an object's events. */
 export type Times = {
-  /** The end of the time that made-up objects come from. */
+  /** End of the time range of made-up objects. */
   readonly baseMs: number;
-  /** When a call made it, and when one changed it last. */
+  /** Times at which calls made it and last changed it, in epoch milliseconds. */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
@@ -29,7 +29,7 @@ type Clue = WantedValue & {
   readonly words: string;
   readonly parent: string;
   readonly number: number;
-  /** The same for every field of one person, so that name and address agree. */
+  /** The same number for every field of one person, so that name and address agree. */
   readonly person: number;
 };
 
@@ -67,7 +67,7 @@ const sentences = [
 const personWords =
   /\bfrom\b|user|person|owner|organizer|assignee|creator|author|member|invitee|contact|signer|lead|agent|sender|requester|customer|host|attendee|holder|display|full/;
 
-/** Texts by what their name says; the first that fits is taken. */
+/** Rules for texts by the name of the field; the first match applies. */
 const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
   [/\buuid$/, ({ seed, path }) => uuidOf(seed, path)],
   [
@@ -119,7 +119,7 @@ const textRules: readonly (readonly [RegExp, (clue: Clue) => string])[] = [
   [/^(user|owner|assignee|creator|author|organizer|sender)$/, ({ person }) => pick(people, person)],
 ];
 
-/** A name by what bears it: a person, a step of a process, or anything else. */
+/** Returns a name by its owner: a person, a step of a process, or anything else. */
 function nameOf({ parent, number, person, words }: Clue): string {
   if (personWords.test(`${parent} ${words}`)) return pick(people, person);
   if (/\b(state|status|stage)\b/.test(parent)) return pick(["To do", "In progress", "Done"], number);
@@ -129,16 +129,16 @@ function nameOf({ parent, number, person, words }: Clue): string {
 const trueWords = /\b(ok|success|active|enabled|deleted|exists|supported|fired|approved|editable|reset login)\b/;
 const falseWords = /\b(more|archived|hidden|locked|error|declined|deprecated|closed|revoked|suppressed|overdue|bot)\b/;
 
-/** The end of the time that objects come from where nothing says when it is. */
+/** End of the time range of objects if no input sets one. */
 const usualBaseMs = Date.UTC(2026, 0, 4, 9);
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** How many days back made-up objects go; half of them are younger than a quarter of that. */
+/** Maximum age of made-up objects in days; half of them are younger than a quarter of that. */
 const daysMax = 180;
 
-/** A text, number or boolean as its name, format and owner make one expect. The same seed and place give the same value. */
+/** Returns a plausible text, number or boolean for its name, format and owner. The same seed and position give the same value. */
 export function plausibleScalar(wanted: WantedValue): unknown {
-  // Items of a list are called like the list.
+  // Items of a list have the list's name.
   const names = wanted.path.filter((step) => !/^\d+$/.test(step));
   const name = names.at(-1) ?? wanted.owner;
   const clue: Clue = {
@@ -147,7 +147,7 @@ export function plausibleScalar(wanted: WantedValue): unknown {
     parent: wordsOf(names.at(-2) ?? wanted.owner)
       .map(singularOf)
       .join(" "),
-    // Digests are most of the work, and few rules need both.
+    // Computed on demand: digests are most of the work, and few rules need both.
     get number() {
       return numberOf(wanted.seed, ...wanted.path);
     },
@@ -168,12 +168,15 @@ export function plausibleScalar(wanted: WantedValue): unknown {
   return null;
 }
 
-/** Values that are asked for, but which no object has. */
+/** Values that arguments accept but objects do not have. */
 const unreal = /^(?:all|any|none|deleted|removed|trashed)$/i;
-/** Ends that an object comes to by a call alone; nothing that it begins with. */
+/** Final states that an object reaches only by a call; it never starts with them. */
 const late = /^(?:archived|cancell?ed|lost|closed|failed|cleaned|unsubscribed|rejected|expired|disabled)$/i;
 
-/** A value that the app is known to take. Of a status half the objects have the first, as objects begin; a new one has it as well. */
+/**
+ * Returns a value that the app is known to accept. For a status, half of the objects have the first value, the initial one; a new object
+ * always has it.
+ */
 function optionOf(clue: Clue, types: readonly unknown[]): unknown {
   const isTyped = (option: unknown) =>
     types.includes(typeof option) || (types.includes("integer") && Number.isInteger(option));
@@ -224,15 +227,15 @@ function tokenOf({ seed, path }: Clue, length: number): string {
   return digestOf(seed, ...path, "token").slice(0, length);
 }
 
-/** A UUID of version 8 (RFC 9562), made of a digest. */
+/** Returns a UUID of version 8 (RFC 9562), made from a digest. */
 export function uuidOf(seed: Seed, path: readonly string[]): string {
   const hex = digestOf(seed, ...path, "uuid");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * Times of one object are in order: it is changed after it was made, ends after it starts, and what it is due or planned for comes later.
- * Objects that calls made have the times of these calls.
+ * Returns a time. The times of one object are in order: its change is after its creation, its end after its start, and due or planned times
+ * are later. Objects that calls made have the times of these calls.
  */
 function timeOf(clue: Clue): string {
   return isoTime(timeMsOf(clue));
@@ -252,7 +255,7 @@ function timeMsOf({ seed, path, words, times }: Clue): number {
   return halfHour + (number % 21) * dayMs + (/\bends?\b/.test(name) ? 2 * hourMs : 0);
 }
 
-/** How long before the end of their time an object was made: many lately, few long ago, at any time of a working day. */
+/** Returns an object's age in milliseconds: many are recent, few old, at any time of a working day. */
 function agoMs(number: number): number {
   const share = (number % 1009) / 1009;
   const days = Math.floor(daysMax * share * share);
@@ -290,7 +293,7 @@ function booleanFor({ words, number, isNew }: Clue): boolean {
   return trueWords.test(words) || number % 2 === 0;
 }
 
-/** One of the given values, decided by a number of `numberOf`. */
+/** Returns one of the given values, selected by a number of `numberOf`. */
 function pick<T>(values: readonly [T, ...T[]], number: number): T {
   return values[number % values.length] ?? values[0];
 }

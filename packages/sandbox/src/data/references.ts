@@ -11,32 +11,32 @@ import { nothing, type ShownObject } from "./shown.ts";
 import type { Shelf, StoredObject } from "./store.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
-/** Looks an object up that a call made or changed. */
+/** Finds an object that a call made or changed. */
 export type Find = (shelf: Shelf, id: string) => StoredObject | undefined;
 
-/** A field that belongs to another object: whose, and which of its fields. */
+/** A field that belongs to another object: the object's list, and the field in it. */
 type Reference = {
   readonly list: Action;
   readonly base: readonly string[];
-  /** What the other object is to this one, such as an assignee. */
+  /** Role of the other object in this one, such as assignee. */
   readonly word: string;
   readonly leaf: string;
 };
 
-/** Rows of a list that others refer to: as many as it shows. */
+/** Number of rows of a list that other objects refer to: as many as it shows. */
 const rowsMax = 3;
 const personWords = new Set(
   "assignee owner creator lead author user member agent organizer reviewer requester reporter sender".split(" "),
 );
-/** People who are meant by what was made without a word of them: whoever made it. */
+/** Words for people that default to the object's author if the call names no person. */
 const authorWords = new Set("creator author owner user member organizer sender requester reporter".split(" "));
-/** Others that an object has only once somebody said so. */
+/** References that an object has only if a call set them. */
 const optionalWords = new Set(
   "assignee lead agent reviewer project milestone cycle parent org organization person contact deal label".split(" "),
 );
 const nameFields = ["name", "summary", "title", "displayname", "display_name", "full_name", "label"];
 
-/** The seed of the rows that a list shows for the arguments that say which list it is. */
+/** Returns the seed of the rows that a list shows for the arguments that identify it. */
 export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject): Seed {
   return digestOf(slug, listName, canonicalJson(bound));
 }
@@ -44,8 +44,8 @@ export function listSeed({ slug }: Toolkit, listName: string, bound: AnyObject):
 const knownReferences = new WeakMap<Toolkit, Map<string, Reference | undefined>>();
 
 /**
- * The value of a field that is another object's: the service of an incident is one that the list of services shows, under the name that
- * it has there. Undefined where the app lists no such objects.
+ * Returns the value of a field that belongs to another object. For example, the service of an incident is one from the list of services,
+ * with the name that it has there. Undefined if the app has no list of such objects.
  */
 export function referTo(
   toolkit: Toolkit,
@@ -87,7 +87,7 @@ function findReference(toolkit: Toolkit, owner: string, path: readonly string[])
   return list && { list, base, word: words.at(-1) ?? "", leaf };
 }
 
-/** `assignee.id` and `assignee_id` are both the id of an assignee; `assignee.name` is its name. */
+/** Splits a path: `assignee.id` and `assignee_id` are both the id of an assignee; `assignee.name` is its name. */
 function splitPath(path: readonly string[]): { base: readonly string[]; words: readonly string[]; leaf: string } {
   const last = path.findLast((step) => !/^\d+$/.test(step)) ?? "";
   const ends = wordsOf(last);
@@ -101,7 +101,10 @@ function splitPath(path: readonly string[]): { base: readonly string[]; words: r
   return { base: holders, words: singular, leaf: plainName(last) === "id" ? "id" : last };
 }
 
-/** The list of the objects that some words name, whose rows have ids: of several the one that has to be told least. */
+/**
+ * Returns the list of the objects that some words name, whose rows have ids. If there are several, the one with the fewest required
+ * arguments.
+ */
 function findList(toolkit: Toolkit, words: readonly string[]): Action | undefined {
   const lists = toolkit.actions.filter((action) => hasRows(toolkit, action));
   lists.sort((a, b) => requiredOf(a).length - requiredOf(b).length);
@@ -120,13 +123,13 @@ function hasRows(toolkit: Toolkit, action: Action): boolean {
   return role.verb === "list" && layoutOf(action, role).list?.idField !== undefined;
 }
 
-/** The arguments that say which list it is. */
+/** Returns the arguments that identify the list. */
 function requiredOf(action: Action): string[] {
   const { required } = action.inputSchema as { required?: unknown };
   return Array.isArray(required) ? required.map(String).filter((name) => !isHost(action, name)) : [];
 }
 
-/** Whether an argument is a part of the app's address, which each call of one account has alike. */
+/** True if an argument is a part of the app's address, which is the same in each call of one account. */
 export function isHost(action: Action, name: string): boolean {
   return new Map(propertiesOf(action.inputSchema)).get(name)?.["x-host"] === true;
 }
@@ -135,7 +138,7 @@ type ReferredRow = { readonly shelf: Shelf; readonly shown: ShownObject };
 
 const knownRows = new WeakMap<Toolkit, Map<string, ReferredRow | undefined>>();
 
-/** A row of a list: the one whose id was said, or one that it shows. Undefined where nobody said what the list has to be told. */
+/** Returns a row of a list: the one with the given id, or one that it shows. Undefined if the list's required arguments are unknown. */
 function rowOf(
   toolkit: Toolkit,
   list: Action,
@@ -176,7 +179,7 @@ function asTyped(id: string | number | undefined, schema: AnyObject): unknown {
   return typeof read === "number" ? read : undefined;
 }
 
-/** A field of a row as its own list shows it; what is asked for as its summary may be called name there. */
+/** Returns a field of a row as its own list shows it; a summary may be called name there. */
 function fieldOf(toolkit: Toolkit, list: Action, shown: ShownObject, leaf: string): unknown {
   const role = roleOf(toolkit, list);
   const layout = layoutOf(list, role).list;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { shipped } from "../test-apps.ts";
 import { roleOf } from "./roles.ts";
 
-/** Tools, what they do to which kind, and the argument that names the object. */
+/** Tools, their effects, the kinds of their objects, and the argument with the object's id. */
 const roles: [slug: string, verb: string, kind: string | undefined, idArgument: string | undefined][] = [
   ["issue_tracker.create_sub_issue", "create", "issue", undefined],
   ["issue_tracker.set_issue_priority", "update", "issue", "issue_id"],

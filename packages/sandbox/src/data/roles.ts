@@ -4,8 +4,8 @@ import { propertiesOf } from "../app/refusal.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 /**
- * A sort of object that an app keeps, such as `issue`, as the tools that name one by its id reveal it. `idArguments` are the plain
- * names under which tools take the id; `scopeArguments` the other arguments in the path of such a tool: an id counts within them.
+ * A kind of object that an app stores, such as `issue`, found from tools that take its id. `idArguments` are the plain names under which
+ * tools take the id. `scopeArguments` are the other arguments in the path of such a tool: ids are unique within them.
  */
 export type Kind = {
   readonly name: string;
@@ -14,30 +14,32 @@ export type Kind = {
   readonly scopeArguments: readonly string[];
 };
 
-/** What a tool does to the objects of a kind. `other` pairs with nothing: its answers are made up from its schema alone. */
+/**
+ * The effect of a tool on the objects of a kind. `other` matches none of the known effects: its answers are made up from its schema alone.
+ */
 export type ToolRole = {
   readonly verb: "create" | "read" | "update" | "delete" | "list" | "other";
-  /** Undefined where the tool's noun is no kind. */
+  /** Undefined if the tool's noun is not a kind. */
   readonly kind: Kind | undefined;
-  /** The argument that holds the id of the object; undefined where the tool takes none. */
+  /** The argument that holds the id of the object; undefined if the tool takes none. */
   readonly idArgument: string | undefined;
   /** The noun of the tool's name, in the singular. */
   readonly noun: readonly string[];
-  /** Arguments that name an object by its id. A call about an object that was deleted finds nothing. */
+  /** Arguments that hold ids of objects. A call about a deleted object is answered with not found. */
   readonly subjects: readonly { readonly kind: Kind; readonly argument: string }[];
 };
 
 const verbs = {
   create: new Set("create add post insert import index register upload invite send publish upsert put".split(" ")),
   copy: new Set("duplicate replicate copy clone forward".split(" ")),
-  /** Makes the object that its id names, or changes it. */
+  /** Creates the object with its id, or changes it. */
   put: new Set("upsert put create add index insert".split(" ")),
   delete: new Set("delete remove destroy".split(" ")),
   list: new Set("list search query find all".split(" ")),
   read: new Set("get retrieve read fetch show".split(" ")),
 };
 
-/** Words that begin a tool's name and say nothing of what it does. */
+/** First words of tool names that do not describe the effect. */
 const adverbs = new Set(["quick", "bulk", "batch", "all"]);
 const prepositions = new Set(["to", "from", "in", "of", "by", "with", "for", "on", "as"]);
 const idWords = ["id", "uuid", "key", "hash", "slug", "name"];
@@ -51,7 +53,7 @@ type Named = {
 
 const knownRoles = new WeakMap<Toolkit, ReadonlyMap<string, ToolRole>>();
 
-/** The role of an action, found from the names and paths of its toolkit's tools alone. */
+/** Returns the role of an action, from the names and paths of its toolkit's tools alone. */
 export function roleOf(toolkit: Toolkit, action: Action): ToolRole {
   let roles = knownRoles.get(toolkit);
   if (roles === undefined) {
@@ -70,14 +72,14 @@ function argumentsOf(action: Action): string[] {
   return propertiesOf(action.inputSchema).map(([name]) => name);
 }
 
-/** The arguments in a tool's path, in order. */
+/** Returns the arguments in a tool's path, in order. */
 function pathArguments(action: Action): string[] {
   return placeholdersOfTree(action.request.path)
     .map(([{ root, path }]) => (root === "params" ? String(path[0]) : ""))
     .filter((name) => name !== "");
 }
 
-/** The argument that a tool's path ends with, if it does. */
+/** Returns the argument at the end of a tool's path, if there is one. */
 function lastPathArgument({ request: { path } }: Action): string | undefined {
   const last = path.kind === "text" ? path.template.parts.at(-1) : undefined;
   return typeof last === "object" && last.root === "params" ? String(last.path[0]) : undefined;
@@ -100,7 +102,7 @@ function readName(action: Action): Named {
   };
 }
 
-/** Names made from paths repeat the id's argument at their end: `sessions_session_id`. */
+/** Removes an id argument from the end of a noun, because names made from paths repeat it: `sessions_session_id`. */
 function withoutArgument(noun: readonly string[], args: readonly string[]): readonly string[] {
   for (const words of args.map(wordsOf)) {
     if (words.length < noun.length && words.every((word, index) => word === noun[noun.length - words.length + index])) {
@@ -110,7 +112,10 @@ function withoutArgument(noun: readonly string[], args: readonly string[]): read
   return noun;
 }
 
-/** The argument that names an object by words of its noun and `id`, the whole noun before its ends; to read, by the noun alone. */
+/**
+ * Returns the argument that holds the object's id: words of the tool's noun and `id`, the whole noun before shorter endings. For reads also
+ * the noun alone.
+ */
 function findIdArgument(action: Action, { verb, noun }: Named): string | undefined {
   const byName = new Map(argumentsOf(action).map((name) => [plainName(name), name]));
   const phrases = noun.map((_word, index) => noun.slice(index).join(""));
@@ -152,26 +157,26 @@ function findKinds(actions: readonly Action[]): Kind[] {
     if (list === undefined || found.has(name) || found.has(noun.at(-1) ?? "")) continue;
     found.set(name, { words: noun, idArguments: new Set(), scopes: pathArguments(list) });
   }
-  // The longest first, so that a sub_issue is not taken for an issue.
+  // Longest first, so that a sub_issue does not count as an issue.
   return [...found.entries()]
     .map(([name, { words, idArguments, scopes }]) => ({ name, words, idArguments, scopeArguments: scopes }))
     .sort((a, b) => b.words.length - a.words.length);
 }
 
-/** Whether a tool is about one object that it does not make: then it takes that object's id. */
+/** True if a tool is about one existing object: it then takes that object's id. */
 function namesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   if (noun.join("") === "" || to === "from" || to === "to" || verbs.list.has(verb)) return false;
   return action.class === "read" ? verbs.read.has(verb) : !verbs.create.has(verb) && !verbs.copy.has(verb);
 }
 
-/** Whether a tool makes one object and answers with its id. */
+/** True if a tool makes one object and returns its id. */
 function makesOne({ action, verb, noun, to }: Named & { readonly action: Action }): boolean {
   return (
     verbs.create.has(verb) && noun.join("") !== "" && to === "" && JSON.stringify(action.outputSchema).includes('"id":')
   );
 }
 
-/** Whether a tool answers with one list, which is of these objects. */
+/** True if a tool returns one list, of these objects. */
 function isListOf(action: Action, noun: readonly string[]): boolean {
   const named = readName(action);
   const isNamed = verbs.list.has(named.verb) && named.isPlural && named.noun.join("_") === noun.join("_");
@@ -199,7 +204,9 @@ function findRole(action: Action, kinds: readonly Kind[]): ToolRole {
   };
 }
 
-/** A list of what belongs to one object: the rows of a database are no databases, and the products of a deal not all products. */
+/**
+ * True for a list of the contents of one object: the rows of a database are not databases, and the products of a deal are not all products.
+ */
 function isForeign(
   action: Action,
   {
@@ -215,13 +222,13 @@ function isForeign(
   return subjects.length > 0 && kind.name !== noun.join("_") && !isInside(kind, noun, action);
 }
 
-/** Whether a noun is a kind's short name inside the object that the path names: the members of `/lists/{list_id}/members` are list_members. */
+/** True if a noun is a kind's short name inside the object in the path: the members of `/lists/{list_id}/members` are list_members. */
 function isInside({ words }: Kind, noun: readonly string[], action: Action): boolean {
   const holders = pathArguments(action).map((name) => wordsOf(name).slice(0, -1).join("_"));
   return holders.some((holder) => holder !== "" && `${holder}_${noun.join("_")}` === words.join("_"));
 }
 
-/** Whether an argument says by its name whose id it is: `issue_id`, but not `id` and not `name`. */
+/** True if an argument's name says whose id it is: `issue_id`, but not `id` or `name`. */
 function isOwnName({ words }: Kind, argument: string): boolean {
   return plainName(argument).startsWith(words.join("")) || plainName(argument).startsWith(words.at(-1) ?? "-");
 }
@@ -263,7 +270,7 @@ function contains(noun: readonly string[], words: readonly string[]): boolean {
   return noun.some((_word, at) => words.every((word, index) => word === noun[at + index]));
 }
 
-/** Whether a word is a plural. */
+/** True if a word is a plural. */
 function isPlural(word: string): boolean {
   return singularOf(word) !== word;
 }

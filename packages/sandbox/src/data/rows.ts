@@ -13,7 +13,7 @@ import type { ShownObject } from "./shown.ts";
 import type { ObjectStore } from "./store.ts";
 import { plainName } from "./words.ts";
 
-/** A call for a list, and what its rows are made up from. */
+/** A call for a list, and the inputs for making up its rows. */
 export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseMs" | "fields"> & {
   readonly call: AppCall;
   readonly args: AnyObject;
@@ -21,16 +21,16 @@ export type ListWork = Pick<ResultPlan, "optionsFor" | "refer" | "noun" | "baseM
   readonly layout: Layout;
   readonly facts: Facts;
   readonly store: ObjectStore;
-  /** What was said of rows by the lists that showed them: a get shows it as well. */
+  /** Facts of rows that lists have shown: a get shows them as well. */
   readonly seen: ObjectStore;
 };
 
-/** Rows that are looked through for those that a list is asked for. */
+/** Number of made-up rows that a filtered list searches. */
 const rowsSearched = 60;
-/** Objects that calls made, the newest, among which a list looks for those that it is asked for, or that it puts in order. */
+/** Number of the newest objects made by calls that a list searches or sorts. */
 const madeSearched = 500;
 
-/** The rows of a list that its arguments ask for, and the page of them. */
+/** Returns the rows of a list that pass its filters, and the requested page of them. */
 export function listPlan(work: ListWork, pages: number | undefined): Pick<ResultPlan, "items" | "page" | "facts"> {
   const { call, args, layout, facts } = work;
   const { list } = layout;
@@ -42,12 +42,12 @@ export function listPlan(work: ListWork, pages: number | undefined): Pick<Result
 }
 
 type Listing = {
-  /** How many rows there are, told how many a list usually shows. */
+  /** Returns the number of rows; `usual` is the number that a list usually shows. */
   readonly count: (usual: number) => number;
   readonly rows: (start: number, end: number) => ShownObject[];
 };
 
-/** What calls made first, then rows that were there, as many as a list usually shows. */
+/** Returns the objects that calls made, then made-up rows, up to the number that a list usually shows. */
 function usualRows(work: ListWork): Listing {
   const { call, args } = work;
   const { bound, criteria, order } = askedOf(call.toolkit, call.action, args);
@@ -77,7 +77,7 @@ function usualRows(work: ListWork): Listing {
   };
 }
 
-/** Keeps that a row is one of the list that it was shown in: an issue of the team that was asked for is read as that team's. */
+/** Remembers in which list a row was shown: an issue listed for a team is later read as that team's issue. */
 function note({ call, args, role, store, seen }: ListWork, { id, isMade }: ShownObject, facts: Facts): void {
   if (id === undefined || isMade === true || Object.keys(facts).length === 0) return;
   const shelf = shelfOf(call.toolkit, kindOf(role), args);
@@ -85,7 +85,7 @@ function note({ call, args, role, store, seen }: ListWork, { id, isMade }: Shown
   seen.put(call.projectId, { shelf, id: String(id), state: "known", facts });
 }
 
-/** Whether a list is of what belongs to an object that a call made: nothing was in it before. */
+/** True if a list is of the contents of an object that a call made: it has no made-up rows. */
 function isInNew({ call, args, role, store }: ListWork): boolean {
   return role.subjects.some(({ kind, argument }) => {
     const id = String(args[argument]);
@@ -93,15 +93,15 @@ function isInNew({ call, args, role, store }: ListWork): boolean {
   });
 }
 
-/** Ids of seven digits: as many as there are, and a stride that has no divisor in common with that, so that none comes twice. */
+/** Ids of seven digits. The stride has no divisor in common with their number, so that none repeats. */
 const [idsFrom, idCount, idStride] = [1_000_000, 9_000_000, 7_368_787];
 
-/** Returns the numeric id of a row of a long list. Drawn ids would come twice among 20,000 rows, and a program keeps one row a key. */
+/** Returns the numeric id of a row of a long list. Random ids would repeat among 20,000 rows, and a program keeps one row per key. */
 function numberedId(seed: Seed, index: number): number {
   return idsFrom + (((numberOf(seed) % idCount) + index * idStride) % idCount);
 }
 
-/** For the scenario of many pages: rows that say of themselves whatever was asked for. */
+/** Returns the listing of the scenario with many pages: its rows have every value that the call filters by. */
 function fullPages(work: ListWork): Listing {
   const { call, args } = work;
   const wanted = Object.fromEntries(Object.entries(args).filter(([name]) => !isPageArgument(call.action, name)));
@@ -123,7 +123,10 @@ function fullPages(work: ListWork): Listing {
   };
 }
 
-/** The list whose rows a search looks through: that of all objects of the kind, where it asks for nothing that the search does not say. */
+/**
+ * Returns the name of the list whose rows a search looks through: the list of all objects of the kind, if the search has no other required
+ * arguments.
+ */
 function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObject): string {
   if (role.kind === undefined || Object.keys(bound).length > 0 || action.name.startsWith("list")) return action.name;
   const whole = toolkit.actions.find((other) => {
@@ -134,7 +137,7 @@ function sharedName({ call: { toolkit, action }, role }: ListWork, bound: AnyObj
   return whole?.name ?? action.name;
 }
 
-/** A row that nobody made. */
+/** Returns a made-up row. */
 function makeUpRow(
   work: ListWork,
   bound: Facts,
@@ -155,7 +158,7 @@ function makeUpRow(
   return { shown: show(shelf, id, mergeFacts(bound, known?.facts ?? {}), known), isGone: known?.state === "gone" };
 }
 
-/** What calls made of a kind and the list's own arguments do not rule out, in the order made. */
+/** Returns the objects of a kind that calls made and that do not contradict the list's own arguments, in order of creation. */
 function findMade({ call, args, role, store }: ListWork, bound: Facts): ShownObject[] {
   if (role.verb !== "list" || role.kind === undefined) return [];
   const shelf = shelfOf(call.toolkit, role.kind, args);
@@ -182,13 +185,13 @@ function sortRows(work: ListWork, rows: ShownObject[], { field, isDescending }: 
   rows.sort((a, b) => sign * compareValues(values.get(a), values.get(b)));
 }
 
-/** A field of a row as the row shows it. */
+/** Returns a field of a row as the row shows it. */
 function fieldOf(work: ListWork, shown: ShownObject, { path, schema }: Field): unknown {
   const owner = work.role.kind?.name ?? work.noun;
   return sayOf(shown.facts, path, schema) ?? madeUp(work, { schema, path, owner, shown });
 }
 
-/** Whether one value comes before another: numbers by size, all else by its text, and what is absent last. */
+/** True if one value comes before another: numbers by size, other values by their text, and missing ones last. */
 function compareValues(a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   if (typeof a === "number" && typeof b === "number") return a - b;

@@ -1,16 +1,16 @@
 import type { Facts } from "./facts.ts";
 import type { Seed } from "./seed.ts";
 
-/** An object to show: what is said of it, and the seed of everything else. */
+/** An object to show: its facts, and the seed of all other values. */
 export type ShownObject = {
   readonly id: string | number | undefined;
   readonly seed: Seed;
   readonly facts: Facts;
-  /** Whether a call made it, and when; and when one changed it last. */
+  /** True if a call made it, with the time; and the time of the last change by a call. */
   readonly isMade?: boolean;
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
 
-/** What a field holds that refers to no object. */
+/** Value of a reference field without an object. */
 export const nothing = Symbol("nothing");

@@ -1,33 +1,33 @@
 import { LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import type { Facts } from "./facts.ts";
 
-/** Bounds of what the sandbox keeps. */
+/** Limits of the sandbox's memory. */
 export type StoreLimits = {
   readonly projectsMax: number;
   readonly objectsPerProjectMax: number;
-  /** Characters of what is known of objects, over all projects. */
+  /** Maximum characters of facts, over all projects. */
   readonly charactersMax: number;
 };
 
 const usualLimits: StoreLimits = { projectsMax: 1000, objectsPerProjectMax: 10_000, charactersMax: 64 * 1024 * 1024 };
 
-/** Facts of one object beyond this many characters of JSON are not kept: the object is, with made-up fields. */
+/** If the facts of one object have more characters of JSON than this, the object is kept without them, with made-up fields. */
 const factsCharactersMax = 64 * 1024;
 
-/** What an object takes besides its facts, counted as characters. */
+/** Memory of an object besides its facts, counted as characters. */
 const objectCharacters = 512;
 
-/** Where an object stands: its app, its kind, the ids that its own counts within. */
+/** The place of an object: its app, its kind, and the ids within which its own is unique. */
 export type Shelf = { readonly app: string; readonly kind: string; readonly scope: string };
 
-/** What the sandbox knows of an object: which fields were said of it. All others follow from its id. */
+/** The sandbox's knowledge of an object: the facts of its fields. All other fields are derived from its id. */
 export type StoredObject = {
   readonly shelf: Shelf;
   readonly id: string;
   /** `made`: a call made it, so lists show it. `known`: a call changed an object that was there. `gone`: a call deleted it. */
   readonly state: "made" | "known" | "gone";
   readonly facts: Facts;
-  /** When a call made it, and when one changed it last, epoch milliseconds. */
+  /** Times at which calls made it and last changed it, in epoch milliseconds. */
   readonly madeMs?: number | undefined;
   readonly changedMs?: number | undefined;
 };
@@ -35,8 +35,8 @@ export type StoredObject = {
 type Entry = { readonly object: StoredObject; readonly characters: number };
 
 /**
- * The objects of every project, in memory: a restart forgets them, and so does falling out of use once the limits are met. A
- * deleted object is kept as gone, so that reading it finds nothing.
+ * The objects of every project, in memory. A restart clears them, and above the limits the least recently used ones are dropped. A deleted
+ * object is kept as gone, so that reading it finds nothing.
  */
 export class ObjectStore {
   readonly #limits: StoreLimits;
@@ -66,7 +66,7 @@ export class ObjectStore {
     }
   }
 
-  /** What calls made and did not delete, the least recently used first. */
+  /** Returns the objects that calls made and did not delete, least recently used first. */
   made(projectId: ProjectId, { app, kind, scope }: Shelf): StoredObject[] {
     const objects = [...(this.#projects.get(projectId)?.values() ?? [])].map(({ object }) => object);
     return objects.filter(({ shelf, state }) => {

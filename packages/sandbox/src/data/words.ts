@@ -1,8 +1,8 @@
-/** Names that were taken apart: those of fields come again with each object. As many as the catalog has, and then anew. */
+/** Cache of split names, because each object repeats the names of fields. It holds as many as the catalog has, and is cleared when full. */
 const known = new Map<string, readonly string[]>();
 const knownMax = 20_000;
 
-/** The words of a name in camel, snake or kebab case, in lower case: `taskID` and `task_id` are both `task`, `id`. */
+/** Returns the words of a name in camel, snake or kebab case, in lower case: `taskID` and `task_id` are both `task`, `id`. */
 export function wordsOf(name: string): readonly string[] {
   const found = known.get(name);
   if (found !== undefined) return found;
@@ -17,12 +17,12 @@ export function wordsOf(name: string): readonly string[] {
   return words;
 }
 
-/** A name without case and separators, so that `team_id` and `teamId` are one. */
+/** Returns a name without case and separators, so that `team_id` and `teamId` are the same. */
 export function plainName(name: string): string {
   return wordsOf(name).join("");
 }
 
-/** One of what an English plural names; a word that is none is answered as it is. */
+/** Returns the singular of an English plural; any other word is returned unchanged. */
 export function singularOf(word: string): string {
   if (/(?:ss|us|is|alias|canvas|series|news)$/.test(word)) return word;
   if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;

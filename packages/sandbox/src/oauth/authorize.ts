@@ -1,5 +1,5 @@
-/** Where the browser goes next. */
+/** The next address of the browser. */
 export type Redirect = { readonly redirect: string };
 
-/** The client id that the sandbox knows; any secret beside it is accepted. */
+/** The client id that the sandbox accepts, with any secret. */
 export const sandboxClientId = "sandbox";

@@ -1,10 +1,12 @@
-/** A page of plain HTML: no script, no style, nothing from elsewhere, so that the strictest content security policy lets it be. */
+/** A page of plain HTML without scripts, styles or external content, so that it works under the strictest content security policy. */
 export type ConsentPage = { readonly status: number; readonly html: string };
 
-/** Where the consent page is served, and where its form posts to. */
+/** Path of the consent page, and of the post of its form. */
 export const authorizePath = "/sandbox/authorize";
 
-/** Asks whether an app may be used: names the toolkit and each scope; the form carries the sealed request. */
+/**
+ * Returns the page that asks for permission to use an app: it names the toolkit and each scope, and its form carries the sealed request.
+ */
 export function consentPage({
   name,
   scopes,
@@ -31,12 +33,12 @@ ${list}
   );
 }
 
-/** A scope as a person reads it: the deployment names no base of scopes where there is no app, and a placeholder would say nothing. */
+/** Returns a scope for display: without an app the deployment has no base of scopes, and the placeholder is removed. */
 function shownScope(scope: string): string {
   return scope.replace(/^\{scope_base\}\//, "");
 }
 
-/** Says what is wrong with a request that may not be redirected anywhere. */
+/** Returns the page for a faulty request that may not be redirected. */
 export function errorPage(status: number, message: string): ConsentPage {
   return page(status, "This cannot be connected", `<p role="alert">${escapeHtml(message)}</p>`);
 }

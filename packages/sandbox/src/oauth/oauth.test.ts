@@ -182,7 +182,7 @@ test("the page names app and scopes, runs no script, and lets nothing out of its
   expect(page.status).toBe(200);
   expect(page.html).toContain("<h1>Connect Calendar</h1>");
   expect(page.html).toContain("<code>read</code>");
-  // No deployment says here what stands before the names of scopes.
+  // This deployment does not set the prefix of scopes.
   expect(page.html).toContain("<code>calendar.events</code>");
   expect(page.html).toContain("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;");
   expect(page.html).not.toMatch(/<script|<style|style=|\son\w+=|<b>/i);

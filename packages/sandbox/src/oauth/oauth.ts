@@ -2,14 +2,14 @@ import type { Toolkit } from "@svc/catalog";
 import type { Redirect } from "./authorize.ts";
 import type { ConsentPage } from "./consent-page.ts";
 
-/** An OAuth 2 authorization server for every catalogued app. */
+/** An OAuth 2 authorization server for every app of the catalog. */
 export type SandboxOauth = {
-  /** The query of a toolkit's authorization endpoint. What is to be said of a private toolkit goes along, sealed. */
+  /** Returns the query of a toolkit's authorization endpoint. For a private toolkit it contains the toolkit's facts, sealed. */
   authorizeParameters(toolkit: Toolkit): Record<string, string>;
-  /** GET /sandbox/authorize: the consent page, or a redirect to the callback with what is wrong. */
+  /** GET /sandbox/authorize: returns the consent page, or a redirect to the callback with the error. */
   authorizePage(url: URL): ConsentPage | Redirect;
-  /** POST /sandbox/authorize: where the browser goes with code or error; a page when the form is not one of ours, or is expired. */
+  /** POST /sandbox/authorize: returns the redirect with code or error; a page if the form is expired or was not made by the sandbox. */
   decide(form: URLSearchParams): ConsentPage | Redirect;
-  /** The token endpoint of `sandboxTokenUrl`, in place of the network's `fetch`. */
+  /** The token endpoint of `sandboxTokenUrl`, to be used instead of the global `fetch`. */
   readonly fetch: typeof fetch;
 };

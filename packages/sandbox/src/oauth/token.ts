@@ -3,22 +3,25 @@ import { type Clock, equalConstantTime, LeastRecentlyUsed } from "@svc/core";
 import { sandboxClientId } from "./authorize.ts";
 import type { TokenSeals } from "./seals.ts";
 
-/** What the token endpoint needs. `refreshes`: whether a toolkit's app gives refresh tokens. */
+/** Dependencies of the token endpoint. `refreshes` returns whether a toolkit's app gives refresh tokens. */
 export type SandboxTokenOptions = {
   readonly clock: Clock;
   readonly seals: TokenSeals;
   readonly refreshes: (toolkitSlug: string) => boolean;
 };
 
-/** Seconds that an access token lasts. */
+/** Lifetime of an access token, in seconds. */
 const accessSeconds = 3600;
 const refreshMs = 30 * 86_400_000;
-/** Codes and refresh tokens that were used, the latest of them. A code lasts a minute, so it outlives its place here only under a flood. */
+/**
+ * Maximum number of used codes and refresh tokens that are remembered, the latest ones. A code lasts a minute, so it expires before it is
+ * forgotten unless there is a flood.
+ */
 const usedMax = 100_000;
 
 const tokenHost = "oauth.sandbox.invalid";
 
-/** The token endpoint of a toolkit's app in the sandbox: it is served by the sandbox's own `fetch` and nowhere else. */
+/** Returns the address of the token endpoint of a toolkit's app in the sandbox: only the sandbox's own `fetch` serves it. */
 export function sandboxTokenUrl(toolkitSlug: string): string {
   return `https://${tokenHost}/${toolkitSlug}/token`;
 }
@@ -27,8 +30,8 @@ type Reply = { readonly status: number; readonly body: Readonly<Record<string, u
 type Grant = { readonly toolkit: string; readonly form: URLSearchParams };
 
 /**
- * The token endpoint (RFC 6749, 3.2) behind the interface of `fetch`: codes with PKCE, each good once; refresh tokens that are replaced
- * when used; client credentials. What was used is known to this process alone.
+ * Creates the token endpoint (RFC 6749, 3.2) with the interface of `fetch`. It supports codes with PKCE, each valid once; refresh tokens,
+ * which are replaced when used; and client credentials. Only this process knows which of them were used.
  */
 export function createTokenEndpoint(options: SandboxTokenOptions): typeof fetch {
   const used = new LeastRecentlyUsed<string, true>(usedMax);
@@ -77,7 +80,7 @@ function refuseClient(authorization: string | null, form: URLSearchParams): Repl
 type Issue = (toolkit: string, scope: string, withRefresh: boolean) => Reply;
 
 function createIssuer({ clock, seals }: SandboxTokenOptions): Issue {
-  // Two tokens of the same millisecond differ by it, and by the nonce of their seals.
+  // Makes two tokens of the same millisecond different, together with the nonce of their seals.
   let serial = 0;
   return (toolkit, scope, withRefresh) => {
     serial += 1;

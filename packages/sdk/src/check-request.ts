@@ -5,14 +5,14 @@ import { ErrorDetailSchema } from "@svc/gen/errors";
 import { closest, distance } from "fastest-levenshtein";
 
 /**
- * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has a field that the request lacks, or a value that is not
- * of its field's type. Code without types would otherwise send a request without that field. Null and undefined count as absent.
+ * Throws a ConnectError (invalid_argument REQUEST_MALFORMED) if `value` has a field that the request lacks, or a value that does not have
+ * its field's type. Without this check, untyped code would send a request without that field. Null and undefined count as absent.
  */
 export function checkRequest(desc: DescMessage, value: unknown): void {
   checkMessage(desc, value, "");
 }
 
-/** The known name that `name` was most likely meant to be; undefined if none is near. */
+/** Returns the known name that was most likely meant by `name`; undefined if none is similar. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined;
   const plain = plainOf(name);
@@ -62,7 +62,7 @@ function checkField(field: DescField, value: unknown, path: string): void {
   }
 }
 
-/** Refuses a value that the message library does not take for its field. */
+/** Refuses a value that the message library does not accept for its field. */
 function checkValue(path: string, set: () => void): void {
   try {
     set();
@@ -109,7 +109,7 @@ function describe(value: unknown): string {
   return typeof value === "object" ? `a ${value.constructor.name}` : `a ${typeof value}`;
 }
 
-/** Case and what joins words are what people mistake most. */
+/** Case and separators are the most common mistakes. */
 function plainOf(text: string): string {
   return text.toLowerCase().replaceAll(/[\s_-]/g, "");
 }

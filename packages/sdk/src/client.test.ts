@@ -16,7 +16,7 @@ afterEach(async () => {
 
 type Seen = { path: string; contentType: string; authorization: string };
 
-/** A real HTTP server with `routes`; `seen` lists the requests it took. */
+/** A real HTTP server with `routes`; `seen` lists the requests it received. */
 async function startServer(routes: (router: ConnectRouter) => void): Promise<{ baseUrl: string; seen: Seen[] }> {
   const seen: Seen[] = [];
   const handle = connectNodeAdapter({ routes });

@@ -26,31 +26,31 @@ export type SvcAdminClientOptions = ConnectionOptions & {
   adminToken: string;
 };
 
-/** One typed client a service. Every call returns the response message, or rejects with a ConnectError. */
+/** One typed client per service. Every call returns the response message, or rejects with a ConnectError. */
 export type SvcClient = {
   /** Events received, subscriptions to them, their deliveries, replay. */
   readonly triggers: Client<typeof TriggersService>;
-  /** Toolkits, tools, and what a connect form needs. */
+  /** Toolkits, tools, and the fields of connect forms. */
   readonly catalog: Client<typeof CatalogService>;
   /** Connected accounts. */
   readonly connections: Client<typeof ConnectionsService>;
-  /** What programs send by name, and nobody reads back. */
+  /** Secret values that programs send by name and that cannot be read back. */
   readonly secrets: Client<typeof SecretsService>;
-  /** Finding and calling tools, and the ledger of calls. */
+  /** Search and calls of tools, and the list of past calls. */
   readonly tools: Client<typeof ToolsService>;
   /** Durable jobs and the questions they ask. */
   readonly jobs: Client<typeof JobsService>;
-  /** The people that jobs may ask. */
+  /** The contacts that jobs may ask. */
   readonly contacts: Client<typeof ContactsService>;
-  /** Programs that the service starts by itself, and their runs. */
+  /** Schedules, and their runs. */
   readonly standing: Client<typeof StandingService>;
-  /** Which project the key belongs to, and what it may do. */
+  /** The project of the key, and the key's permissions. */
   readonly identity: Client<typeof IdentityService>;
-  /** What waits, what happened over time, and what is new. */
+  /** The backlog, numbers over time, and the stream of changes. */
   readonly stats: Client<typeof StatsService>;
-  /** Links to sign in to the console by, and its sessions. */
+  /** Sign-in links for the console, and its sessions. */
   readonly console: Client<typeof ConsoleService>;
-  /** What people let agents do. */
+  /** The permissions that people gave to agents. */
   readonly grants: Client<typeof GrantsService>;
 };
 
@@ -61,8 +61,8 @@ export type SvcAdminClient = {
 };
 
 /**
- * Connects to a service as a project. Nothing is sent before the first call, and one client serves any number of calls at once.
- * Reads that end `unavailable` are tried up to 3 times. Throws a TypeError when baseUrl is no http(s) URL or apiKey cannot be one.
+ * Connects to a service as a project. It sends nothing before the first call, and one client serves any number of calls at once. Reads that
+ * fail with `unavailable` are tried up to 3 times. Throws a TypeError if baseUrl is not an http(s) URL or apiKey cannot be a key.
  */
 export function createSvcClient(options: SvcClientOptions): SvcClient {
   const transport = createSvcTransport(options, checkedBearer("apiKey", options.apiKey));
@@ -82,13 +82,13 @@ export function createSvcClient(options: SvcClientOptions): SvcClient {
   };
 }
 
-/** Connects to a service as the deployment's administrator; otherwise as createSvcClient. */
+/** Connects to a service as the deployment's administrator; otherwise like createSvcClient. */
 export function createSvcAdminClient(options: SvcAdminClientOptions): SvcAdminClient {
   const transport = createSvcTransport(options, checkedBearer("adminToken", options.adminToken));
   return { admin: createClient(AdminService, transport) };
 }
 
-/** A bearer travels in a header. What cannot is told here, without its text, rather than as a failed call. */
+/** The bearer is sent in a header. An invalid one is reported here, without its text, rather than by a failed call. */
 function checkedBearer(option: string, bearer: string): string {
   if (/^[\x21-\x7e]+$/.test(bearer)) return bearer;
   const fault = bearer === "" ? "is empty" : "holds white space or a character that is not ASCII";

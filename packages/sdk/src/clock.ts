@@ -1,8 +1,8 @@
-/** The machine's time and chance. A client is a package of its own, so it does not take them from @svc/core. */
+/** The machine's time and random numbers. The client is a separate package, so it does not use those of @svc/core. */
 export type ClientClock = {
-  /** The present, epoch milliseconds. */
+  /** Returns the current time in epoch milliseconds. */
   now(): number;
-  /** A number from 0 up to, and without, 1. */
+  /** Returns a random number from 0 up to, not including, 1. */
   random(): number;
   /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>;

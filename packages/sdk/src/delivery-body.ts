@@ -12,15 +12,15 @@ export type EventDeliveryBody = {
   toolkitSlug: string;
   /** Catalog-wide slug of the trigger (`calendar.events_changed`). */
   triggerSlug: string;
-  /** The entity whose connected account the event names; empty when it names none. */
+  /** The entity whose connected account the event names; empty if it names none. */
   entityId: string;
-  /** When it happened by the provider's word, RFC 3339 UTC. */
+  /** Time of the event by the provider's clock, RFC 3339 UTC. */
   occurredAt: string;
-  /** When svc received it, RFC 3339 UTC. */
+  /** Time at which svc received it, RFC 3339 UTC. */
   receivedAt: string;
   /**
-   * The normalized payload; it satisfies the output schema of the trigger's tool. A number that no double is exactly, such as an id of
-   * 19 digits, is here the text of its digits.
+   * The normalized payload; it satisfies the output schema of the trigger's tool. A number that a double cannot hold exactly, such as an id
+   * of 19 digits, is the text of its digits here.
    */
   payload: Record<string, unknown>;
 };
@@ -36,18 +36,18 @@ export type AskDeliveryBody = {
   type: "ask_raised";
   /** Id of the publication, `evt_…`. */
   id: string;
-  /** Id of the job that asks; with `ask.requestId`, what AnswerAsk names. */
+  /** Id of the job that asks; AnswerAsk takes it together with `ask.requestId`. */
   jobId: string;
-  /** The question as it was when it was published. */
+  /** The question at the time of its publication. */
   ask: Ask;
 };
 
-/** What an endpoint receives, told apart by `type`. */
+/** The bodies that an endpoint receives; `type` distinguishes them. */
 export type DeliveryBody = EventDeliveryBody | TestDeliveryBody | AskDeliveryBody;
 
 const textFields = ["id", "toolkitSlug", "triggerSlug", "entityId", "occurredAt", "receivedAt"] as const;
 
-/** Reads a verified body. Throws a DeliveryVerificationError when it is no delivery of a type this version knows. */
+/** Parses a verified body. Throws a DeliveryVerificationError if it is not a delivery of a type that this version knows. */
 export function parseDeliveryBody(bytes: Uint8Array): DeliveryBody {
   const value = parseJson(bytes);
   if (!isObject(value)) throw invalid("expected a JSON object");

@@ -1,6 +1,6 @@
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
 
-/** Headers as servers hand them over: a Headers object, Node's `req.headers`, or a plain record with names in any case. */
+/** Headers in a server's form: a Headers object, Node's `req.headers`, or a plain record with names in any case. */
 export type DeliveryHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -8,14 +8,14 @@ export type DeliveryHeaders =
 /** The id, time and signatures of the Standard Webhooks headers. */
 export type StandardSignature = { id: string; timestamp: string; signatures: string };
 
-/** What the headers of a delivery say, not verified yet. At least one of the two signatures is there. */
+/** The contents of a delivery's headers before verification. At least one of the two signatures is present. */
 export type ClaimedDelivery = {
   deliveryId: string;
   bodySignature: string | undefined;
   standard: StandardSignature | undefined;
 };
 
-/** Reads the headers of a delivery. Throws a DeliveryVerificationError when no signature is complete or the two ids differ. */
+/** Reads the headers of a delivery. Throws a DeliveryVerificationError if no signature is complete or the two ids differ. */
 export function readDeliveryHeaders(headers: DeliveryHeaders): ClaimedDelivery {
   const read = headerReader(headers);
   const bodySignature = read("x-svc-signature");
@@ -36,14 +36,17 @@ function readStandardSignature(read: (name: string) => string | undefined): Stan
   const timestamp = read("webhook-timestamp");
   const signatures = read("webhook-signature");
   if (id === undefined && timestamp === undefined && signatures === undefined) return undefined;
-  // One of the three without the others is no reason to fall back on the signature that has no time in it.
+  // If one of the three headers is missing, do not fall back on the signature without a time.
   if (id === undefined) throw missing("webhook-id");
   if (timestamp === undefined) throw missing("webhook-timestamp");
   if (signatures === undefined) throw missing("webhook-signature");
   return { id, timestamp, signatures };
 }
 
-/** Looks headers up by lower-case name. A header sent twice reads as joined, as HTTP has it, and so fits no signature. */
+/**
+ * Returns a function that finds headers by lower-case name. The values of a repeated header are joined, as HTTP defines, and so match no
+ * signature.
+ */
 function headerReader(headers: DeliveryHeaders): (name: string) => string | undefined {
   if (isHeadersObject(headers)) return (name) => headers.get(name) ?? undefined;
   const byName = new Map<string, string>();

@@ -1,7 +1,12 @@
 /**
- * Why a delivery is refused: `secret_invalid` (the given secret is no signing secret), `headers_missing`, `timestamp_invalid`,
- * `timestamp_out_of_tolerance`, `signature_mismatch`, `delivery_id_mismatch` (the two headers with the id differ) and
- * `body_invalid` (what was given is no raw body, or what was signed is no delivery).
+ * Why a delivery is refused:
+ * - `secret_invalid`: the given secret is not a signing secret
+ * - `headers_missing`
+ * - `timestamp_invalid`
+ * - `timestamp_out_of_tolerance`
+ * - `signature_mismatch`
+ * - `delivery_id_mismatch`: the two headers with the id differ
+ * - `body_invalid`: the given value is not a raw body, or the signed text is not a delivery
  */
 export type DeliveryVerificationReason =
   | "secret_invalid"
@@ -12,9 +17,9 @@ export type DeliveryVerificationReason =
   | "delivery_id_mismatch"
   | "body_invalid";
 
-/** Thrown when a delivery is not what svc signed with the secret, or not now. Answer it with 400 or 401 and do nothing else. */
+/** Thrown if svc did not sign the delivery with the secret, or not recently. Answer it with 400 or 401 and do nothing else. */
 export class DeliveryVerificationError extends Error {
-  /** What failed, for a program; the message says it for a person and holds no secret. */
+  /** The reason, for programs; the message gives it for people and contains no secret. */
   readonly reason: DeliveryVerificationReason;
 
   constructor(reason: DeliveryVerificationReason, message: string) {

@@ -42,7 +42,7 @@ const services = [
 ];
 const methods = services.flatMap((service) => service.methods);
 
-/** A client whose requests go nowhere: `sent` counts those that would have been sent. */
+/** A client whose requests are not sent: `sent` counts those that would have been. */
 function untypedClient() {
   const sent: string[] = [];
   const fetch = async (url: string | URL | Request) => {
@@ -145,7 +145,7 @@ test("answers of a client, lists and spreads of them are written by JSON.stringi
   const { events } = await svc.triggers.listEvents({});
   expect(JSON.parse(JSON.stringify(events))).toMatchObject(answer.events);
   expect(JSON.parse(JSON.stringify({ ...events[0] }))).toMatchObject(answer.events[0] as JsonObject);
-  // Hidden: what compares, copies and lists fields is as before.
+  // The property is hidden: comparing, copying and listing fields work as before.
   expect(Object.keys(events[0] as object)).not.toContain("toJSON");
 });
 
@@ -183,7 +183,7 @@ async function firstOf(stream: AsyncIterable<unknown>): Promise<unknown> {
   return undefined;
 }
 
-/** A message with every field set, as JSON; a message within itself is left out. */
+/** A message with every field set, as JSON; a message inside itself is left out. */
 function sampleOf(desc: DescMessage, outer: readonly DescMessage[] = []): JsonObject {
   const entries = desc.fields.flatMap((field) => {
     const value = sampleValue(field, [...outer, desc]);
@@ -207,7 +207,7 @@ function sampleValue(field: DescField, outer: readonly DescMessage[]): JsonValue
   return field.scalar === ScalarType.UINT64 ? "18446744073709551615" : 7;
 }
 
-/** Requests that have a field too many, in themselves or in a message within, each with the path of that field. */
+/** Requests with one unknown field, at the top or in a message inside, each with the path of that field. */
 function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []): Generator<[unknown, string]> {
   yield [{ noSuchField: 1 }, "noSuchField"];
   for (const field of desc.fields) {
@@ -220,7 +220,7 @@ function* withUnknownField(desc: DescMessage, outer: readonly DescMessage[] = []
   }
 }
 
-/** A part of an answer as JSON.stringify writes it: enums alone keep their numbers, since only a message knows their names. */
+/** A part of an answer as JSON.stringify writes it: enums keep their numbers, because only a message knows their names. */
 function partOf(desc: DescMessage, localName: string, json: JsonValue | undefined): JsonValue | undefined {
   const field = desc.fields.find((candidate) => candidate.localName === localName);
   if (field?.enum === undefined) return json ?? null;

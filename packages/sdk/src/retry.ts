@@ -8,9 +8,9 @@ const retryAfterMsMax = 20_000;
 const readCall = /^(?:Get|List|Search|Describe)[A-Z]/;
 
 /**
- * Repeats a read (Get*, List*, Search*, Describe*) that ended `unavailable`, up to 3 tries within the call's timeout: after
- * the answer's Retry-After, else after 200 ms doubling, each with jitter. A Retry-After above 20 s ends the call at once.
- * Writes are never repeated: an answer that got lost does not say whether the effect happened.
+ * Returns an interceptor that repeats a read (Get*, List*, Search*, Describe*) that failed with `unavailable`, up to 3 tries within the
+ * call's timeout. It waits for the answer's Retry-After, else 200 ms, doubled each time, both with jitter. A Retry-After above 20 s ends
+ * the call at once. Writes are never repeated: a lost answer does not show whether the write happened.
  */
 export function createReadRetry(clock: ClientClock = machineClock): Interceptor {
   return (next) => async (req) => {
@@ -28,13 +28,13 @@ export function createReadRetry(clock: ClientClock = machineClock): Interceptor 
   };
 }
 
-/** Half of the wait is fixed and half is chance: callers that failed together do not come back together. */
+/** Half of the wait is fixed and half is random, so that callers that failed together do not retry together. */
 function backoffMs(attempt: number, clock: ClientClock): number {
   const fullMs = firstWaitMs * 2 ** (attempt - 1);
   return fullMs / 2 + clock.random() * (fullMs / 2);
 }
 
-/** What Retry-After asks for, in seconds or as an HTTP date; undefined when it is absent or neither. */
+/** Returns the wait of Retry-After in milliseconds, given in seconds or as an HTTP date; undefined if it is absent or neither. */
 function retryAfterMs(err: ConnectError, clock: ClientClock): number | undefined {
   return readRetryAfter(err.metadata.get("retry-after"), clock.now(), Number.POSITIVE_INFINITY);
 }

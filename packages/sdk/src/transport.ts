@@ -5,25 +5,25 @@ import { checkRequest, nearestName } from "./check-request.ts";
 import { createReadRetry } from "./retry.ts";
 import { addToJson } from "./stringify.ts";
 
-/** Longer than the 30 s that the service gives an app: whether a call was executed is told by the service, not guessed here. */
+/** Longer than the 30 s that the service allows an app, so that the service can report whether a call was executed. */
 const defaultTimeoutMs = 45_000;
 
-/** How a client reaches the service, whatever it authenticates with. */
+/** Options of a client's connection, for any kind of credential. */
 export type ConnectionOptions = {
-  /** Address of the service, `http://127.0.0.1:8080` for one started locally. A path is kept as a prefix. */
+  /** Address of the service, such as `http://127.0.0.1:8080` for a local one. A path is kept as a prefix. */
   baseUrl: string;
-  /** What sends the requests. Default: the global `fetch`. */
+  /** Function that sends the requests. Default: the global `fetch`. */
   fetch?: typeof globalThis.fetch;
   /**
-   * Most milliseconds a call may take, its retries included; 0 is no limit. Default 45,000, longer than an app gets to answer a tool
-   * call: with less such a call may end as `deadline_exceeded`, without its outcome. Streams have none of their own.
+   * Maximum duration of a call in milliseconds, including its retries; 0 means no limit. Default 45,000, longer than an app may take to
+   * answer a tool call: with less, such a call may fail with `deadline_exceeded`, without its outcome. Streams have no default limit.
    */
   timeoutMs?: number;
-  /** Called around every attempt, the first of them outermost, for logs, traces and headers. */
+  /** Called around every attempt, the first one outermost, for logs, traces and headers. */
   interceptors?: readonly Interceptor[];
 };
 
-/** A transport that speaks Connect's JSON over fetch and presents `bearer`. Throws a TypeError for options that cannot work. */
+/** Returns a transport that speaks Connect's JSON over fetch and sends `bearer`. Throws a TypeError for invalid options. */
 export function createSvcTransport(options: ConnectionOptions, bearer: string): Transport {
   checkNames(options);
   const baseUrl = checkedBaseUrl(options.baseUrl);
@@ -42,7 +42,7 @@ export function createSvcTransport(options: ConnectionOptions, bearer: string): 
     },
     async stream(method, signal, timeoutMs, header, input, contextValues) {
       const checked = checkedRequests(method.input, input);
-      // A watched job may run for days: a stream ends when its caller says so (a timeout of 0 is none).
+      // A watched job may run for days: a stream ends when its caller ends it (a timeout of 0 means no limit).
       const response = await transport.stream(method, signal, timeoutMs ?? 0, header, checked, contextValues);
       return { ...response, message: withToJson(method.output, response.message) };
     },
@@ -65,7 +65,7 @@ async function* withToJson<T extends Message>(desc: DescMessage, messages: Async
 
 const optionNames = ["baseUrl", "apiKey", "adminToken", "fetch", "timeoutMs", "interceptors"];
 
-/** An option that does not exist would be ignored: code without types learns of it here. */
+/** Throws a TypeError for an unknown option, for untyped code: the option would otherwise be ignored. */
 function checkNames(options: object): void {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown === undefined) return;
@@ -90,7 +90,7 @@ function present(bearer: string): Interceptor {
   };
 }
 
-/** fetch reports that it could not reach the service, or lost it, as a TypeError: for a caller that is `unavailable`. */
+/** fetch reports an unreachable service or a lost connection as a TypeError; callers get `unavailable`. */
 function nameNetworkFaults(baseUrl: string): Interceptor {
   return (next) => async (req) => {
     try {
@@ -103,7 +103,7 @@ function nameNetworkFaults(baseUrl: string): Interceptor {
   };
 }
 
-/** Node puts what happened (`ECONNREFUSED`) under the error's cause; browsers tell nothing. */
+/** Node gives the reason (`ECONNREFUSED`) as the error's cause; browsers give none. */
 function networkFault(err: TypeError): string {
   const { cause } = err;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;

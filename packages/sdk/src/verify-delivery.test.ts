@@ -23,7 +23,7 @@ const event = {
 };
 const body = JSON.stringify(event);
 
-/** Signs as wire documentation says, with node:crypto: nothing here is the code under test. */
+/** Signs as the wire documentation describes, with node:crypto, independently of the code under test. */
 function sign(text: string | Uint8Array, { key = secret, atMs = nowMs, id = deliveryId } = {}): Record<string, string> {
   const timestamp = String(Math.floor(atMs / 1000));
   const standardKey = Buffer.from(key.slice("whsec_".length), "base64");
@@ -217,7 +217,7 @@ test("any character changed in a header is refused, whichever signature it belon
   const places = [
     ...Object.keys(signed).map((name) => ({ headers: signed, name })),
     ...standardHeaders.map((name) => ({ headers: standardOnly, name })),
-    // Alone, X-Svc-Signature covers the body and not the id beside it.
+    // X-Svc-Signature alone covers the body and not the id next to it.
     { headers: bodyOnly, name: "x-svc-signature" },
   ].map(({ headers, name }) => ({ headers, name, value: headers[name] ?? "" }));
   const change = fc.constantFrom(...places).chain((place) =>

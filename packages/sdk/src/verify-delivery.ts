@@ -3,15 +3,15 @@ import { type DeliveryBody, parseDeliveryBody } from "./delivery-body.ts";
 import { type DeliveryHeaders, readDeliveryHeaders, type StandardSignature } from "./delivery-headers.ts";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
 
-/** How strict verifyDelivery is about time. */
+/** Options of verifyDelivery about time. */
 export type VerifyDeliveryOptions = {
-  /** Most seconds that the time of the attempt may lie in the past or the future. Default 300. */
+  /** Maximum difference in seconds between the time of the attempt and now, in both directions. Default 300. */
   toleranceSeconds?: number;
-  /** The present in epoch milliseconds. Default: the machine's clock. */
+  /** Returns the current time in epoch milliseconds. Default: the machine's clock. */
   now?: () => number;
 };
 
-/** A delivery that svc signed: its body, and the id by which a receiver tells a repeated attempt from a new delivery. */
+/** A delivery that svc signed: its body, and the id by which a receiver recognizes a repeated attempt. */
 export type VerifiedDelivery = DeliveryBody & {
   /** Id of the delivery, `dlv_…`, the same at every attempt. */
   deliveryId: string;
@@ -25,9 +25,9 @@ const standardSignaturePattern = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const encoder = new TextEncoder();
 
 /**
- * Verifies a delivery and returns its body. `body` must be exactly what was received, before any JSON parser. Whatever is there of
- * X-Svc-Signature and the three Standard Webhooks headers must be right, and one of them must be there; only the latter carry a time
- * and so refuse an old delivery sent again. Compares in constant time. Rejects with a DeliveryVerificationError.
+ * Verifies a delivery and returns its body. `body` must be exactly the received bytes, before any JSON parser. Each of X-Svc-Signature and
+ * the three Standard Webhooks headers that is present must be correct, and one kind must be present. Only Standard Webhooks headers have a
+ * time, and so refuse an old delivery that is sent again. Compares in constant time. Rejects with a DeliveryVerificationError.
  */
 export async function verifyDelivery(
   headers: DeliveryHeaders,
@@ -67,7 +67,7 @@ function checkTimestamp(timestamp: string, { toleranceSeconds = 300, now = machi
     throw new DeliveryVerificationError("timestamp_invalid", "webhook-timestamp: expected whole seconds since 1970");
   }
   const ageSeconds = Math.floor(now() / 1000) - Number(timestamp);
-  // Negated so that a tolerance or a clock that is no number refuses.
+  // Negated so that a tolerance or a time that is NaN is refused.
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
     const message = `webhook-timestamp is ${ageSeconds} s old: at most ${toleranceSeconds} s, either way, are tolerated`;
     throw new DeliveryVerificationError("timestamp_out_of_tolerance", message);
@@ -79,7 +79,7 @@ async function checkStandardSignature({ id, timestamp, signatures }: StandardSig
   const signed = new Uint8Array(prefix.length + body.length);
   signed.set(prefix);
   signed.set(body, prefix.length);
-  // While a secret is rotated a delivery carries a signature for each; other versions than v1 are not ours to judge.
+  // During a rotation of the secret, a delivery has a signature for each secret; versions other than v1 are ignored.
   for (const signature of signatures.split(" ")) {
     const base64 = standardSignaturePattern.exec(signature)?.[1];
     const expected = base64 === undefined ? undefined : decodeBase64(base64);
@@ -96,14 +96,14 @@ async function checkBodySignature(signature: string, body: Bytes, key: Bytes) {
   }
 }
 
-/** WebCrypto verifies in constant time, and is in Node, browsers and edge runtimes alike. */
+/** WebCrypto verifies in constant time, and exists in Node, browsers and edge runtimes. */
 async function isHmac(signature: Bytes, signed: Bytes, key: Bytes): Promise<boolean> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const imported = await crypto.subtle.importKey("raw", key, algorithm, false, ["verify"]);
   return crypto.subtle.verify(algorithm, imported, signature, signed);
 }
 
-/** Undefined unless the text is exactly what encoding the bytes gives: atob ignores stray bits in the last character. */
+/** Returns undefined unless the text is the exact encoding of the bytes: atob ignores extra bits in the last character. */
 function decodeBase64(text: string): Bytes | undefined {
   try {
     const binary = atob(text);

@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** What an agent's program knows of a service: nothing but its address, and what it is told from there. */
+/** An agent's program, which knows only the address of a service, and what it reads from there. */
 export type TestAgent = {
   readonly clientId: string;
   readonly redirectUri: string;
-  /** The address that a person opens. Another value takes the place of one of its parameters; null takes one away. */
+  /** Returns the address for the person to open. A value in `changes` replaces a parameter; null removes it. */
   authorizeUrl(changes?: Readonly<Record<string, string | null>>): string;
-  /** Posts a form to the token endpoint; what is needed for a grant type is there unless it is changed. */
+  /** Posts a form to the token endpoint, with the fields of its grant type unless they are changed. */
   token(form: Readonly<Record<string, string | null>>): Promise<TokenReply>;
-  /** Changes a code into tokens. */
+  /** Exchanges a code for tokens. */
   change(code: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
   refresh(token: string, changes?: Readonly<Record<string, string | null>>): Promise<TokenReply>;
 };
 
-/** What the token endpoint answered. */
+/** Answer of the token endpoint. */
 export type TokenReply = {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
@@ -49,11 +49,11 @@ export async function registerAgent(
   };
 }
 
-/** A person's browser without scripts: it keeps cookies, and sends forms as they stand in the page. */
+/** A person's browser without scripts: it keeps cookies, and sends the forms of pages. */
 export type TestPerson = {
   /** Opens a page. */
   open(address: string): Promise<PersonPage>;
-  /** Sends the form of a page that has a field of this name, with what the person typed; another Origin where one is given. */
+  /** Sends the form of a page that has a field of this name, with the person's input, and another Origin if one is given. */
   send(
     page: PersonPage,
     field: string,
@@ -62,7 +62,7 @@ export type TestPerson = {
   ): Promise<PersonPage>;
 };
 
-/** A page, or where it led to. */
+/** A page, or the address it redirects to. */
 export type PersonPage = {
   readonly status: number;
   readonly html: string;
@@ -70,7 +70,7 @@ export type PersonPage = {
   readonly headers: Headers;
 };
 
-/** Makes a person before a service. */
+/** Creates a person who visits a service. */
 export function createPerson(url: string): TestPerson {
   let cookie = "";
   const read = async (res: Response): Promise<PersonPage> => {
@@ -98,7 +98,7 @@ export function createPerson(url: string): TestPerson {
   };
 }
 
-/** Lets an agent in with a key, and answers where its program is led to. */
+/** Grants an agent access with a key, and returns the redirect of its program. */
 export async function letIn(
   { url, key }: { url: string; key: string },
   agent: TestAgent,
@@ -117,7 +117,7 @@ export async function letIn(
   return new URL(left.location).searchParams;
 }
 
-/** The answer to a JSON-RPC request over MCP, with a token. */
+/** Returns the answer to a JSON-RPC request over MCP, made with a token. */
 export async function askMcp(url: string, token: string, method: string, params: object = {}): Promise<Response> {
   return fetch(`${url}/mcp`, {
     method: "POST",
@@ -129,7 +129,7 @@ export async function askMcp(url: string, token: string, method: string, params:
   });
 }
 
-/** Posts JSON and reads JSON. */
+/** Posts JSON and returns the JSON answer. */
 export async function postJson(address: string, body: unknown): Promise<TokenReply> {
   return reply(
     await fetch(address, {

@@ -5,8 +5,8 @@ const idle: TestDatabase[] = [];
 const all: TestDatabase[] = [];
 
 /**
- * A database with the schema and no rows, for one test. Disposed, it is emptied and kept for the next one of the same
- * file: making and dropping one takes ten times as long. The file ends with `afterAll(dropTestDatabases)`.
+ * Returns a database with the schema and no rows, for one test. Disposing empties it and keeps it for the next test of the file: creating
+ * and dropping one takes ten times as long. The file ends with `afterAll(dropTestDatabases)`.
  */
 export async function borrowTestDatabase(): Promise<AsyncDisposable & { readonly db: Database }> {
   let database = idle.pop();
@@ -24,13 +24,13 @@ export async function borrowTestDatabase(): Promise<AsyncDisposable & { readonly
   };
 }
 
-/** Drops what was made. The next file of the same process begins anew. */
+/** Drops the databases that were created. The next file of the same process starts with none. */
 export async function dropTestDatabases(): Promise<void> {
   idle.length = 0;
   await Promise.all(all.splice(0).map((database) => database.drop()));
 }
 
-// DELETE, since TRUNCATE makes new files for each table and index.
+// DELETE, because TRUNCATE creates new files for each table and index.
 const emptyEverything = [
   "delivery_tasks",
   "deliveries",

@@ -6,8 +6,8 @@ import { onceARun } from "./once-a-run.ts";
 const making = new Map<string, Promise<string>>();
 
 /**
- * A program of the sources with all that it imports in one file: a process of it starts with a quarter of the processor's work. Made
- * once for a run of the tests, by whoever asks first. For tests that are not about the start itself: those run the sources, as users do.
+ * Bundles a program with all its imports into one file, with which a process starts in a quarter of the processor time. The first caller in
+ * a test run builds it. For tests that are not about the start: those run the sources, as users do.
  */
 export function bundled(program: string): Promise<string> {
   const known = making.get(program) ?? makeOnce(program);
@@ -22,14 +22,14 @@ async function makeOnce(program: string): Promise<string> {
 }
 
 async function bundle(program: string, dir: string): Promise<void> {
-  // Loaded here: most workers start no process.
+  // Loaded on demand, because most workers start no process.
   const { rolldown } = await import("rolldown");
   const bundle = await rolldown({
     input: program,
     platform: "node",
     external: /^node:/,
     logLevel: "silent",
-    // What a source finds beside itself (migrations, definitions, threads, package.json) stays where it is.
+    // Files that a source finds by its own path (migrations, definitions, threads, package.json) stay in their places.
     plugins: [
       { name: "places", transform: (code, id) => (code.includes("import.meta.") ? withPlaces(code, id) : null) },
     ],

@@ -10,13 +10,13 @@ import {
   toDeployment,
 } from "@svc/catalog";
 
-/** A toolkit's definition in memory, as its YAML files would hold it. `tools` is keyed by tool name. */
+/** A toolkit's definition in memory, with the contents of its YAML files. `tools` is keyed by tool name. */
 export type ToolkitSource = {
   readonly toolkit: ToolkitDocument;
   readonly tools: Readonly<Record<string, ToolDocument>>;
 };
 
-/** A catalog of definitions in memory. `deployment` is what its file would hold. Throws DefinitionError as loading does. */
+/** Returns a catalog of definitions in memory. `deployment` is the content of its file. Throws DefinitionError as loading does. */
 export function catalogOf(source: { toolkits: readonly ToolkitSource[]; deployment?: object }): Catalog {
   const files = source.toolkits.map(({ toolkit, tools }) => ({
     folder: toolkit.slug,
@@ -31,12 +31,12 @@ export function catalogOf(source: { toolkits: readonly ToolkitSource[]; deployme
   return createCatalog(files, { deployment, audience: deployment === undefined ? "projects" : "accounts" });
 }
 
-/** A deployment of what its file would hold. Throws DefinitionError as loading does. */
+/** Returns a deployment from the content of its file. Throws DefinitionError as loading does. */
 export function deploymentOf(document: object): Deployment {
   return toDeployment(createDefinitionFile("deployment.yaml", document));
 }
 
-/** Writes definitions below a folder, for tests that start a server with SVC_TOOLKITS. JSON is YAML, so that is what stands there. */
+/** Writes definitions to a folder, for tests that start a server with SVC_TOOLKITS. The files contain JSON, which is also YAML. */
 export async function writeToolkits(folder: string, toolkits: readonly ToolkitSource[]): Promise<void> {
   for (const { toolkit, tools } of toolkits) {
     const path = join(folder, toolkit.slug);

@@ -1,16 +1,16 @@
 import type { Clock } from "@svc/core";
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only the test moves. */
 export type TestClock = Clock & {
-  /** Moves time forward by `ms` and wakes every wait that has become due. */
+  /** Moves time forward by `ms` and wakes every wait that is now due. */
   advance(ms: number): void;
-  /** How many waits are pending now. */
+  /** Number of pending waits. */
   waiting(): number;
 };
 
 type Waiter = { dueMs: number; wake: () => void };
 
-/** A test clock that starts at `startMs`, epoch milliseconds. */
+/** Creates a test clock that starts at `startMs`, epoch milliseconds. */
 export function createTestClock(startMs = Date.UTC(2026, 0, 5, 9, 0, 0)): TestClock {
   let nowMs = startMs;
   const waiters = new Set<Waiter>();

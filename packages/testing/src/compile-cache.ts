@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 
 /**
- * The environment in which processes keep what they compiled for those that come after them, which is a third of a start. Node
- * looks at the text of each file, so that a changed one is compiled anew.
+ * The environment with which processes share their compiled code, which saves a third of a start. Node compares the text of each file, so
+ * it compiles a changed one again.
  */
 export const compileCache: { readonly NODE_COMPILE_CACHE: string } = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL("../../../node_modules/.cache/compiled", import.meta.url)),

@@ -1,21 +1,21 @@
 import { readAnswer, type TestAnswer, type TestServer } from "./server.ts";
 
-/** Headers of a request, over those that a page of the console sends; null takes one away. */
+/** Headers of a request, added to those that a page of the console sends; null removes one. */
 export type PageHeaders = Readonly<Record<string, string | null>>;
 
-/** A browser that signed in to the console of a test server, as far as requests tell. */
+/** A browser that is signed in to the console of a test server, as far as requests show it. */
 export type TestSession = {
   readonly cookie: string;
   readonly half: string;
-  /** Its seats, as the page is told of them. */
+  /** Its seats, as the page receives them. */
   readonly seats: readonly { keyId: string; keyName: string; projectId: string; projectName: string; role: string }[];
-  /** The headers of its calls from a seat. */
+  /** Returns the headers of its calls from a seat. */
   headers(seat: string): Record<string, string>;
   /** Makes a call from a seat. */
   call(seat: string, method: string, body?: unknown, headers?: PageHeaders): Promise<TestAnswer>;
 };
 
-/** Sends JSON to a path of a server as the console's own page would: with its Origin. */
+/** Posts JSON to a path of a server as the console's own page does: with its Origin. */
 export async function sendAsPage(
   { url }: Pick<TestServer, "url">,
   path: string,
@@ -34,7 +34,7 @@ export async function sendAsPage(
   );
 }
 
-/** Signs in by a key or a link. Throws an Error for a refusal. */
+/** Signs in with a key or a link. Throws an Error if it is refused. */
 export async function signInToConsole(
   svc: Pick<TestServer, "url">,
   credential: { key: string } | { link: string },

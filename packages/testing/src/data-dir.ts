@@ -6,9 +6,9 @@ const memoryFiles = "/dev/shm";
 const memoryNeededBytes = 4 * 2 ** 30;
 
 /**
- * A new folder that PostgreSQL can enter, also when the tests run as root: in memory where there is room, else in the system's temporary one.
- * A database is 500 files, and ext4 looks for a free inode past each that was deleted in the last seconds: an eighth of the whole run's
- * processor time went there. What is killed leaves in memory what it would leave to the system's cache.
+ * Creates a folder that PostgreSQL can use, also if the tests run as root: in memory if there is space, else in the system's temporary
+ * folder. A database has 500 files, and ext4 searches for a free inode past each one deleted in the last seconds, which took an eighth of
+ * the run's processor time. A killed run leaves files in memory, as it would leave them in the system's cache.
  */
 export async function createTestDataDir(): Promise<string> {
   const isRoomy = process.availableMemory() >= memoryNeededBytes && (await freeBytes(memoryFiles)) >= memoryNeededBytes;
@@ -17,7 +17,7 @@ export async function createTestDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** What is free of a file system, 0 where there is none. */
+/** Returns the free bytes of a file system, 0 if it does not exist. */
 async function freeBytes(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path);

@@ -9,23 +9,23 @@ import { createStoredDataDir } from "./stored-data-dir.ts";
 
 type Durability = EmbeddedPostgresOptions["durability"];
 
-/** A database of a test file's own, with the server's schema and no rows. */
+/** A database for one test file, with the server's schema and no rows. */
 export type TestDatabase = {
-  /** By the server's Unix socket, as the service has its own store: loopback takes a third more of the processor. */
+  /** URL with the server's Unix socket, which the service also uses for its own database: loopback takes a third more processor time. */
   readonly url: string;
-  /** By loopback. */
+  /** URL with loopback. */
   readonly tcpUrl: string;
   readonly db: Database;
-  /** Closes `db` and removes the database, whoever is still connected. With SVC_TEST_KEEP it stays, and its URL is printed. */
+  /** Closes `db` and removes the database, even if others are still connected. With SVC_TEST_KEEP it stays, and its URL is printed. */
   drop(): Promise<void>;
 };
 
-/** The PostgreSQL that test databases are made on, for one run of the tests. */
+/** The PostgreSQL server of the test databases, for one run of the tests. */
 export type DatabaseServer = { readonly url: string; stop(): Promise<void> };
 
 /**
- * Readies a server for `createTestDatabase`: that of SVC_TEST_DATABASE_URL, whose `svc_template` is replaced, or an
- * embedded one of the run's own. The caller passes its URL on in that variable. For the global setup of the tests.
+ * Prepares a server for `createTestDatabase`: that of SVC_TEST_DATABASE_URL, whose `svc_template` is replaced, or an embedded one for this
+ * run. The caller passes its URL on in that variable. For the global setup of the tests.
  */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const given = process.env["SVC_TEST_DATABASE_URL"];
@@ -38,7 +38,7 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
     });
     const template = databaseUrl(url, templateDatabase);
     await migrateDatabase(template);
-    // What the first connection after a change of the schema notes in the database's folder is there in each copy.
+    // The first connection after a change of the schema writes files to the database's folder; each copy then has them.
     await administer(template, (sql) => sql`select 1`);
   } catch (error) {
     await server?.stop();
@@ -49,15 +49,17 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
 
 /** Options of `createTestDatabase`. */
 export type TestDatabaseOptions = {
-  /** Connections of `db` at most. Default 10. */
+  /** Maximum number of connections of `db`. Default 10. */
   connectionsMax?: number;
-  /** Leaves the server's schema out, for tests of what makes it. */
+  /** True to omit the server's schema, for tests of the code that creates it. */
   isEmpty?: boolean;
-  /** Rows that several files begin with, which only the first of a run makes: the others copy its database. */
+  /** Rows that several test files start with. Only the first file of a run makes them: the others copy its database. */
   filled?: { readonly name: string; fill(db: Database): Promise<void> };
 };
 
-/** Makes a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms: copying its files takes half of logging them. */
+/**
+ * Creates a database on the run's server (SVC_TEST_DATABASE_URL), in about 20 ms: copying its files takes half the time of logging them.
+ */
 export async function createTestDatabase({
   isEmpty = false,
   filled,
@@ -77,12 +79,12 @@ export async function createTestDatabase({
   return { url, tcpUrl: tcpUrlOf(url), db, drop };
 }
 
-/** The database of the run that `fill` filled, to which nobody is connected any more. */
+/** Returns the run's database that `fill` filled, after all its connections have closed. */
 async function filledDatabase({ name, fill }: Required<TestDatabaseOptions>["filled"]): Promise<string> {
   const database = `svc_${name}`;
   const make = async () => {
     const serverUrl = testServerUrl();
-    // A server that outlives its runs may have that of an earlier one.
+    // A server that is used for several runs may have the database of an earlier one.
     await administer(serverUrl, (sql) => sql`drop database if exists ${sql(database)} with (force)`);
     await copyDatabase(serverUrl, templateDatabase, database);
     const db = openDatabase({ url: databaseUrl(serverUrl, database), applicationName: database });
@@ -100,28 +102,28 @@ function copyDatabase(serverUrl: string, from: string, to: string): Promise<void
   return administer(serverUrl, (sql) => sql`create database ${sql(to)} template ${sql(from)} strategy file_copy`);
 }
 
-/** A server of a test's own, with a data folder that goes when it stops. */
+/** A server for one test, with a data folder that is deleted when it stops. */
 export type TestPostgres = EmbeddedPostgres & {
   /** Stops the server and starts it again on the same data, on another port. */
   restart(): Promise<TestPostgres>;
 };
 
 /**
- * Starts a PostgreSQL with the server's schema for one test, for those that stop or kill it. `durability` is "full" unless stated: what such a
- * test asks is what survives. `stop` removes the data.
+ * Starts a PostgreSQL with the server's schema, for tests that stop or kill it. `durability` is "full" by default, because such tests check
+ * which data survives. `stop` removes the data.
  */
 export async function startTestPostgres(options: { durability?: Durability } = {}): Promise<TestPostgres> {
   return startTestPostgresOn(await createStoredDataDir(), options.durability ?? "full");
 }
 
-/** The URL of another database on the same server. */
+/** Returns the URL of another database on the same server. */
 export function databaseUrl(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-/** The same by loopback. */
+/** Returns the same URL with loopback. */
 function tcpUrlOf(socketUrl: string): string {
   const url = new URL(socketUrl);
   url.searchParams.delete("host");
@@ -151,7 +153,7 @@ async function administer(serverUrl: string, run: (sql: Database["sql"]) => Prom
   }
 }
 
-/** Every test database is a copy of this one. */
+/** Name of the database that every test database is copied from. */
 const templateDatabase = "svc_template";
 
 function testServerUrl(): string {

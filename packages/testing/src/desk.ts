@@ -13,7 +13,7 @@ const described = (description: string) => ({ type: "string", description });
 const shelfQuery = Object.fromEntries(["page", "offset", "cursor", "size"].map((name) => [name, `{{params.${name}}}`]));
 const intents = (word: string) => [`${word} of the desk`, `${word} for the office`, `${word} wanted`];
 
-/** An app for tests: reads with and without pages, writes with and without an idempotency key, and what undoes them. */
+/** An app for tests: reads with and without pages, writes with and without an idempotency key, and their undo tools. */
 export const desk: ToolkitSource = {
   toolkit: {
     slug: "desk",
@@ -92,7 +92,7 @@ function tool(accessClass: string, description: string, rest: object): ToolkitSo
   return { kind: "action", class: accessClass, description, ...rest } as unknown as ToolkitSource["tools"][string];
 }
 
-/** A request as the app saw it. */
+/** A request as the app received it. */
 export type SeenRequest = {
   readonly method: string;
   readonly path: string;
@@ -107,15 +107,15 @@ export type Scripted =
   | "broken"
   | "timeout";
 
-/** The outside world: records what arrives, in order, and answers by the script. */
+/** The outside world: records requests in order, and answers them by the script. */
 export type World = {
   readonly seen: SeenRequest[];
-  /** Answers a request; undefined for the app's usual answer. */
+  /** Answers a request; undefined gives the app's usual answer. */
   script: (request: SeenRequest, count: number) => Scripted | undefined | Promise<Scripted | undefined>;
   readonly transport: AppTransport;
 };
 
-/** A world whose desk has `items` items, `pageSize` a page. */
+/** Creates a world whose desk has `items` items, `pageSize` per page. */
 export function createWorld({ items = 3, pageSize = 1000 } = {}): World {
   const world: World = {
     seen: [],
@@ -169,7 +169,7 @@ function seenOf({ method, url, headers, body }: AppRequest): SeenRequest {
   };
 }
 
-/** Connects an entity of a project to the desk, `ops` unless another is named. */
+/** Connects an entity of a project to the desk, `ops` by default. */
 export async function connectDesk(
   db: Database,
   sealer: Sealer,

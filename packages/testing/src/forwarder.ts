@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** A fixed address in front of a server: it can be closed, so that the server is away, and opened again. */
+/** A fixed address in front of a server: closing it makes the server unreachable until it is reopened. */
 export type Forwarder = AsyncDisposable & {
   /** The server's URL with the forwarder's address. */
   readonly url: string;
-  /** Ends every connection and refuses others until `reopen`. */
+  /** Ends every connection and refuses new ones until `reopen`. */
   close(): Promise<void>;
-  /** Keeps what is sent, and connections made from now on, until `release`: the server is there, and answers nothing. */
+  /** Keeps sent data and new connections until `release`: the server is reachable, and does not answer. */
   hold(): void;
-  /** Sends on what was kept. */
+  /** Forwards the kept data. */
   release(): void;
-  /** Takes connections again, to the server at `movedUrl` if it came back on another port. */
+  /** Accepts connections again, to the server at `movedUrl` if it has a new port. */
   reopen(movedUrl?: string): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
   const { port } = server.address() as { port: number };
   const url = new URL(serverUrl);
   url.host = `127.0.0.1:${port}`;
-  // Not by the server's own socket.
+  // Without the server's own socket.
   url.searchParams.delete("host");
   const close = async () => {
     if (!server.listening) return;
@@ -60,7 +60,7 @@ export async function startForwarder(serverUrl: string): Promise<Forwarder> {
       for (const [from, to] of pairs) from.unpipe(to);
     },
     release() {
-      // Piped twice, everything would be sent twice.
+      // If it were piped twice, all data would be sent twice.
       if (!isHeld) return;
       isHeld = false;
       for (const [from, to] of pairs) from.pipe(to);

@@ -7,7 +7,7 @@ import { faultInterceptor } from "@svc/server/testing";
 /** A server on a free loopback port, closed at the end of the scope that uses it. */
 export type HttpPlace = AsyncDisposable & { readonly url: string };
 
-/** Serves Connect routes, as a server in miniature, which answers faults as the real one does. */
+/** Serves Connect routes as a minimal server, which reports errors like the real one. */
 export function serveRoutes(routes: (router: ConnectRouter) => void): Promise<HttpPlace> {
   return serveHttp(connectNodeAdapter({ routes, interceptors: [faultInterceptor] }));
 }

@@ -22,7 +22,7 @@ import { connectDesk, createWorld, desk, type World } from "./desk.ts";
 import { newJobDocuments } from "./job-documents.ts";
 import { createTestNode, type TestParts, testSealer } from "./node.ts";
 
-/** Everything a test of jobs needs, over one database. */
+/** Everything that tests of jobs need, over one database. */
 export type TestBench = {
   readonly db: Database;
   readonly clock: TestClock;
@@ -31,23 +31,23 @@ export type TestBench = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly engines: JobEngine[];
-  /** Starts a node with nothing but its job engine at work. */
+  /** Starts a node that runs only its job engine. */
   engine(
     options?: Pick<TestParts, "clock" | "transport" | "onFaultPoint"> & {
       limits?: Partial<EngineLimits>;
-      /** Of what its steps hold of sets. */
+      /** Memory limits for the sets of its steps. */
       memory?: MemoryBounds;
-      /** Failures are expected: they are not printed. */
+      /** True if failures are expected, so that they are not printed. */
       quiet?: boolean;
-      /** Takes what each lost lease was lost to. */
+      /** Receives the cause of each lost lease. */
       leasesLost?: string[];
     },
   ): JobEngine & { readonly memory: HeldMemory };
-  /** The engine of a node that does not run it. */
+  /** Returns the engine of a node that does not run it. */
   idle(): JobEngine;
   /**
-   * Starts an engine that dies at the `nth` time it comes to a fault point, or in the middle of sending a write: from then on it
-   * does nothing more, not even renew its leases. Resolves once it is dead.
+   * Starts an engine that dies when it reaches a fault point for the `nth` time, or while it sends a write. From then on it does nothing,
+   * and does not renew its leases. Resolves once it is dead.
    */
   doom(
     point: FaultPoint | "in-send",
@@ -63,19 +63,19 @@ export type TestBench = {
   stop(): Promise<void>;
 };
 
-/** What a test submits beside the program. */
+/** Options of a submission besides the program. */
 export type SubmitOptions = {
   mode?: "live" | "simulate";
   simulateFirst?: boolean;
   needsApproval?: boolean;
   idempotencyKey?: string;
-  /** The programs of the skills that it runs, by slug: the first version of each. */
+  /** The programs of the skills that it runs, by slug, each as first version. */
   skills?: Readonly<Record<string, object>>;
-  /** The engine of the node that takes the submission. Default: a node without one, which wakes the others. */
+  /** The engine of the node that receives the submission. Default: a node without one, which wakes the others. */
   engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
-/** A job as tests look at it. */
+/** The fields of a job that tests read. */
 export type JobReading = {
   readonly job: NonNullable<Awaited<ReturnType<typeof loadJob>>>;
   readonly receipt: ReceiptDocument;
@@ -97,7 +97,7 @@ function hashOf(programJson: string): string {
   return canonicalHash(JSON.parse(programJson));
 }
 
-/** Makes a bench with an account for the entity `ops`. */
+/** Creates a bench with an account for the entity `ops`. */
 export async function createBench(
   db: Database,
   world: World = createWorld(),
@@ -153,7 +153,7 @@ export async function createBench(
         onFaultPoint: (at, { stepId }) =>
           isDead ? never : at === point && matches(stepId) && ++count === nth ? die() : undefined,
       });
-      // The dead are not drained.
+      // Dead engines are not drained.
       engines.pop();
       return Object.assign(died.promise, { engine });
     },
@@ -247,7 +247,7 @@ export async function createBench(
         if (job !== undefined && statuses.includes(job.status)) return readJob(db, projectId, jobId);
         if (performance.now() > end)
           throw new Error(`the job is ${job?.status} (${job?.lastError}), not ${statuses.join(" or ")}`);
-        // Who looks less often leaves the job more of the processor.
+        // Polling less often leaves more processor time for the job.
         await wait(Math.min(2 * looks, 10));
       }
     },
@@ -259,7 +259,7 @@ export async function createBench(
 }
 
 async function readJob(db: Executor, projectId: ProjectId, jobId: Id<"job">): Promise<JobReading> {
-  // The log last: it then holds whatever the job's row tells of.
+  // The log is read last, so that it contains everything that the job's row reflects.
   const job = await loadJob(db, jobId);
   const steps = await loadJobSteps(db, jobId);
   const events = await jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 0, limit: 10_000 });

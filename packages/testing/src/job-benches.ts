@@ -4,16 +4,16 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
 import type { World } from "./desk.ts";
 import { createBench, type JobReading, type TestBench } from "./job-bench.ts";
 
-/** Benches over one database of a test file's own, made with the first of them. */
+/** Benches over one database of a test file, which is created with the first of them. */
 export type Benches = {
   bench(world?: World, clock?: TestClock): Promise<TestBench>;
-  /** Stops the engines; after every test. */
+  /** Stops the engines; call it after every test. */
   stop(): Promise<void>;
-  /** Drops the database; after the last test. */
+  /** Drops the database; call it after the last test. */
   drop(): Promise<void>;
 };
 
-/** No benches yet. */
+/** Creates an empty set of benches. */
 export function createBenches(): Benches {
   let database: Promise<TestDatabase> | undefined;
   const made: TestBench[] = [];
@@ -33,18 +33,18 @@ export function createBenches(): Benches {
   };
 }
 
-/** How many tasks a project has. */
+/** Returns the number of a project's tasks. */
 export async function countTasks({ db, projectId }: TestBench): Promise<number> {
   const rows = await db.sql.unsafe<{ project_id: string }[]>("select project_id from job_tasks");
   return rows.filter((row) => row.project_id === uuidOfId(projectId)).length;
 }
 
-/** The types of a job's log in order. */
+/** Returns the types of a job's log entries, in order. */
 export function typesOf({ events }: JobReading): string[] {
   return events.map(({ type }) => type);
 }
 
-/** A map over the items of the desk that sends a note for each; `changes` go over the map step. */
+/** Returns a map over the items of the desk that sends a note for each; `changes` override the map step. */
 export function sendAll(
   changes: object = {},
   { tool = "desk.send_note", ...program }: { tool?: string } & Record<string, unknown> = {},
@@ -64,7 +64,7 @@ export function sendAll(
   };
 }
 
-/** A step that fetches the items of the desk as rows. */
+/** Returns a step that fetches the items of the desk as rows. */
 export function fetchItems(changes: object = {}) {
   return {
     id: "items",

@@ -15,21 +15,21 @@ export type TestProject = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly client: Client<typeof JobsService>;
-  /** The same project's client with another key. */
+  /** Returns a client of the same project with another key. */
   as(role: Role, keyId?: KeyId): Client<typeof JobsService>;
 };
 
-/** A node over the desk with nothing but its job engine at work. Its clock is the machine's. */
+/** A node over the desk that runs only its job engine. It uses the machine's clock. */
 export type TestNode = Pick<Node, "views" | "apps" | "jobs" | "shutdown" | "client" | typeof Symbol.asyncDispose> & {
   readonly world: World;
   project(): Promise<TestProject>;
-  /** Waits until a job has a status of the store. */
+  /** Waits until a job has a status, as stored in the database. */
   reach(jobId: string, ...statuses: string[]): Promise<void>;
 };
 
 let projects = 0;
 
-/** Makes a node on a database. `isStarted` false leaves the engine idle: what is submitted stays as it is. */
+/** Creates a node on a database. `isStarted` false leaves the engine idle, so that submitted jobs do not change. */
 export function createTestNode(
   db: Database,
   {
@@ -74,13 +74,16 @@ export function createTestNode(
   };
 }
 
-/** The text of a program with what every program has. What undoes mostly destroys, and is not approved unless the program says so. */
+/**
+ * Returns the text of a program with the members that every program has. Most undo calls are destructive, and are not approved unless the
+ * program says so.
+ */
 export function programText(program: object): string {
   const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};
   return JSON.stringify({ version: 1, title: "Test", ...approval, ...program });
 }
 
-/** The job of a response, which always has one. */
+/** Returns the job of a response, which always has one. */
 export function jobOf({ job }: { readonly job?: Job | undefined }): Job {
   if (job === undefined) throw new Error("the response has no job");
   return job;

@@ -2,8 +2,8 @@ import { openDatabase } from "@svc/db/connect";
 import { until } from "./until.ts";
 
 /**
- * As if the leases of a table of tasks were over that are held by now: those of nodes that were killed, without the wait for them. Nodes that
- * live settle theirs meanwhile, in an order of their own: what they have locked is not waited for, but looked at again.
+ * Ends all current leases of a table of tasks, as if their nodes were killed and the wait for them were over. Live nodes settle their tasks
+ * meanwhile, in their own order: rows that they have locked are skipped and tried again.
  */
 export async function endLeases(databaseUrl: string, table: "delivery_tasks" | "job_tasks"): Promise<void> {
   const db = openDatabase({ url: databaseUrl, connectionsMax: 1 });

@@ -1,29 +1,29 @@
-/** A client of MCP written by hand: each request stands for itself, as revision 2026-07-28 has it. */
+/** An MCP client written by hand: each request is independent, as revision 2026-07-28 defines. */
 export type TestMcpClient = {
-  /** Sends a request and answers its whole message, result or error. */
+  /** Sends a request and returns its whole message, result or error. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   request(method: string, params?: Readonly<Record<string, unknown>>): Promise<any>;
-  /** Calls a tool and answers the result. Rejects with an error of the protocol. */
+  /** Calls a tool and returns the result. Rejects with a protocol error. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever is answered
   call(name: string, args?: object): Promise<any>;
 };
 
-/** Who asks, and where. */
+/** The key and address of a client. */
 export type TestMcpClientOptions = {
   readonly url: string;
   readonly key: string;
-  /** What stands behind the question mark of the address. Default: nothing. */
+  /** Query of the address, after the question mark. Default: none. */
   readonly query?: string | undefined;
-  /** What it says that it can be asked. Default: nothing. */
+  /** Capabilities that the client declares. Default: none. */
   readonly capabilities?: object | undefined;
 };
 
-/** What a client says that knows tasks, and asks its user. */
+/** Capabilities of a client that supports tasks and can ask its user. */
 export const taskCapabilities = { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } };
 
 const version = "2026-07-28";
 
-/** Makes one. */
+/** Creates a client. */
 export function createTestMcpClient({ url, key, query = "", capabilities = {} }: TestMcpClientOptions): TestMcpClient {
   let id = 0;
   const request: TestMcpClient["request"] = async (method, params = {}) => {

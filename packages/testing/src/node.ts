@@ -18,7 +18,7 @@ import { catalogOf } from "./catalog.ts";
 import { createTestClock } from "./clock.ts";
 import { createProjectClient, type TestCaller } from "./project-client.ts";
 
-/** The parts that a test replaces; limits and observer member by member. */
+/** The parts that a test replaces; limits and observer are merged member by member. */
 export type TestParts = Partial<Omit<NodeParts, "db" | "limits" | "observer">> & {
   readonly limits?: Partial<Omit<NodeLimits, "deliveries">> & {
     readonly deliveries?: Partial<NodeLimits["deliveries"]>;
@@ -26,46 +26,46 @@ export type TestParts = Partial<Omit<NodeParts, "db" | "limits" | "observer">> &
   readonly observer?: Partial<NodeObserver>;
 };
 
-/** What the engines told their observer. */
+/** The reports of the engines to their observer. */
 export type Told = {
   readonly attempts: AttemptObservation[];
   readonly failures: { readonly what: string; readonly error: unknown }[];
   leasesLost: number;
   /** Calls whose outcome could not be recorded. */
   readonly unrecorded: string[];
-  /** Calls of tools that ended. */
+  /** Finished calls of tools. */
   readonly calls: CallObservation[];
-  /** Steps of paced replays. */
+  /** Steps of throttled replays. */
   readonly replaySteps: ReplayStep[];
-  /** Who held the event loop. */
+  /** Work that blocked the event loop. */
   readonly held: BlockedLoop[];
-  /** Calls to the embeddings endpoint that ended. */
+  /** Finished calls to the embeddings endpoint. */
   readonly embedded: EmbeddingsCall[];
-  /** How searches came by the vectors of their words. */
+  /** Sources of the vectors that searches used for their words. */
   readonly searches: SearchOutcome[];
   /** Private toolkits that were left out. */
   readonly broken: { readonly projectId: ProjectId; readonly slug: string; readonly message: string }[];
 };
 
-/** A node of a test. Disposed, it drains without grace: what is under way is broken off. */
+/** A node for a test. Disposing drains it without a grace period: unfinished work is aborted. */
 export type TestNode = Node &
   AsyncDisposable & {
     readonly parts: NodeParts;
     readonly told: Told;
-    /** Ends every call under way of its clients. */
+    /** Aborts every unfinished call of its clients. */
     readonly shutdown: AbortController;
-    /** A client of one of its services, with a key of the project. */
+    /** Returns a client of one of its services, with a key of the project. */
     client<Service extends DescService>(service: Service, caller: TestCaller): Client<Service>;
   };
 
-/** The vault of test nodes: those of one database open what the others seal. */
+/** The vault of test nodes: nodes of one database can open each other's sealed values. */
 export const testSealer: Sealer = createSealer([{ id: "a", secret: Buffer.alloc(32, 7) }]);
 
 const dayMs = 86_400_000;
 
 /**
- * Makes the node that `svc serve` runs, with a clock that stands, no toolkits, loopback open, quick retries without spread, and no
- * engine; then with `changes`. It starts the engines that those name.
+ * Creates the node that `svc serve` runs, with a stopped clock, no toolkits, loopback allowed, fast retries without jitter, and no engine;
+ * then applies `changes`. It starts the engines that `changes` names.
  */
 export function createTestNode(db: Database, changes: TestParts = {}): TestNode {
   const told: Told = {

@@ -2,12 +2,12 @@ import { access, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { until } from "./until.ts";
 
-/** Where a run of the tests keeps what it makes once: the global setup makes the folder, and removes it. */
+/** Variable with the folder of things that a test run makes once: the global setup creates and removes the folder. */
 export const runVariable = "SVC_TEST_RUN";
 
 /**
- * The folder `name` of the run's, as `make` filled it: made by whichever worker asks first, and complete for the others. Undefined outside of
- * a run of the tests.
+ * Returns the run's folder `name`, as filled by `make`. The first worker that asks makes it, and the others get it complete. Undefined
+ * outside a test run.
  */
 export async function onceARun(name: string, make: (folder: string) => Promise<void>): Promise<string | undefined> {
   const run = process.env[runVariable];

@@ -1,9 +1,9 @@
-/** Milliseconds of the processor that `work` takes on the machine that the budgets of tests are told for. */
+/** Processor time of `work` in milliseconds on the machine for which the budgets of tests are given. */
 const expectedMs = 16;
 
 const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `row_${n}`, of: [n, n + 1], text: "x".repeat(n % 40) }));
 
-/** What a service does most: texts become objects all over its memory, and texts again. */
+/** The most frequent work of a service: it parses texts to objects in much memory, and writes them as texts again. */
 function work(): number {
   const before = process.threadCpuUsage();
   JSON.stringify(JSON.parse(JSON.stringify(rows)));
@@ -12,9 +12,9 @@ function work(): number {
 }
 
 /**
- * A budget of the processor's time on this machine as it is now, milliseconds: what is given, and as much more as a known piece of work takes
- * longer here than where it was told. A machine whose memory is busy with other work counts more for the same instructions; what a
- * budget guards against is far more.
+ * Returns a budget of processor time on this machine at present, in milliseconds: the given budget, longer by the factor by which a known
+ * piece of work takes longer here than on the reference machine. If the machine's memory is busy, the same instructions take more time; the
+ * excesses that a budget detects are far larger.
  */
 export function processorBudgetMs(ms: number): number {
   const took = Math.min(...[0, 1, 2, 3].map(work));

@@ -2,7 +2,7 @@ import type { CatalogView } from "@svc/catalog";
 import type { CheckContext } from "@svc/program";
 import { shippedCatalog } from "./shipped-catalog.ts";
 
-/** The real catalog, in which entity `ops` has every account, and `lead`, `head` and `owner` are contacts. For tests. */
+/** Returns the real catalog, in which entity `ops` has every account, and `lead`, `head` and `owner` are contacts. */
 export async function testContext(): Promise<CheckContext> {
   const catalog = await shippedCatalog();
   return {
@@ -32,7 +32,7 @@ function skill(title: string, steps: readonly object[], more: object = {}): obje
   return { version: 1, title, ...textInput, steps, ...more };
 }
 
-/** Programs of skills that the programs of tests may run, by slug. */
+/** Programs of skills that test programs may run, by slug. */
 export const testSkills: Readonly<Record<string, object>> = {
   look: skill("Look who it is", [{ id: "me", call: "messaging_bot.get_me", entity: "ops" }], {
     result: { name: { $ref: "steps.me.first_name" } },
@@ -59,13 +59,13 @@ export const testSkills: Readonly<Record<string, object>> = {
   ]),
 };
 
-/** An if step. For tests. */
+/** Returns an if step. */
 export function ifStep(id: string, condition: string, yes: readonly object[], no?: readonly object[]) {
   // biome-ignore lint/suspicious/noThenProperty: programs have the field, and nobody awaits a list.
   return { id, if: condition, then: yes, ...(no && { else: no }) };
 }
 
-/** A program without faults in which every construct stands. For tests. */
+/** Returns a program without faults that contains every construct. */
 export function everyConstruct() {
   return {
     version: 1,

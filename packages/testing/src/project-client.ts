@@ -11,18 +11,18 @@ import { type ConfirmRule, createId, type KeyId, type ProjectId, principalContex
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { faultInterceptor } from "@svc/server/testing";
 
-/** Whose key calls. Default: an approver's, the same for every caller. */
+/** The caller's key. Default: an approver's, the same for every caller. */
 export type TestCaller = {
   readonly projectId: ProjectId;
   readonly role?: Role;
   readonly keyId?: KeyId;
-  /** Which of its calls a person confirms. Default: none. */
+  /** The calls that a person must confirm. Default: none. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
 };
 
 /**
- * A client of a service in this process, over a Connect router without HTTP. The parts of the auth gate and of the errors' mapping are
- * played by interceptors: one names the calling project. `signal` ends every call under way.
+ * Returns a client of a service in this process, over a Connect router without HTTP. Interceptors replace the authentication and the
+ * mapping of errors: one sets the calling project. `signal` aborts every unfinished call.
  */
 export function createProjectClient<Service extends DescService>(
   service: Service,
@@ -45,10 +45,10 @@ export function createProjectClient<Service extends DescService>(
   return createClient(service, transport);
 }
 
-/** A reason, and the field it is about; empty where it is about none. */
+/** A reason, and the field that it is about; empty if there is none. */
 export type RefusalDetail = { readonly reason: string; readonly field: string };
 
-/** How a call was refused, by all of its details. A call that succeeds is a fault of the test. */
+/** Returns all details of a refused call. Fails the test if the call succeeds. */
 export async function refusalsOf(
   call: Promise<unknown>,
 ): Promise<{ readonly code: string; readonly details: readonly RefusalDetail[] }> {
@@ -61,7 +61,7 @@ export async function refusalsOf(
   return { code: Code[error.code], details };
 }
 
-/** How a call was refused, by the first of its details. */
+/** Returns the first detail of a refused call. */
 export async function refusalOf(call: Promise<unknown>): Promise<RefusalDetail & { readonly code: string }> {
   const { code, details } = await refusalsOf(call);
   const [{ reason, field } = { reason: "", field: "" }] = details;

@@ -5,33 +5,33 @@ import { createServer as createTlsServer } from "node:https";
 /** A request as it arrived. */
 export type ReceivedRequest = { method: string; path: string; headers: Record<string, string>; body: Buffer };
 
-/** What a receiver answers: status (200) with headers and body, or whatever a function does with the exchange. */
+/** A receiver's answer: status (200) with headers and body, or a function that handles the exchange. */
 export type Answer =
   | { status?: number; headers?: Record<string, string | string[]>; body?: string | Uint8Array }
   | ((req: IncomingMessage, res: ServerResponse) => void);
 
-/** An endpoint on loopback that keeps what it receives and answers as it is told. */
+/** An endpoint on loopback that records requests and answers them by its script. */
 export type TestReceiver = AsyncDisposable & {
   readonly port: number;
   readonly url: string;
   readonly requests: ReceivedRequest[];
-  /** The next requests are answered with these in turn, and all that follow with the last. At first everything is answered 200. */
+  /** The next requests get these answers in turn, and all later ones the last. Initially every answer is 200. */
   script(...answers: [Answer, ...Answer[]]): void;
-  /** Answers nothing until `release`, which answers all that came meanwhile. */
+  /** Holds all answers until `release`, which answers the waiting requests. */
   hold(): void;
   release(): void;
-  /** Requests that have arrived whole and are not answered. */
+  /** Number of requests that have arrived completely and are not answered. */
   inFlight(): number;
-  /** The most there ever were. */
+  /** Maximum of that number so far. */
   inFlightMax(): number;
 };
 
-/** Starts an endpoint on a free port; `tls` makes it speak https with that key and certificate. */
+/** Starts an endpoint on a free port; with `tls` it uses https with that key and certificate. */
 export async function startTestReceiver(options: { tls?: { key: string; cert: string } } = {}): Promise<TestReceiver> {
   const exchanges = createExchanges();
   const server =
     options.tls === undefined ? createServer(exchanges.listener) : createTlsServer(options.tls, exchanges.listener);
-  // Kept alive longer than any test lasts: a connection never ends under a request because it idled.
+  // Longer than any test, so that idle connections are never closed just before a request.
   server.keepAliveTimeout = 60_000;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -8,27 +8,27 @@ import { createTestDataDir } from "./data-dir.ts";
 import { createStoredDataDir } from "./stored-data-dir.ts";
 import { until } from "./until.ts";
 
-/** A primary and a standby that has every commit before its client hears of it. */
+/** A primary, and a standby that has every commit before the client gets its confirmation. */
 export type ReplicatedPostgres = {
   readonly primary: EmbeddedPostgres;
   readonly standby: EmbeddedPostgres;
-  /** `postgres://…` that lists both, in the given order, and asks for the one that takes writes. */
+  /** Returns a `postgres://…` URL that lists both, in the given order, and selects the one that accepts writes. */
   url(first: "primary" | "standby"): string;
-  /** Kills the primary with all its sessions, as a machine that is gone. */
+  /** Kills the primary with all its sessions, as if the machine were lost. */
   killPrimary(): Promise<void>;
-  /** Makes the standby the primary; resolves when it takes writes. */
+  /** Makes the standby the primary; resolves when it accepts writes. */
   promoteStandby(): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
- * Starts two PostgreSQL with synchronous replication. The embedded binaries bring no pg_basebackup, so the standby begins as a copy
- * of the stopped primary's folder.
+ * Starts two PostgreSQL servers with synchronous replication. The embedded binaries lack pg_basebackup, so the standby starts as a copy of
+ * the stopped primary's folder.
  */
 export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const [primaryDir, standbyDir] = [await createStoredDataDir(), await createTestDataDir()];
   await (await startEmbeddedPostgres({ dataDir: primaryDir, durability: "full", settings: replicating })).stop();
-  // Root runs PostgreSQL as another user, whose files these stay.
+  // Root runs PostgreSQL as another user, who must remain the owner of these files.
   await promisify(execFile)("cp", ["-a", join(primaryDir, "postgres"), standbyDir]);
   const cluster = join(standbyDir, "postgres", "data");
   await writeFile(join(cluster, "standby.signal"), "");
@@ -81,7 +81,7 @@ async function promote(url: string): Promise<void> {
   await db.close();
 }
 
-/** One address of several servers, as libpq and the driver take it. */
+/** Returns one address for several servers, in the form that libpq and the driver accept. */
 function listing(urls: readonly string[]): string {
   const [first = ""] = urls;
   const hosts = urls.map((url) => new URL(url).host).join(",");

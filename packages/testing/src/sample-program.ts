@@ -1,4 +1,4 @@
-/** The program of the jobs documentation: every construct that a first reader meets, and free of faults. For tests. */
+/** Returns the program of the jobs documentation: it contains every construct that a first reader needs, and has no faults. */
 export function sampleProgram() {
   return {
     version: 1,

@@ -8,16 +8,16 @@ import { bundled } from "./bundled.ts";
 import { compileCache } from "./compile-cache.ts";
 import { pauseMs } from "./until.ts";
 
-/** The server as a user runs it: a process of its own. */
+/** The server as users run it: a separate process. */
 export type ServerProcess = {
   readonly url: string;
   readonly port: number;
   readonly process: ChildProcess;
-  /** Resolves with the exit code, or null when a signal ended it. */
+  /** Resolves with the exit code, or null if a signal ended it. */
   readonly exited: Promise<number | null>;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process ends. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** What it wrote to stdout and stderr so far. */
+  /** Returns its output to stdout and stderr so far. */
   output(): string;
 };
 
@@ -32,8 +32,8 @@ export const bootstrapKey = "bootstrap-key-of-the-tests-0123456789";
 export const adminToken = "admin-token-of-the-tests-0123456789";
 
 /**
- * A port that was free a moment ago: for what has to know it before anybody listens there. None of those that systems give away by
- * themselves: between two servers of a test nobody gets it.
+ * Returns a port that was free a moment ago, for parts that must know it before a server listens. It is outside the range that systems
+ * assign automatically, so that no other process gets it while a server of a test restarts.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -48,17 +48,17 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** A vault key as SVC_VAULT_KEY takes it. */
+/** Returns a vault key in the form of SVC_VAULT_KEY. */
 export function vaultKey(): string {
   return `test:${randomBytes(32).toString("base64")}`;
 }
 
 /**
- * Starts the server, bundled, and waits until it is ready; rejects with its output when it ends instead. It takes a port of its own, unless
- * SVC_PORT names one, and is known by the line in which it tells that: whoever else answers on a port is another's.
+ * Starts the server, bundled, and waits until it is ready; rejects with its output if it ends instead. It gets a free port, unless SVC_PORT
+ * names one. The port is taken from the server's own log line, because another process may answer on a known port.
  */
 export async function startServerProcess(env: Record<string, string>): Promise<ServerProcess> {
-  // Of an installed package, where one is to be tested.
+  // The command of an installed package, if that is to be tested.
   const [program, ...args] = process.env["SVC_TEST_PROGRAM"]?.split(" ") ?? [process.execPath, await bundled(main)];
   const child = spawn(program ?? process.execPath, [...args, "serve"], {
     cwd: checkout,
@@ -67,7 +67,7 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
       ...compileCache,
       PATH: process.env["PATH"] ?? "",
       HOME: process.env["HOME"] ?? "",
-      // The line of its start is of this level.
+      // The log line with the port has this level.
       SVC_LOG_LEVEL: "info",
       SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret,
       SVC_BOOTSTRAP_KEY: bootstrapKey,
@@ -104,13 +104,16 @@ export async function startServerProcess(env: Record<string, string>): Promise<S
   };
 }
 
-/** The port that a server tells of once it listens; undefined before. */
+/** Returns the port that a server logs once it listens; undefined before. */
 function listeningPort(output: string): number | undefined {
   const [, port] = /"url":"https?:\/\/[^"]*:(\d+)"[^\n]* listens on [^\n]*\n/.exec(output) ?? [];
   return port === undefined ? undefined : Number(port);
 }
 
-/** Waits until `condition` holds; what it throws (a refused connection, say) counts as not yet, unless it is an Error about an end. */
+/**
+ * Waits until `condition` is true. A thrown value, such as a refused connection, counts as false, unless it is an Error about the server's
+ * end.
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 20_000,
@@ -128,7 +131,7 @@ export async function until(
   }
 }
 
-/** Calls a method by plain JSON POST with the bootstrap key; throws with the answer when it is not 200. */
+/** Calls a method by plain JSON POST with the bootstrap key; throws with the answer if its status is not 200. */
 export async function call<Answer>(
   server: { url: string },
   method: string,

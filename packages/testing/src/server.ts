@@ -9,7 +9,7 @@ import { checkVault } from "@svc/server/vault";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { shippedCatalog, shippedToolkits } from "./shipped-catalog.ts";
 
-/** An answer to a call. `reason`, `field` are those of its first detail; empty when it has none. */
+/** An answer to a call. `reason` and `field` are those of its first detail; empty if it has none. */
 export type TestAnswer = {
   status: number;
   headers: Headers;
@@ -20,17 +20,17 @@ export type TestAnswer = {
   field: string;
 };
 
-/** A server on a database and a free port of its own. */
+/** A server with its own database and free port. */
 export type TestServer = {
   readonly server: Server;
   readonly url: string;
   readonly database: TestDatabase;
-  /** Lines of the log, as they were written. */
+  /** Lines of the log, as written. */
   readonly logs: string[];
   readonly adminToken: string;
   /** Approver key of project `default`. */
   readonly key: string;
-  /** Posts a call, `svc.v1.CatalogService/GetTool`, as JSON; `bearer` is the approver key unless stated, and null for none. */
+  /** Posts a call, such as `svc.v1.CatalogService/GetTool`, as JSON. `bearer` is the approver key by default, and null for none. */
   call(
     method: string,
     body?: unknown,
@@ -38,17 +38,17 @@ export type TestServer = {
   ): Promise<TestAnswer>;
   /** Posts a call of AdminService as the administrator. */
   admin(call: string, body?: unknown): Promise<TestAnswer>;
-  /** Sends raw bytes over a connection and reads what comes back until it is closed. */
+  /** Sends raw bytes over a connection and returns the response up to its close. */
   raw(bytes: string): Promise<string>;
   /** Opens a connection; it is closed with the server. */
   connect(): Promise<Socket>;
   stop(): Promise<void>;
 };
 
-// One key for all of a test file: nodes of one database must have the same.
+// One key for the whole test file: nodes of one database must have the same.
 const vaultKey = generateVaultKey();
 
-/** Starts a server for tests. `variables` are set over those every test server has. */
+/** Starts a server for tests. `variables` override those that every test server has. */
 export async function startTestServer({
   variables = {},
   timeouts,
@@ -59,13 +59,16 @@ export async function startTestServer({
 }: {
   variables?: Record<string, string>;
   timeouts?: HttpTimeouts;
-  /** Files of the console in place of those that were built. */
+  /** Folder of console files that replaces the built one. */
   consoleFolder?: string;
-  /** What agents are offered, made of what a node offers of itself. */
+  /** The offers to agents, made from the offers of a node. */
   mcpOffers?: NodeParts["mcpOffers"];
   /** Times of erasures that differ from a service's. */
   erasures?: NodeLimits["erasures"];
-  /** Begins the store with another vault key than the server's first one: RotateVault has where to go, and goes there without a pause. */
+  /**
+   * Starts the database with another vault key than the server's first one, so that RotateVault has work to do, and runs it without a
+   * pause.
+   */
   isRotatable?: boolean;
 } = {}): Promise<TestServer> {
   const database = await createTestDatabase();
@@ -79,7 +82,7 @@ export async function startTestServer({
     SVC_VAULT_KEY: isRotatable ? `${generateVaultKey()} ${vaultKey}` : vaultKey,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_BOOTSTRAP_KEY: key,
-    // A deployment file says it, or means accounts.
+    // A deployment file sets the audience itself; without one in it, the default is accounts.
     ...(variables["SVC_DEPLOYMENT"] === undefined && { SVC_WEBHOOK_AUDIENCE: "projects" }),
     SVC_LOG_LEVEL: "trace",
     SVC_DRAIN: "2s",
@@ -138,13 +141,13 @@ export async function startTestServer({
   };
 }
 
-/** Whether a server of the configuration loads what it ships with, and changes nothing of it. */
+/** True if a server with this configuration loads exactly the shipped definitions. */
 function isShipped({ toolkitFolders, deploymentFile, webhookAudience }: Config): boolean {
   const isChanged = deploymentFile !== undefined || webhookAudience === "accounts";
   return !isChanged && toolkitFolders.join() === shippedToolkits;
 }
 
-/** Reads an answer of the API. */
+/** Parses an answer of the API. */
 export async function readAnswer(res: Response): Promise<TestAnswer> {
   const json = JSON.parse(await res.text());
   const { reason = "", field = "" } = json.details?.[0]?.debug ?? {};

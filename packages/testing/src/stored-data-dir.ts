@@ -8,12 +8,12 @@ import { createTestDataDir } from "./data-dir.ts";
 import { onceARun } from "./once-a-run.ts";
 
 /**
- * As `createTestDataDir`, with a store in it as a service leaves one that was started and stopped: the schema and no rows. For tests that are
- * not about the first start: to make a store takes more than a second of the processor, to copy one a tenth.
+ * Like `createTestDataDir`, with a database as a service leaves it after a start and a stop: the schema and no rows. For tests that are not
+ * about the first start: creating a database takes more than a second of processor time, copying one a tenth.
  */
 export async function createStoredDataDir(): Promise<string> {
   const [dataDir, made] = await Promise.all([createTestDataDir(), onceARun("store", makeStore)]);
-  // Root runs PostgreSQL as another user, whose files these stay.
+  // Root runs PostgreSQL as another user, who must remain the owner of these files.
   if (made !== undefined) await promisify(execFile)("cp", ["-a", join(made, "postgres"), dataDir]);
   return dataDir;
 }

@@ -8,12 +8,12 @@ export type Received = { deliveryId: string; headers: IncomingMessage["headers"]
 export type Subscriber = {
   readonly url: string;
   readonly received: Received[];
-  /** Replaces what answers; it must end the response. Default: 204 at once. */
+  /** The function that answers; it must end the response. Default: 204 at once. */
   answer: (received: Received, res: ServerResponse) => void;
   close(): Promise<void>;
 };
 
-/** Starts an endpoint that keeps what it receives. */
+/** Starts an endpoint that records what it receives. */
 export async function startSubscriber(): Promise<Subscriber> {
   const received: Received[] = [];
   const server = createServer((req, res) => {

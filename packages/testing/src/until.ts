@@ -1,14 +1,17 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 /**
- * How long to rest before looking again, for who waits since `startedAt` (`performance.now()`): a fifth of that, 4 to 100 ms. What comes
- * soon is seen at once, and what takes long is not held up by the looks, each of which is work of a store or a server.
+ * Returns the pause in milliseconds before the next check of a wait since `startedAt` (`performance.now()`): a fifth of the time waited, 4
+ * to 100 ms. A quick result is noticed at once, and a slow one is not delayed by the checks, each of which costs the database or the server
+ * work.
  */
 export function pauseMs(startedAt: number): number {
   return Math.min(100, Math.max(4, (performance.now() - startedAt) / 5));
 }
 
-/** Resolves as soon as `holds` answers true; rejects with `what` when it has not for `limitMs`, 20 seconds unless stated. For tests that wait on real I/O. */
+/**
+ * Resolves as soon as `holds` returns true; rejects with `what` after `limitMs`, 20 seconds by default. For tests that wait for real I/O.
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what = holds.toString(),
@@ -22,8 +25,8 @@ export async function until(
 }
 
 /**
- * As `until`, for a test whose every look moves the clock: it looks as often from first to last, since what it waits for comes after so many
- * looks, not after so much time.
+ * Like `until`, for tests in which every check moves the clock: the interval of checks stays the same, because the result depends on the
+ * number of checks rather than on the time.
  */
 export async function untilMoved(
   holds: () => boolean | Promise<boolean>,

@@ -3,10 +3,13 @@ import type { Database } from "@svc/db/connect";
 import { createLogger } from "@svc/server";
 import { checkVault, openVault } from "@svc/server/vault";
 
-/** The vault of a service's store, for a process or a test beside that service: it opens and seals as the service does. */
+/** The vault of a service's database, for another process or a test: it opens and seals as the service does. */
 export type TestVault = { readonly sealer: Keyring } & AsyncDisposable;
 
-/** Opens it with the text of SVC_VAULT_KEY, which is the vault's from now on where nobody opened it before. Rejects as the service would not start. */
+/**
+ * Opens it with the text of SVC_VAULT_KEY. If the vault was never opened before, that becomes its key. Rejects if the service would refuse
+ * to start.
+ */
 export async function openTestVault(db: Database, keys: string): Promise<TestVault> {
   await checkVault(db, createSealer(parseVaultKeys(keys)));
   const vault = await openVault({

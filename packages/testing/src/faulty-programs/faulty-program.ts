@@ -5,14 +5,14 @@ type Editable = Record<string, unknown> & {
   points: Record<string, Record<string, unknown>>;
 };
 
-/** A program with faults: what was done to a sound one, and each fault expected, code (without PROGRAM_) and pointer, in order. */
+/** A program with faults: the change to a valid program, and each expected fault in order, with its code (without PROGRAM_) and pointer. */
 export type FaultyProgram = {
   readonly name: string;
   readonly program: unknown;
   readonly faults: readonly string[];
 };
 
-/** Makes one by editing the sound program at paths: `steps/0/args` (undefined removes). */
+/** Creates one by editing the valid program at paths: `steps/0/args` (undefined removes). */
 export function faulty(
   name: string,
   edits: Readonly<Record<string, unknown>>,

@@ -13,7 +13,7 @@ const forms = [...catalog.tools.values()].flatMap((tool) =>
     : [{ slug: tool.slug, schema: tool.inputSchema, form: readSchema(JSON.stringify(tool.inputSchema)), tool }],
 );
 
-/** The fields of a form with their pointers, those of the first item of each list among them. */
+/** The fields of a form with their pointers, including those of the first item of each list. */
 function fieldsIn(shape: Shape, pointer = ""): { field: FieldSpec; pointer: string }[] {
   if (shape.type === "list") return fieldsIn(shape.item, pointerTo(pointer, 0));
   if (shape.type !== "object") return [];
@@ -78,7 +78,7 @@ test("nothing that a definition marks as sensitive is kept, wherever it stands",
   }
 });
 
-/** A value for every field; one that may not be kept is SECRET. */
+/** Returns a value for every field; SECRET if it may not be kept. */
 function filled({ fields }: { fields: readonly FieldSpec[] }): Values {
   return Object.fromEntries(
     fields.map(({ name, shape, isKept }) => {

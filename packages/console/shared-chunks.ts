@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** What the bundler knows of its modules. */
+/** The bundler's information about its modules. */
 type Modules = {
   getModuleInfo(
     id: string,
@@ -8,16 +8,16 @@ type Modules = {
 };
 
 const source = (path: string) => join(import.meta.dirname, "src", path);
-/** The console itself, and the pages behind links, which take as little as they can. */
+/** The entries: the console, and the pages of links, which must be small. */
 const consoleEntry = source("main.tsx");
 const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
 
 /**
- * Makes what names the file of a module that several share; null for one that stands by itself, or with what alone needs it. A file each,
- * as the bundler would make them, is a hundred requests for one page, six at a time: they wait longer for each other than they take.
- * - `base`: what the console and a page behind a link both begin with.
- * - `first`: what the console begins with beyond that.
- * - `pages`: what a third of its pages need.
+ * Returns a function that names the chunk of a shared module; null if the module stays alone or with the only chunk that needs it. By
+ * default the bundler makes a file for each. One page would then make a hundred requests, six at a time, which mostly wait for each other.
+ * - `base`: modules that both the console and the pages of links load at start.
+ * - `first`: the other modules that the console loads at start.
+ * - `pages`: modules that a third of its pages need.
  */
 export function createChunkNames(): (id: string, modules: Modules) => string | null {
   let reach: Reach | undefined;
@@ -31,7 +31,7 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
   };
 }
 
-/** Which modules are loaded with an entry, with any page behind a link, and with each page of the console. */
+/** The modules that are loaded with the console, with any page of a link, and with each page of the console. */
 type Reach = {
   readonly ofConsole: ReadonlySet<string>;
   readonly ofLinks: ReadonlySet<string>;
@@ -50,7 +50,7 @@ function reachOf(modules: Modules): Reach {
   };
 }
 
-/** Modules from some on, wherever their imports lead. */
+/** Returns the given modules and everything that they import. */
 function reachedFrom(ids: readonly string[], importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
   const reached = new Set<string>();
   const waiting = [...ids];

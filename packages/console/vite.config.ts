@@ -5,7 +5,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { createChunkNames } from "./shared-chunks.ts";
 
-/** Writes a `.br` and a `.gz` beside every file worth it. After the bundle is written: before that, chunks still hold placeholders. */
+/** Writes a `.br` and a `.gz` next to every text file. Runs after the bundle is written: before, chunks contain placeholders. */
 const compress: Plugin = {
   name: "compress",
   apply: "build",
@@ -28,18 +28,18 @@ const compress: Plugin = {
   },
 };
 
-/** Where `npm run console:dev` finds a running service. */
+/** Address of the running service for `npm run console:dev`. */
 const service = process.env["SVC_PUBLIC_URL"] ?? "http://127.0.0.1:8080";
 
 export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
-  // Relative to `<base href>`, which the service sets to where it serves the console.
+  // Relative to `<base href>`, which the service sets to the console's address.
   base: command === "build" ? "./" : "/console/",
   plugins: [react(), compress],
   build: {
     target: ["chrome154", "firefox150", "safari26"],
     manifest: true,
-    // What is small stays a file, too: the policy of the pages allows images as data, and nothing else.
+    // Small assets stay files, too: the pages' content security policy allows only images as data URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,

@@ -10,8 +10,8 @@ import { Icon } from "../ui/icon.tsx";
 import styles from "./shell.module.css";
 
 /**
- * Interval of checks that the service answers and knows the key, in milliseconds. After a key is revoked, an open page stops soon, whatever
- * else it asks for.
+ * Interval of checks that the service answers and knows the key, in milliseconds. After a key is revoked, an open page stops soon,
+ * even if it makes no other calls.
  */
 const askAgainMs = 1_500;
 

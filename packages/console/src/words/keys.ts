@@ -82,7 +82,8 @@ export const agentToolChoices: readonly Choice[] = [
 ];
 
 /**
- * The calls that a person confirms before svc sends them, whatever the agent writes. Each choice includes the calls of the one before it.
+ * The calls that a person confirms before svc sends them; the agent cannot change that. Each choice includes the calls of the one
+ * before it.
  */
 export const confirmedCalls: readonly Choice[] = [
   { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },

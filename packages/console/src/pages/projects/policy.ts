@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolicyRequestSchema } from "@svc/gen/admin";
 
-/** The choices for which plans need a person's approval, whatever the program declares. */
+/** The choices for which plans need a person's approval, even if the program does not ask for it. */
 export const planApprovals: readonly { value: string; words: string; says: string }[] = [
   { value: "never", words: "When the program says so", says: "The program's own word counts." },
   { value: "destructive", words: "When they destroy", says: "Every plan with a destructive call." },

@@ -52,7 +52,7 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
   );
 }
 
-/** Returns the label of the button that releases: with the number of posts once it is known, without those that would stay. */
+/** Returns the label of the button that releases: with the number of posts once it is known, unless all of them would stay. */
 function releaseWords(tally: ReleaseTally): string {
   if (tally.tried === 0) return "Release";
   return staysWhole(tally) ? "Release anyway" : `Release ${tally.tried.toLocaleString("en")}`;

@@ -54,7 +54,7 @@ const exampleDefinition: string = `{
 }
 `;
 
-/** Maximum size of a file that is read, in bytes; the service accepts half of it. */
+/** Maximum total size of the files that are read, in bytes; the service accepts half of it. */
 const bytesMax = 1_048_576;
 
 /** Reads a definition from local files, without those that cannot be a part of one. */

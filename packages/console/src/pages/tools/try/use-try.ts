@@ -13,7 +13,7 @@ const accountsMax = 500;
 /** The input for a call: the entity and the arguments. */
 export type TryInput = {
   readonly entity: string;
-  /** Entities that have an active account of the toolkit, if this service is the one that uses it. */
+  /** Entities with an active account of the toolkit that this service uses: a sandbox account in the sandbox, else a real one. */
   readonly entities: readonly string[];
   readonly typed: TypedArguments;
   readonly argumentsJson: string;

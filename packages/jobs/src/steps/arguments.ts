@@ -20,9 +20,15 @@ import type { JobState } from "../state/job.ts";
 import type { Invocation, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 
-/** Limits of a filled-in request. Reading it and writing it as JSON takes some milliseconds. */
+/**
+ * Limits of a filled-in HTTP request: number of values and of characters. Within these limits, reading the request and writing it as JSON
+ * takes some milliseconds.
+ */
 const requestBounds = { values: 20_000, characters: 1_048_576 };
-/** Limits of what a program fills in, arguments and results: such a value has a JSON text and fits into the node's memory. */
+/**
+ * Limits of the arguments and results that a program fills in: number of values and of characters. A value within these limits can be
+ * written as JSON and fits into the node's memory.
+ */
 export const argumentBounds = { values: 1_000_000, characters: 8_388_608 };
 
 function tooLarge(what: string, { values, characters }: typeof requestBounds): { readonly fault: CallFault } {
@@ -33,21 +39,21 @@ function tooLarge(what: string, { values, characters }: typeof requestBounds): {
 
 type Computing = Pick<StepEffects, "compute">;
 
-/** Returns the scope of a place with the values of its templates' expressions. */
+/** Returns the scope together with the computed values of all expressions in the templates. */
 export async function withComputed(
   templates: readonly ValueTemplate[],
   scope: RunScope,
   { compute }: Computing,
 ): Promise<Resolution<RunScope>> {
   if (!templates.some((template) => expressionsOf(template).length > 0)) return { value: scope };
-  // The answers of a row's calls grow later, and what is evaluated must never change.
+  // Copies the answers of the row's calls: later calls add answers, but the input of an evaluation must never change.
   const named = scope.calls === undefined ? scope : { ...scope, calls: { ...scope.calls } };
   const computed = await computeExpressions(templates, (expression) => compute(named, expression));
   if ("fault" in computed) return computed;
   return { value: computed.value === undefined ? scope : { ...scope, computed: computed.value } };
 }
 
-/** Returns a filled-in value of the program, or the fault. */
+/** Returns the program's value after filling in the template, or the fault that prevents it. */
 export async function fillValue(
   template: ValueTemplate,
   scope: RunScope,
@@ -57,12 +63,15 @@ export async function fillValue(
   return "fault" in ready ? ready : resolveValue(template, ready.value);
 }
 
-/** The filled-in arguments of a call, or the fault. */
+/** The filled-in arguments of a call, or the fault that prevents filling them in. */
 type FilledCall = Pick<Invocation, "args" | "secretUses"> | { readonly fault: CallFault };
 
 type FillableCall = Pick<MapCall, "id" | "args" | "http">;
 
-/** Needs of arguments beyond their names, computed once for each template because very many rows fill it in. */
+/**
+ * Properties of an arguments template: `isComputed` (it has expressions) and `secretUses` (the secrets it names). They are computed once
+ * for each template, because very many rows use the same template.
+ */
 type ArgumentNeeds = { readonly isComputed: boolean; readonly secretUses: readonly SecretSlot[] };
 
 const needs = new WeakMap<ValueTemplate, ArgumentNeeds>();
@@ -76,7 +85,7 @@ function needsOf(template: ValueTemplate): ArgumentNeeds {
   return found;
 }
 
-/** The scope and purpose of filling in arguments. Without a schema each null stays. */
+/** The scope and the schema for filling in arguments. Without an input schema, every null is kept. */
 type FillContext = {
   readonly scope: RunScope;
   readonly stepArgs: JobState["stepArgs"];
@@ -84,8 +93,8 @@ type FillContext = {
 };
 
 /**
- * Fills in the arguments of a call, with those that answers replaced, at once if nothing is computed. A null leaves out an optional
- * argument that does not accept null.
+ * Returns the filled-in arguments of a call, with the arguments that people replaced in their answers. Returns them at once, without a
+ * promise, if no expression must be computed. An optional argument with the value null is left out if its schema does not accept null.
  */
 export function fillCall(
   call: FillableCall,
@@ -120,7 +129,10 @@ function filled({ call: { http }, args, secretUses, inputSchema }: Filling, read
   return { fault: { code, message, plain: message } };
 }
 
-/** A successful call and its place. `scope` has the row and the answers that its undo may name, its own as `output`. */
+/**
+ * A successful call and its place. `scope` contains the row and the answers that the undo call may name; the answer of this call is named
+ * `output`.
+ */
 export type DoneCall = {
   readonly call: MapCall;
   readonly stepId: string;
@@ -129,8 +141,8 @@ export type DoneCall = {
 };
 
 /**
- * Returns how a successful call is undone, or undefined if it has no undo. Arguments are filled in now, because their sources may be gone
- * later.
+ * Returns the undo call of a successful call, or undefined if the call has no undo. The undo's arguments are filled in now, because the
+ * values they come from may be gone later.
  */
 export async function undoOf(
   state: JobState,

@@ -6,14 +6,14 @@ import type { StepAt, StepKind } from "./step-kind.ts";
 
 type ChunkedKind = "filter" | "compute" | "reduce";
 
-/** What a step makes of a chunk of its rows, or why it fails at one of them. */
+/** The edits that a step makes of a chunk of its rows, or the failure at one of these rows. */
 export type MadeOfChunk =
   | { readonly failed: Next }
   | {
       readonly edits: readonly Edit[];
-      /** Number of rows that it reached. The rest of a slow chunk is read again. */
+      /** Number of rows of the chunk that the step processed. If the chunk is slow, the next action reads the unprocessed rows again. */
       readonly looked: number;
-      /** State of the step to keep when it continues, besides its position. */
+      /** The step's state to keep for the next action, in addition to its position in the set. */
       readonly kept?: Omit<ProgressOf<"reduce">, "kind" | "stepId" | "next">;
     };
 
@@ -22,12 +22,15 @@ type Chunked<Kind extends ChunkedKind> = {
   make(at: StepAt<Kind>, chunk: SetChunk, effects: StepEffects): Promise<MadeOfChunk>;
 };
 
-/** Returns a kind of step that goes through a set: one chunk for each action, or less of it if the rows are slow. */
+/**
+ * Returns the `advance` function of a step kind that goes through a set. Each action processes one chunk, or a part of a chunk if its rows
+ * are slow.
+ */
 export function byChunk<Kind extends ChunkedKind>(chunked: Chunked<Kind>): StepKind<Kind>["advance"] {
   return (at, effects) => advanceByChunk(at, effects, chunked);
 }
 
-/** `given`: the chunk, if room had to be reserved for it first. */
+/** Runs one action over a chunk. `given`: the chunk that was already read, if memory had to be reserved for it first. */
 async function advanceByChunk<Kind extends ChunkedKind>(
   at: StepAt<Kind>,
   effects: StepEffects,
@@ -63,7 +66,7 @@ async function advanceByChunk<Kind extends ChunkedKind>(
   };
 }
 
-/** The fields of rows that are only counted stay sealed. */
+/** True if the step reads the fields of rows. Rows that are only counted stay sealed. */
 function needsFields(step: StepAt<ChunkedKind>["step"]): boolean {
   return step.kind !== "reduce" || step.as.some(([, { kind }]) => kind !== "count");
 }

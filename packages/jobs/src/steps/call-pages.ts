@@ -7,7 +7,10 @@ import type { Edit } from "../state/change.ts";
 import { toolOf } from "./invoke.ts";
 import type { CallAt } from "./step-kind.ts";
 
-/** A step's position in its pages: how the next page is requested, the number of pages fetched, and a digest of the last page's rows. */
+/**
+ * A step's position in its pages. `token`: how the next page is requested. `pages`: number of pages fetched. `seen`: digest of the last
+ * page's rows.
+ */
 type PageProgress = { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
 
 /** The reason why a step cannot continue with another page. */
@@ -18,13 +21,15 @@ type AfterPage =
   | { readonly kind: "next"; readonly token: JsonValue }
   | { readonly kind: "fault"; readonly fault: PageFault };
 
-/** What follows a page: another page, or why there can be none. `repeated`: its rows equal those of the page before. */
+/**
+ * What follows a page: the next page, or the fault that prevents a next page. `repeated`: the page's rows equal those of the page before.
+ */
 type TurnedPage =
   | { readonly kind: "next"; readonly page: PageProgress }
   | { readonly kind: "fault"; readonly fault: PageFault }
   | { readonly kind: "repeated"; readonly fault: PageFault };
 
-/** A requested page and its answer. `page`: undefined for the first one. */
+/** A requested page and its answer. `page` is undefined for the first page. */
 export type FetchedPage = {
   readonly paging: Paging;
   readonly action: Action;
@@ -34,13 +39,16 @@ export type FetchedPage = {
   readonly list: readonly JsonValue[];
 };
 
-/** Returns the arguments of a page, including the one that requests it. The first page of a list with tokens has none. */
+/**
+ * Returns the arguments of the call that fetches a page, including the argument that selects the page. The first page of a list with tokens
+ * has no such argument.
+ */
 export function argumentsOfPage(paging: Paging, args: JsonObject, page: PageProgress | undefined): JsonObject {
   if (page !== undefined) return { ...args, [paging.arg]: page.token };
   return paging.kind === "token" ? args : { ...args, [paging.arg]: firstOf(paging, args) };
 }
 
-/** Returns what follows a page of at most `max`, or undefined if it is the last. */
+/** Returns what follows the fetched page if the step may fetch at most `max` pages. Returns undefined if the page is the last. */
 export async function turnPage(fetched: FetchedPage, max: number): Promise<TurnedPage | undefined> {
   const { page, list, paging } = fetched;
   const after = afterPage(fetched);
@@ -70,7 +78,7 @@ function afterPage(fetched: FetchedPage): AfterPage {
   return { kind: "fault", fault: { code: "PAGE_TOKEN_MISSING", message } };
 }
 
-/** True if a list that is read without pages has more of them, as far as its answer shows: by its next token, or by a full page. */
+/** True if a list that the program reads without pages has more pages. The answer shows this by a next token or by a full page. */
 function hasMorePages(fetched: FetchedPage): boolean {
   const { paging, action, args, answer, list } = fetched;
   if (paging.more !== undefined && typeof valueAt(answer, paging.more) === "boolean") {
@@ -99,7 +107,7 @@ function afterToken({ arg, from, query }: TokenPaging, { action, answer }: Fetch
   return { kind: "next", token: isNumber ? Number(text) : text };
 }
 
-/** If the size of a full page is unknown, only an empty page is the last. */
+/** If the size of a full page is unknown, the list ends only at an empty page. */
 function afterCount(paging: CountedPaging, { action, args, page, list }: FetchedPage, isMore: boolean): AfterPage {
   if (list.length === 0 && !isMore) return { kind: "end" };
   const size = paging.size === undefined ? undefined : sizeOfPage(paging.size, action, args);
@@ -108,13 +116,16 @@ function afterCount(paging: CountedPaging, { action, args, page, list }: Fetched
   return { kind: "next", token: here + (paging.kind === "number" ? 1 : list.length) };
 }
 
-/** Returns the number of the first page, or the first offset: the call's own, or the start of counting. */
+/** Returns the number (or offset) of the first page: the value in the call's arguments, or else the start of counting. */
 function firstOf({ arg, start }: CountedPaging, args: JsonObject): number {
   const given = args[arg];
   return typeof given === "number" ? given : start;
 }
 
-/** Returns the number of rows of a full page, from the argument `name` of the call or the tool's default. Undefined if there is neither. */
+/**
+ * Returns the number of rows of a full page: the call's argument `name`, or else the tool's default for it. Returns undefined if neither
+ * exists.
+ */
 export function sizeOfPage(name: string, action: Action, args: JsonObject): number | undefined {
   const size = args[name] ?? argumentSchema(action, name)?.default;
   return typeof size === "number" ? size : undefined;
@@ -126,10 +137,10 @@ export function argumentSchema({ inputSchema: { properties } }: Action, name: st
   return isObject(schema) ? schema : undefined;
 }
 
-/** Characters that are digested before other work gets a turn: about two milliseconds. */
+/** Number of characters that are digested before other work gets a turn. Digesting them takes about two milliseconds. */
 const turnCharacters = 500_000;
 
-/** Returns a digest of a page's rows as the app sent them, so that a repeated page is recognized. */
+/** Returns a digest of a page's rows as the app sent them. The digest shows if the app sends the same page twice. */
 async function digestOfPage(list: readonly JsonValue[]): Promise<string> {
   const hash = createHash("sha256");
   let characters = 0;
@@ -144,12 +155,12 @@ async function digestOfPage(list: readonly JsonValue[]): Promise<string> {
   return hash.digest("base64url");
 }
 
-/** A step whose call was made with these arguments. */
+/** A call step together with the arguments of its call. */
 export type CalledAt = CallAt & { readonly args: JsonObject };
 
 type PageAt = { readonly paging: Paging; readonly page: PageProgress | undefined };
 
-/** Returns the arguments of a page. For a request, the query asks for the page. */
+/** Returns the arguments of the call that fetches a page. For an HTTP request, its query selects the page. */
 export function argumentsOfStep(step: MapCall, args: JsonObject, { paging, page }: PageAt): JsonObject {
   if (step.http === undefined) return argumentsOfPage(paging, args, page);
   return { ...args, query: argumentsOfPage(paging, askingOf(step, args), page) };
@@ -162,8 +173,8 @@ function askingOf({ http }: MapCall, args: JsonObject): JsonObject {
 }
 
 /**
- * Returns how the step's pages are requested, or undefined if it has only one. Throws an Error if neither the program nor the pinned
- * definition says it, which the checker excludes: one page would pass for the whole list.
+ * Returns how the step's pages are requested, or undefined if the step has only one page. Throws an Error if a step with pages has no
+ * paging in the program or in the pinned definition: otherwise one page would pass for the whole list. The checker rejects such programs.
  */
 export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): Paging | undefined {
   if (step.rows?.page === undefined) return undefined;
@@ -172,10 +183,10 @@ export function pagingOfStep({ state, step }: Pick<CallAt, "state" | "step">): P
   return paging;
 }
 
-/** Notes the rest of a list with pages of which the program reads only the first. */
+/** Notes that a list has more pages, if the program reads only the first page. */
 export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonValue[]): Edit[] {
   const { state, step, args } = at;
-  // A program's own HTTP request has no tool that could define its paging.
+  // The program's own HTTP request has no tool, so no definition describes its paging.
   const action = state.loaded.tools.get(step.tool)?.action;
   if (step.rows?.page !== undefined || action?.class !== "read") return [];
   const asking = askingOf(step, args);
@@ -192,7 +203,7 @@ export function leftPages(at: CalledAt, answer: JsonValue, list: readonly JsonVa
   ];
 }
 
-/** Returns what follows the present page, or undefined if it is the last. */
+/** Returns what follows the step's current page, or undefined if that page is the last. */
 export async function turnPageOfStep(
   at: CalledAt,
   answer: JsonValue,
@@ -201,7 +212,7 @@ export async function turnPageOfStep(
   const { state, step, progress, args } = at;
   const { action } = toolOf(state, step);
   const paging = pagingOfStep(at);
-  // A simulated write has a sample answer, which has no other page.
+  // A simulated write has a sample answer, which has only one page.
   if (step.rows?.page === undefined || paging === undefined || (state.isSimulated && action.class !== "read")) return;
   const asking = askingOf(step, args);
   return turnPage({ paging, action, args: asking, page: progress?.page, answer, list }, step.rows.page.max);

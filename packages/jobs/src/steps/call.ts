@@ -11,7 +11,7 @@ import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { CallAt, FirstCall, JobRetry, RetriedAt, SettledQuestion, StepKind } from "./step-kind.ts";
 
-/** A tool call: one step action as a whole or, if its answer becomes rows, one action for each page. */
+/** A tool call. The call is one step action; if its answer becomes rows, each page is one action. */
 export const callKind = {
   needs: "commit",
   set: "in",
@@ -26,7 +26,7 @@ type RetriedCallAt = RetriedAt<"call"> | RetriedAt<"http">;
 /** Largest answer that is kept as the value of a step, in bytes. */
 const valueBytesMax = 65_536;
 
-/** Returns the filled-in call of the next page, or of the whole step. */
+/** Returns the filled-in call of the step's next page, or of the step if it has no pages. */
 async function invocationOf(
   { state, step, progress }: CallAt,
   effects: Pick<StepEffects, "compute">,
@@ -46,27 +46,33 @@ async function invocationOf(
   return { call: step, place, args, secretUses, generation, appGeneration: progress?.appGeneration ?? generation };
 }
 
-/** Repeats an interrupted call under the same key, and a failed one under another; one in doubt only if that is requested. */
+/**
+ * Returns the progress with which a retry continues the call. An interrupted call is repeated under the same key, a failed call under a new
+ * key. A call in doubt is repeated only if the person who retries requests that.
+ */
 function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: JobRetry): StepProgress | undefined {
   const { askId, hasFailed, ...cut } = at.progress;
   const { generation = before, retry: _retry, isInDoubt: _isInDoubt, ...kept } = cut;
-  // The only question of a call is whether its write was executed.
+  // A call asks only one question: whether its write was executed.
   if (askId !== undefined || (hasFailed === true && hasWritten(at))) {
     const { appGeneration = generation } = kept;
     return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
   }
   if (hasFailed !== true) return { ...cut, generation };
-  // Rows of an answer that could not be taken would be taken twice.
+  // If svc could not take the answer's rows, the step begins again as a whole. Otherwise a page's rows could be taken twice.
   const { kind, stepId, page } = kept;
   return page === undefined || hasAnswered(at) ? undefined : { kind, stepId, page };
 }
 
-/** True if the call was answered and the step failed for another reason: svc's own codes are in capitals. */
+/**
+ * True if the app answered the call and the step failed for another reason. svc's own error codes are in capitals; codes of failed calls
+ * begin with a lowercase letter.
+ */
 function hasAnswered({ state }: RetriedCallAt): boolean {
   return !/^[a-z]/.test(state.lastError);
 }
 
-/** True if a write may have been executed whose answer the step could not take. */
+/** True if a write may have been executed but the step could not take its answer. */
 function hasWritten(at: RetriedCallAt): boolean {
   const { write = 0, destructive = 0 } = at.state.steps.get(at.step.id)?.receipt.calls ?? {};
   return hasAnswered(at) && write + destructive > 0;
@@ -133,7 +139,10 @@ function takeAnswer(
   }
 }
 
-/** Returns the reported fault of a call. An app that refuses a page may quote the rows of another, which must stay inside. */
+/**
+ * Returns the fault of a call as people see it. If the answer becomes rows, the text does not quote the app, because an app that refuses a
+ * page may quote rows of another page.
+ */
 function toldOf(step: MapCall, fault: CallFault): CallFault {
   return step.rows === undefined ? fault : { ...fault, message: fault.plain };
 }
@@ -183,7 +192,7 @@ const lostBefore: CallFault = {
   plain: "an earlier attempt at the job sent it, and whether it was carried out is not known",
 };
 
-/** Asks people about a write in doubt: svc does not know if it was executed. */
+/** Returns the change that asks people about a write in doubt, because svc does not know if the app executed the write. */
 function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change {
   const { code } = fault;
   const { message } = toldOf(step, fault);
@@ -199,8 +208,8 @@ function doubt(step: MapCall, fault: CallFault, edits: readonly Edit[]): Change 
 }
 
 /**
- * A write in doubt that is treated as done is undone like one that was answered. If its undo needs the unknown answer, it counts as a
- * failed undo.
+ * Applies the answer about a write in doubt. A write that people treat as done gets an undo entry, like a write that was answered. If that
+ * undo needs the unknown answer, the undo counts as failed.
  */
 async function answerDoubt(
   { state, instruction, step }: CallAt,
@@ -265,7 +274,7 @@ async function keepRows(
   };
 }
 
-/** Returns the turn with which `invoke` would make a call first, or undefined if it would make none. */
+/** Returns the first attempt that `invoke` would make for a call, or undefined if `invoke` would make no attempt. */
 function firstTurn(state: JobState, { call }: Invocation, attempts: number): CallTurn | undefined {
   const tool = toolOf(state, call);
   const isWrite = tool.action.class !== "read";

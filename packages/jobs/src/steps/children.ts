@@ -10,25 +10,26 @@ import type { CallPlace, Child, LoadedSkill } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import type { ChildLimits } from "./shared-limits.ts";
 
-/** Returns the part of a child's state that its parent depends on. */
+/** Returns the part of a child's state that its parent depends on: its status, and the reason if it is parked. */
 export function standingOf({ status, parkReason }: Pick<Child, "status" | "parkReason">): string {
   if (status === "parked") return `parked/${parkReason}`;
   return isEnd(status) ? status : "under way";
 }
 
-/** Returns the state of a child that is waited for until it changes. */
+/** Returns a child's current state. The parent waits until this state changes. */
 export function awaited(child: Pick<Child, "id" | "status" | "parkReason">): ChildStanding {
   return { id: child.id, standing: standingOf(child) };
 }
 
-/** True if a child waits for a person. */
+/** True if a child is parked for a reason other than a wait step, and so waits for a person. */
 export function waitsForPerson({ status, parkReason }: Child): boolean {
   return status === "parked" && parkReason !== "wait";
 }
 
 /**
- * Parks a job if all its running children wait for people, with a reason that names the first, and unparks it when one of them continues.
- * Its deadline's clock stops with theirs. A job with branches at work is parked by its driver when none can continue.
+ * Returns the edits that park a job if all its running children wait for people; the park reason names the first such child. The edits
+ * unpark the job when one child continues. The job's deadline clock stops if the clocks of all these children are stopped. A job with
+ * running branches is parked by its driver instead, when no branch can continue.
  */
 export function standWith(state: JobState, stepId: string, open: readonly Child[], nowMs: number): Edit[] {
   if (state.positions.length > 1) return [];
@@ -45,39 +46,42 @@ export function standWith(state: JobState, stepId: string, open: readonly Child[
   ];
 }
 
-/** A parked job continues because one of its children does. */
+/** Edits that let a parked job continue because one of its children continues. */
 export const goesOn: Edit[] = [
   { kind: "move", to: "running", reason: "child" },
   { kind: "deadline", clock: "runs" },
 ];
 
-/** Returns what is left of a job's limits. */
+/** Returns the unused part of each of a job's limits (tool calls, writes, rows, asks). */
 export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   const { limits } = program;
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);
   return { toolCalls: left("toolCalls"), writes: left("writes"), rows: left("rows"), asks: left("asks") };
 }
 
-/** A keyed write that is lost with its node is repeated at most three times, whatever its `retry` says. */
+/**
+ * Number of times that one call can count: the first time and three repeats. If a keyed write is lost with its node, svc repeats the write
+ * at most three times, whatever the call's `retry` says.
+ */
 const timesMax = 4;
 
-/** Returns the most that a skill may use. */
+/** Returns the maximum that a skill may use of each limit, from the estimate of its program. */
 export function mostOf({ callsMax, writesMax, rowsMax, asksMax }: PinnedSkill["estimate"]): ChildLimits {
   return { toolCalls: timesMax * callsMax, writes: timesMax * writesMax, rows: rowsMax, asks: asksMax };
 }
 
-/** True if less is left than may be used. */
+/** True if at least one limit has less left (`room`) than the child may use (`most`). */
 export function isTight(room: ChildLimits, most: ChildLimits): boolean {
   return limitNames.some((name) => room[name] < most[name]);
 }
 
-/** Returns the sum of what may be used and what was used before. */
+/** Returns, for each limit, the sum of `room` and the earlier use of the child. */
 export function withUsed(room: ChildLimits, used: ChildLimits): ChildLimits {
   const sum = (name: LimitName) => room[name] + used[name];
   return { toolCalls: sum("toolCalls"), writes: sum("writes"), rows: sum("rows"), asks: sum("asks") };
 }
 
-/** Returns what is left, up to what may be used. The rest is for others. */
+/** Returns, for each limit, the smaller of `room` and `most`. What is left over stays available for other children. */
 export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
   const within = (name: LimitName) => Math.min(room[name], most[name]);
   return { toolCalls: within("toolCalls"), writes: within("writes"), rows: within("rows"), asks: within("asks") };
@@ -85,7 +89,10 @@ export function withinMost(room: ChildLimits, most: ChildLimits): ChildLimits {
 
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
-/** Returns the limits of a child: its own, and no more than is left. `concurrency`: calls that it may have in flight. */
+/**
+ * Returns the limits of a child: its own limits, reduced to what the parent has left. `concurrency`: maximum number of calls that the child
+ * may have in flight.
+ */
 export function limitsIn(room: ChildLimits, own: Limits, concurrency: number): ChildDocument["limits"] {
   const within = (name: LimitName) => Math.min(own[name], room[name]);
   return {
@@ -117,7 +124,7 @@ export function skillInput(
   return { fault: { code: "invalid_arguments", message: plain, plain } };
 }
 
-/** Returns a job that is to run a skill. */
+/** Returns a new child job that will run a skill. */
 export function newChild(
   state: JobState,
   { name, skill, loaded }: LoadedSkill & { readonly name: string },
@@ -129,7 +136,7 @@ export function newChild(
   return { name, skill, program: loaded.program, generation: state.generation, ...parts };
 }
 
-/** Returns the edits that count an ended child in its parent. */
+/** Returns the edits that add an ended child's use and calls to its parent. */
 export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child, "used" | "calls">): Edit[] {
   return [
     { kind: "use", used },
@@ -137,7 +144,10 @@ export function countChild(stepId: string, { used, calls = noCalls }: Pick<Child
   ];
 }
 
-/** Returns the edits that take this back: a child that continues counts as a whole at its next end. */
+/**
+ * Returns the edits that subtract an ended child's use and calls from its parent. They apply when the child continues; its whole use is
+ * counted at its next end.
+ */
 export function uncountChild(stepId: string, { used, calls = noCalls }: Child): Edit[] {
   return countChild(stepId, { used: negated(used), calls: negated(calls) });
 }
@@ -146,7 +156,7 @@ function negated<Counts extends Readonly<Record<keyof Counts, number>>>(counts: 
   return Object.fromEntries(Object.entries<number>(counts).map(([name, count]) => [name, 0 - count])) as Counts;
 }
 
-/** Returns how a successful child is undone with its parent, or undefined if nothing is to be undone. */
+/** Returns the undo entry that undoes a successful child with its parent, or undefined if nothing is to be undone. */
 export function undoOfChild(
   state: JobState,
   child: Child,
@@ -156,7 +166,10 @@ export function undoOfChild(
   return { stepId, ordinal, toolSlug: name, entityId: "", args: { [undoneJob]: child.id } };
 }
 
-/** The argument of an undo entry that represents all entries of a child. No tool is a skill, so no entry of a call has such a slug. */
+/**
+ * Name of the argument that marks an undo entry as representing all undo entries of a child. Skills and tools never share a slug, so the
+ * entry of a call cannot be confused with such an entry.
+ */
 export const undoneJob = "job_id";
 
 /** Returns the result of a successful child. */
@@ -170,7 +183,7 @@ const endCodes: Readonly<Partial<Record<JobStatus, string>>> = {
   expired: "CHILD_EXPIRED",
 };
 
-/** Returns why a child failed, or undefined if it succeeded. A child that cannot give its declared result has failed. */
+/** Returns why a child failed, or undefined if it succeeded. A child that cannot return its declared result counts as failed. */
 export function childFault(child: Child, name: string): CallFault | undefined {
   const { id, status, lastError, resultJson } = child;
   if (status === "succeeded") {

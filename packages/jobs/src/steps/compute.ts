@@ -28,7 +28,7 @@ type Computed =
   | { readonly rows: readonly JsonObject[] }
   | (Extract<CelComputed, { error: string }> & { readonly name: string; readonly index: number });
 
-/** Returns as many rows as every expression was evaluated for. */
+/** Returns the rows with their computed fields. If time runs out, it returns only the rows for which every expression was evaluated. */
 async function computeFields(
   { state, step }: StepAt<"compute">,
   rows: readonly ReadRow[],

@@ -7,7 +7,10 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** Keeps the first row of a set for each value of some fields. The known values are held in memory, long ones as digests. */
+/**
+ * Keeps only the first row of a set for each combination of values of some fields. The values found so far are held in memory, long ones as
+ * digests.
+ */
 export const distinctKind: StepKind<"distinct"> = {
   needs: "rows",
   set: "ok",
@@ -16,7 +19,7 @@ export const distinctKind: StepKind<"distinct"> = {
   answer: undefined,
 };
 
-/** Memory of a known value beyond its text, in bytes. */
+/** Memory of one found value in addition to its text, in bytes. */
 const seenBytes = 48;
 
 function advanceDistinct(at: StepAt<"distinct">, effects: StepEffects, keep: PartialCommit): Promise<Change> {

@@ -19,29 +19,32 @@ import type { JobState, LoadedProgram } from "../state/job.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 
-/** The place of a call in its job. A call of the same place is never silently executed twice. */
+/** The place of a call in its job. svc never silently executes two calls of the same place. */
 export type CallPlace = {
   readonly stepId: string;
-  /** Ordinal of the row. 0 for a step without rows. For an undo, the entry. */
+  /** Ordinal of the row. 0 for a step without rows. For an undo, the ordinal of the undo entry. */
   readonly ordinal: number;
-  /** Id of the call; `undo` for an undo. */
+  /** Id of the call. For an undo, the text `undo`. */
   readonly callId: string;
 };
 
-/** A filled-in call of a program. */
+/** A call of a program with its arguments filled in. */
 export type Invocation = {
   readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
   readonly args: JsonObject;
-  /** The generation of the call: that of the job, unless an earlier attempt of the job began the call. */
+  /**
+   * Generation of the call. It equals the job's generation, except for a call that began in an earlier attempt of the job and keeps that
+   * generation.
+   */
   readonly generation: number;
   /** Secrets that are inserted into the arguments when the call is sent. */
   readonly secretUses: readonly SecretSlot[];
-  /** The generation in the keys for the app. */
+  /** The generation that is part of the key sent to the app. */
   readonly appGeneration: number;
 };
 
-/** An opened row of a set. `data` is empty if it was not requested. */
+/** A row of a set whose fields were opened. `data` is empty if the caller did not request the fields. */
 export type ReadRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -53,14 +56,14 @@ export type ReadRow = {
 export type SetRow = ReadRow & {
   readonly doneCalls: number;
   readonly outputs: JsonObject;
-  /** Approximate memory of its fields and those answers, in bytes. */
+  /** Approximate memory of the row's fields and of the answers in `outputs`, in bytes. */
   readonly bytes: number;
 };
 
 /** Consecutive rows of a set. `hasMore`: true if more may follow. */
 export type SetPage = { readonly rows: readonly SetRow[]; readonly hasMore: boolean };
 
-/** The range of a chunk: from an ordinal on, with the given states if any. */
+/** The rows of a set that a chunk is read from: rows from the ordinal `fromOrdinal` on, limited to `states` if it is given. */
 export type ChunkRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
@@ -74,27 +77,29 @@ export type SetChunk = {
   readonly rows: readonly ReadRow[];
   /** The ordinal to continue from. Undefined at the end of the set. */
   readonly next: number | undefined;
-  /** Their approximate memory, in bytes. */
+  /** Approximate memory of the rows, in bytes. */
   readonly bytes: number;
 };
 
-/** Rows of a job, opened by their numbers. `rows`: how many of the first named ones are in `fields`. */
+/**
+ * Rows of a job that were opened by their row numbers. `rows`: how many of the requested numbers, counted from the first, are in `fields`.
+ */
 export type OpenedRows = {
   readonly rows: number;
   readonly fields: ReadonlyMap<number, JsonObject>;
-  /** Approximate memory of all of them, in bytes. */
+  /** Approximate memory of all opened rows, in bytes. */
   readonly bytes: number;
 };
 
-/** Names that an expression of a map's call can use in addition to those of steps. */
+/** Names that an expression of a map's call can use in addition to the names of steps. */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 
-/** The rows of a set to read: a number of rows from an ordinal on, with the given states if any. */
+/** The rows of a set to read: at most `limit` rows from the ordinal `fromOrdinal` on, limited to the given states if any. */
 export type RowRange = {
   readonly setId: string;
   readonly fromOrdinal: number;
   readonly limit: number;
-  /** Approximate limit of sealed bytes of fields and answers. The page ends with the row that reaches it. */
+  /** Approximate limit of the sealed bytes of fields and answers. The page ends with the row that reaches this limit. */
   readonly bytesMax: number;
   readonly state?: "failed" | "unknown" | undefined;
   readonly states?: readonly RowState[] | undefined;
@@ -103,8 +108,8 @@ export type RowRange = {
 };
 
 /**
- * Result of one attempt of a call. `busy`: it may still run on a lost node. `gone`: the tool no longer exists. `limited`: a call limit
- * delays it and nothing was sent; it is this job's turn after `waitMs`.
+ * Result of one attempt of a call. `busy`: the call may still run on a lost node. `gone`: the tool no longer exists. `limited`: a call
+ * limit delays the call and nothing was sent; this job may call after `waitMs`.
  */
 export type AttemptResult =
   | { readonly kind: "limited"; readonly waitMs: number }
@@ -118,14 +123,14 @@ export type AttemptResult =
       readonly retryAfterMs: number | undefined;
       readonly providerStatus: number;
       readonly faults: readonly { readonly pointer: string; readonly message: string }[];
-      /** True if it is the recorded answer of an earlier call with the same key. */
+      /** True if the answer was recorded earlier for a call with the same key. */
       readonly isReplay: boolean;
     };
 
-/** Takes the ledger row of a call that ended, to commit it. */
+/** Takes the ledger row of an ended call, so that the step action commits that row. */
 export type TakeRecord = (record: CallRecord) => void;
 
-/** One attempt of a call. Without `takeRecord` its result is committed to the ledger before it is returned. */
+/** One attempt of a call. If `takeRecord` is absent, the result is committed to the ledger before it is returned. */
 export type CallTurn = {
   readonly tool: PinnedTool;
   readonly attempt: number;
@@ -136,62 +141,65 @@ export type CallTurn = {
 export type Child = {
   readonly id: Id<"job">;
   readonly status: JobStatus;
-  /** The reason of its park. Empty if it is not parked. */
+  /** Reason why the child is parked. Empty if it is not parked. */
   readonly parkReason: string;
   /** True if its deadline's clock is stopped. */
   readonly isClockStopped: boolean;
   readonly isCancelRequested: boolean;
   readonly used: UsedDocument;
-  /** The part of the parent's limits that it may use. */
+  /** The part of the parent's limits that the child may use. */
   readonly limits: ChildDocument["limits"];
-  /** The calls in its receipt. Undefined before its end. */
+  /** Call counts in the child's receipt. Undefined until the child ends. */
   readonly calls: CallCounts | undefined;
   readonly outcome: "complete" | "partial" | "none" | "";
   readonly resultJson: string;
   readonly lastError: string;
-  /** True if it succeeded and can be undone. */
+  /** True if the child succeeded and can be undone. */
   readonly isUndoable: boolean;
 };
 
-/** A skill that a job runs: its pinned version, and its program. */
+/** A skill that a job runs: its pinned version and the loaded program. */
 export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: LoadedProgram };
 
-/** The known keys of a set's rows in one driver. `rows`: the number of rows that the set had then. */
+/** The known keys of a set's rows in one driver. `rows`: number of rows in the set when these keys were read. */
 export type KnownKeys = { rows: number; readonly keys: Set<string> };
 
-/** Effects of a step on the world outside its job. */
+/** The functions with which a step affects the world outside its job. */
 export type StepEffects = {
   readonly clock: Clock;
-  /** Known keys of sets, by step. They save a read of the rows and contain nothing more than them. */
+  /** Known keys of sets, by step. They save reading the rows and contain nothing that the rows do not contain. */
   readonly knownKeys: Map<string, KnownKeys>;
-  /** True if no further call of a job may begin now. The driver knows the reason. */
+  /** True if the job must not begin another call now. The driver knows the reason. */
   mustPause(state: JobState): boolean;
-  /** For a job with branches at work: the shared use of its limits. All limits are checked against it. */
+  /** The shared use of the job's limits, if the job has running branches. Every limit is then checked against this shared use. */
   readonly shared?: SharedLimits;
   /**
-   * True if uncommitted work of a step action must be dropped, because the job must end or pause, or the node stops. Other waiting jobs are
-   * no reason.
+   * True if the uncommitted work of a step action must be dropped: the job must end or pause, or the node stops. Other jobs that wait are
+   * not a reason.
    */
   mustEnd(state: JobState): boolean;
-  /** Runs work that pauses repeatedly so that other work gets turns. After a pause with a promise it continues when that resolves. */
+  /**
+   * Runs work that pauses repeatedly, so that other work gets turns. If the work pauses with a promise, it continues when that promise
+   * resolves.
+   */
   inTurns<T>(work: Iterator<Promise<void> | undefined, T>): Promise<T>;
   /** Asks if a call may begin on the node now. Returns undefined if it may, or a promise that resolves at the job's turn. */
   spareTime(): Promise<void> | undefined;
-  /** Opens an account of the memory that a step action holds for a whole set, charged to the job's project. */
+  /** Opens an account for the memory that a step action holds for a whole set. The memory is charged to the job's project. */
   holdMemory(): MemoryHold;
-  /** Longest wait of a step itself, in milliseconds. For a longer one it gives the job back. */
+  /** Longest time that a step action waits by itself, in milliseconds. For a longer wait it gives the job back. */
   readonly patienceMs: number;
-  /** Pause before a call that may still run on a lost node is looked up again, in milliseconds. */
+  /** Pause before svc checks again a call that may still run on a lost node, in milliseconds. */
   readonly busyPollMs: number;
-  /** Calls a tool once. A write has its own key for each attempt, committed before it is sent. */
+  /** Makes one attempt of a tool call. For a write, each attempt has its own key, which is committed before the write is sent. */
   call(state: JobState, invocation: Invocation, turn: CallTurn): Promise<AttemptResult>;
-  /** Writes ledger rows that could not be committed with their step action, as far as possible. */
+  /** Writes ledger rows that could not be committed with their step action. It writes as many as it can. */
   saveRecords(records: readonly CallRecord[]): Promise<void>;
-  /** Returns the outcome of a condition of the job, or of a map's row with the answers so far, which must not change. */
+  /** Returns the outcome of a condition. `at`: for a map, the row and the answers so far; the caller must not change them afterwards. */
   test(state: JobState, condition: Expression, at?: RowNames): Promise<CelOutcome>;
   /**
-   * Returns the outcomes of a condition for rows, in order, up to the first without a value. If that takes long and `isDue` is true, it
-   * returns fewer, at least one.
+   * Returns the outcomes of a condition for rows, in order, and stops at the first row without a value. If `isDue` becomes true during a
+   * long evaluation, it returns fewer outcomes, but at least one.
    */
   testRows(
     state: JobState,
@@ -199,26 +207,27 @@ export type StepEffects = {
     rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelOutcome[]>;
-  /** Returns the computed values of an expression for rows, in the way of `testRows`. */
+  /** Returns the computed values of an expression for rows. It stops early in the same cases as `testRows`. */
   computeRows(
     state: JobState,
     expression: Expression,
     rows: readonly ReadRow[],
     isDue: () => boolean,
   ): Promise<readonly CelComputed[]>;
-  /** Returns the computed value of an expression from the names at its place. */
+  /** Returns the computed value of an expression. `scope`: the names that the expression can use. */
   compute(scope: RunScope, expression: Expression): Promise<CelComputed>;
   readRows(state: JobState, range: RowRange): Promise<SetPage>;
-  /** Reads as many rows of a set as are neither many nor large together, at least one if there is one. */
+  /** Returns the next rows of a set: a limited number of rows of limited total size, and at least one row if the set has one. */
   readChunk(state: JobState, range: ChunkRange): Promise<SetChunk>;
   /**
-   * Opens rows of the job by their numbers: all, or as many of the first named ones as fit into about `bytesMax` of memory, at least one.
+   * Opens rows of the job by their row numbers. It opens all of them, or as many from the first on as fit into about `bytesMax` of memory,
+   * at least one.
    */
   openRows(state: JobState, rowNumbers: readonly number[], bytesMax: number): Promise<OpenedRows>;
-  /** Returns a skill that the job's program names, as it was pinned. */
+  /** Returns the pinned version of a skill that the job's program names. */
   loadSkill(state: JobState, name: string): Promise<LoadedSkill>;
-  /** Returns why an ended child cannot be continued where it stopped, or undefined if it can. */
+  /** Returns the reason why an ended child cannot continue where it stopped, or undefined if the child can continue. */
   whyNotTakenOn(state: JobState, id: Child["id"]): Promise<string | undefined>;
-  /** Returns child jobs. Deleted ones are left out. */
+  /** Returns the child jobs with these ids. Deleted jobs are left out. */
   readChildren(state: JobState, ids: readonly Child["id"][]): Promise<readonly Child[]>;
 };

@@ -2,13 +2,13 @@ import type { CelOutcome } from "@svc/program";
 import type { Next } from "../state/change.ts";
 import type { CallFault } from "./invoke.ts";
 
-/** A row fails if the condition of a call has no value. */
+/** Returns the fault of a row: the condition of one of its calls has no value. */
 export function faultOfExpression(callId: string, outcome: Extract<CelOutcome, { error: string }>): CallFault {
   const message = `when of ${callId} ${outcome.error}`;
   return { code: codeOf(outcome), message, plain: message };
 }
 
-/** Fails a step because an expression has no value. `what` names the expression, and `where` its row. */
+/** Returns the failure of a step: an expression has no value. `what` names the expression, and `where` names its row. */
 export function expressionFailed(
   stepId: string,
   outcome: Extract<CelOutcome, { error: string }>,

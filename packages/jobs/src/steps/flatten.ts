@@ -6,7 +6,7 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** Makes a row of each item of a list field. */
+/** Makes one row of each item in a list field of the rows. */
 export const flattenKind: StepKind<"flatten"> = {
   needs: "rows",
   set: "ok",
@@ -30,10 +30,10 @@ function advanceFlatten(at: StepAt<"flatten">, effects: StepEffects, keep: Parti
   });
 }
 
-/** Rows that are made before they are stored. */
+/** Number of rows that are made before they are stored together. */
 const rowsAtOnce = 500;
 
-/** Makes a row of each item. Returns true if the set has no room for them. */
+/** Makes one row of each list item. Returns true if the set has no room for these rows. */
 function* flattened(
   step: StepAt<"flatten">["step"],
   rows: readonly ReadRow[],

@@ -9,7 +9,10 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { addRow, type RunningTotal, runningTotal, type TotalFault, valuesOf } from "./totals.ts";
 
-/** Makes a row for each value of some fields, with values over the rows that have it. Groups are held in memory, rows are not. */
+/**
+ * Makes one row for each combination of values of some fields, and computes values over the rows of that group (for example a sum). The
+ * groups are held in memory, the rows are not.
+ */
 export const groupKind: StepKind<"group"> = {
   needs: "rows",
   set: "ok",
@@ -20,12 +23,12 @@ export const groupKind: StepKind<"group"> = {
 
 type Group = { readonly fields: JsonObject; readonly totals: readonly RunningTotal[] };
 
-/** Memory of a group and of each of its values over rows, without texts and lists, in bytes. */
+/** Memory of a group, and of each of its computed values, in bytes. Texts and lists are counted separately. */
 const groupBytes = 192;
 
 const totalBytes = 160;
 
-/** Groups whose rows are made together. */
+/** Number of groups whose rows are made together. */
 const groupsAtOnce = 500;
 
 function advanceGroup(at: StepAt<"group">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -64,7 +67,7 @@ function adder({ state: { scope }, step }: StepAt<"group">, groups: Map<string, 
       const before = bytesOf(group);
       const fault = addRow(group.totals, step.as, row, scope);
       if (fault !== undefined) return fault;
-      // Texts and lists count characters of any language.
+      // Texts and lists count two bytes for each character, so that characters of any language fit.
       memory.add(2 * (bytesOf(group) - before));
       yield;
     }

@@ -7,7 +7,7 @@ import type { JobState } from "../state/job.ts";
 import type { AttemptResult, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
-/** The reason of a call's failure. `message` may quote the app; `plain` never does, and can be used where rows are concerned. */
+/** Reason why a call failed. `message` may quote the app. `plain` never quotes it and can be used for calls with rows. */
 export type CallFault = {
   readonly code: string;
   readonly message: string;
@@ -17,8 +17,8 @@ export type CallFault = {
 };
 
 /**
- * Result of a call with its retries. `postponed`: to be repeated after a wait, with `attempts` made; `isLimited`: a call limit delays it,
- * and other calls of the same tool and entity too. `limit`: a limit of the job forbids it.
+ * Result of a call after its retries. `postponed`: the call is to be repeated after a wait; `attempts`: attempts made so far; `isLimited`:
+ * a call limit delays this call, and other calls of the same tool and entity too. `limit`: a limit of the job forbids the call.
  */
 export type InvokeResult =
   | { readonly kind: "ok"; readonly value: JsonValue }
@@ -26,12 +26,12 @@ export type InvokeResult =
   | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
   | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
 
-/** Calls made, or about to be made. */
+/** Numbers of calls that were made or are about to be made. */
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Use and results of the calls of one step action. They become the job's only when a change of the action is applied. `all`: the shared use
- * of rows that run at the same time.
+ * Use and results of the calls of one step action. They are added to the job only when a change of the action is applied. `all`: the use
+ * shared by rows that run at the same time.
  */
 export type Tally = {
   readonly used: UsedCalls;
@@ -39,16 +39,19 @@ export type Tally = {
   readonly calls: { -readonly [Name in keyof CallCounts]: number };
 };
 
-/** No calls. */
+/** Counts of zero calls. */
 export const noUsedCalls: Readonly<UsedCalls> = { toolCalls: 0, writes: 0 };
 
-/** Returns an empty tally. For a row among others, with their shared use. */
+/** Returns an empty tally. `all`: the use shared with other rows that run at the same time. */
 export function newTally(all?: UsedCalls): Tally {
   const used = { ...noUsedCalls };
   return { used, all: all ?? used, calls: { ...noCalls } };
 }
 
-/** A job that calls, the results of its step action so far, and the earlier attempts of this call by any driver. */
+/**
+ * The state of a call's caller: the job, the results of its step action so far (`tally`), and the number of attempts of this call that any
+ * driver has made.
+ */
 export type CallerState = {
   readonly state: JobState;
   readonly tally: Tally;
@@ -60,15 +63,16 @@ export type CallerState = {
   readonly takeRecord?: TakeRecord;
 };
 
-/** Pause before a call is tried again when running children hold the rest of a limit, in milliseconds. */
+/** Pause before a call is tried again while running children reserve the rest of a limit, in milliseconds. */
 const heldWaitMs = 15_000;
 
-/** Repeats of a keyed write that was lost with its node, whatever `retry` says. */
+/** Maximum number of repeats of a keyed write that was lost with its node. It applies whatever the call's `retry` says. */
 const lostRepeatsMax = 3;
 
 /**
- * Makes one call with its retries. A write has its own key for every attempt, committed to the ledger before it is sent. After a crash the
- * recorded outcome is returned. A write that may have been executed is repeated only if the app accepts a key, and then with the same one.
+ * Makes one call with its retries, and returns its result. Each attempt of a write has its own key, which is committed to the ledger before
+ * the write is sent. After a crash, the outcome recorded in the ledger is returned. A write that may have been executed is repeated only if
+ * the app accepts a key, and then with the same key for the app.
  */
 export async function invoke(invocation: Invocation, calling: CallerState): Promise<InvokeResult> {
   const { state, effects } = calling;
@@ -109,7 +113,10 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
   }
 }
 
-/** Returns a tool as it was pinned, or its equivalent for a request. Throws an Error if it is not pinned, which the checker excludes. */
+/**
+ * Returns the pinned version of a tool, or an equivalent for an HTTP request. Throws an Error if the tool is not pinned; the checker
+ * rejects such programs.
+ */
 export function toolOf(
   { loaded }: Pick<JobState, "loaded">,
   { tool: slug, http }: Pick<MapCall, "tool" | "http">,
@@ -122,7 +129,10 @@ export function toolOf(
 
 type Answered = Extract<AttemptResult, { kind: "answered" }>;
 
-/** Counts a call before it is made. Returns the limit that forbids it, if any; `held` if it may be made after a child has ended. */
+/**
+ * Counts a call before it is made. Returns the limit that forbids the call, `held` if the call may become possible when a child ends, or
+ * undefined if the call may be made.
+ */
 function reserve(calling: CallerState, isWrite: boolean): "toolCalls" | "writes" | "held" | undefined {
   const { state, tally, effects, isUndo = false } = calling;
   if (isUndo) return undefined;
@@ -141,7 +151,7 @@ function reserve(calling: CallerState, isWrite: boolean): "toolCalls" | "writes"
   return undefined;
 }
 
-/** Returns what was reserved for a call that was not made. */
+/** Subtracts a counted call that was not made. */
 function giveBack(calling: CallerState, isWrite: boolean): void {
   if (calling.isUndo === true) return;
   use(calling, isWrite, -1);
@@ -158,7 +168,7 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
   const limit = reserve(calling, true);
   if (limit === "held") return { kind: "postponed", attempts: calling.attempts, waitMs: heldWaitMs, isLimited: true };
   if (limit !== undefined) return { kind: "limit", limit };
-  // No secret is read for a call that is not sent, so its form is not checked.
+  // The form of a secret is not checked here, because a call that is not sent reads no secret.
   const hidden = new Set(secretUses.map(({ path }) => pointerOf(path)));
   const address = call.http === undefined ? { address: "" } : readHttpAddress(args["url"]);
   const unfit = "fault" in address ? [{ pointer: "/url", message: address.fault }] : [];
@@ -170,8 +180,8 @@ function simulate(tool: PinnedTool, { call, args, secretUses }: Invocation, call
 }
 
 /**
- * True if the tool's answer says so. A write with a key for the app is also repeated after a server error or a lost answer: with the same
- * key for the app and another key in the ledger.
+ * True if the failed call may be repeated: the tool's answer says so, or a write with a key for the app got a server error or no answer.
+ * Such a write is repeated with the same key for the app and a new key in the ledger.
  */
 function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatus }: Answered): boolean {
   if (retryable) return true;
@@ -180,7 +190,7 @@ function isRetryable({ action }: PinnedTool, { retryable, outcome, providerStatu
   return outcome === "provider_error" && [500, 502, 503, 504].includes(providerStatus);
 }
 
-/** Returns the wait before the next attempt. `attempts` were made before the one that failed. */
+/** Returns the wait before the next attempt, in milliseconds. `attempts`: number of attempts made before the attempt that failed. */
 function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): number {
   return Math.min(capMs, initialMs * factor ** attempts);
 }
@@ -195,7 +205,7 @@ function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFa
   return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
 }
 
-/** An error with a success status was in the answer, as the tool's definition reads it. */
+/** With a success status, the error was inside the answer, where the tool's definition finds it. */
 function answeredWords(outcome: string, status: number): string {
   const isSuccess = status >= 200 && status <= 299;
   return outcome === "provider_error" && isSuccess

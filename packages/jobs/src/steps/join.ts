@@ -11,13 +11,13 @@ import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step
 
 type On = StepAt<"join">["step"]["on"];
 
-/** A bit for each kind of value: numbers, texts, booleans, and lists or objects. */
+/** One bit for each kind of value: number, text, boolean (`truth`), and list or object (`other`). */
 const bits = { number: 1, text: 2, truth: 4, other: 8 };
 const words = ["numbers", "texts", "true or false", "lists or objects"];
 
 /**
- * The kinds of values in the fields that a join compares. The number 1 does not equal the text "1": if two apps write ids in different
- * ways, nothing would match, and an anti join would take all rows.
+ * The kinds of values in the fields that a join compares. The number 1 does not equal the text "1". If two apps write ids in different
+ * ways, no rows would match, and an anti join would take all rows.
  */
 class JoinTypes {
   readonly #on: On;
@@ -38,7 +38,9 @@ class JoinTypes {
     for (const [index, [, right]] of this.#on.entries()) see(this.#right, index, fieldOf(row, right));
   }
 
-  /** Returns why no rows can match: two fields have values but none of the same kind. Undefined if some may match. */
+  /**
+   * Returns why no rows can match: two compared fields have values, but none of the same kind. Returns undefined if some rows may match.
+   */
   fault(step: { readonly setId: string; readonly right: string }): string | undefined {
     for (const [index, [left, right]] of this.#on.entries()) {
       const ours = { set: step.setId, path: left, seen: this.#left[index] ?? 0 };
@@ -53,7 +55,7 @@ class JoinTypes {
 
 type Side = { readonly set: string; readonly path: On[number][0]; readonly seen: number };
 
-/** Returns how to make the fields comparable: convert every other kind to text. */
+/** Returns the advice how to make the fields comparable: convert values of other kinds to text. */
 function adviceOf(sides: readonly Side[]): string {
   if (sides.some(({ seen }) => (seen & bits.other) !== 0)) return "name fields that hold numbers or texts";
   const steps = sides
@@ -64,7 +66,7 @@ function adviceOf(sides: readonly Side[]): string {
   return `make texts of them first by ${steps.join(" and ")}, and join its rows`;
 }
 
-/** Returns a path in the form of an expression. */
+/** Returns a path as an expression writes it. */
 function textOf(path: Side["path"]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
@@ -92,8 +94,8 @@ function wordsOf(seen: number): string {
 }
 
 /**
- * Joins rows of two sets that are equal in some fields. The kept parts of the right rows are in memory; the left rows are read one after
- * another.
+ * Joins the rows of two sets whose compared fields are equal. The kept parts of the right rows are held in memory; the left rows are read
+ * one after another.
  */
 export const joinKind: StepKind<"join"> = {
   needs: "rows",
@@ -105,7 +107,7 @@ export const joinKind: StepKind<"join"> = {
 
 type JoinStep = StepAt<"join">["step"];
 
-/** The kept parts of the right rows, in the order of `keep`, by the values they are matched by. */
+/** The kept parts of the right rows, by the values of their compared fields. Each part has its values in the order of `keep`. */
 type Rights = ReadonlyMap<string, readonly (readonly JsonValue[])[]>;
 
 function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -132,7 +134,7 @@ function advanceJoin(at: StepAt<"join">, effects: StepEffects, keep: PartialComm
   });
 }
 
-/** Memory of a value that right rows are matched by, and of each such row without its kept parts, in bytes. */
+/** Memory of one compared value, and of each right row that has it, in bytes. The kept parts are counted separately. */
 const keyBytes = 96;
 const rightBytes = 96;
 
@@ -166,7 +168,7 @@ async function readRights(
 
 const noRights: readonly (readonly JsonValue[])[] = [];
 
-/** Returns the fields of the left rows that must equal those of the right rows. */
+/** Returns the fields of the left rows that are compared with the right rows. */
 function leftFields({ on }: JoinStep) {
   return on.map(([left]) => left);
 }
@@ -191,10 +193,10 @@ function* unpaired(step: JoinStep, rows: readonly ReadRow[], { rights, types }: 
 
 const noValues: readonly JsonValue[] = [];
 
-/** Pairs that are made before they are stored. */
+/** Number of pairs that are made before they are stored together. */
 const pairsAtOnce = 500;
 
-/** Makes a row of each pair. Returns true if the set has no room for them. */
+/** Makes one row of each pair. Returns true if the set has no room for these rows. */
 function* pair(
   step: JoinStep,
   rows: readonly ReadRow[],

@@ -42,7 +42,10 @@ function answerJudge(at: StepAt<"judge">, { decision, overridesJson, chain }: Se
   }
 }
 
-/** Skips the step after the judge, or the one that a jump there leads to. Does nothing at the end of its list. */
+/**
+ * Returns the edits that skip the step after the judge step. If a jump follows the judge step, they skip the step that the jump leads to.
+ * Returns no edits at the end of the step list.
+ */
 function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
   const following = followingStep(state.loaded.flow, instruction.next);
   if (following === undefined) return [];
@@ -52,7 +55,10 @@ function skipFollowing({ state, instruction }: StepAt<"judge">): Edit[] {
   ];
 }
 
-/** Goes back and runs again with the answer's changes. Calls of the new generation are new calls. */
+/**
+ * Goes back to an earlier step and runs from there with the changes of the answer. The job gets a new generation, so all calls are new
+ * calls.
+ */
 function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: readonly string[]): Edit[] {
   const { program, flow } = state.loaded;
   const overrides = program.points.get(step.point)?.overrides;
@@ -67,7 +73,7 @@ function repeat({ state, step }: StepAt<"judge">, overridesJson: string, chain: 
   ];
 }
 
-/** Returns the next step at an index, after any jump, or undefined at the end of a round, a branch or the program. */
+/** Returns the next step at or after an index, following any jump. Returns undefined at the end of a round, a branch or the program. */
 function followingStep(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return followingStep(flow, instruction.to);

@@ -24,25 +24,29 @@ import type { ChildLimits } from "./shared-limits.ts";
 
 type RunCall = Extract<RowStep, { readonly kind: "run" }>;
 
-/** A row that would run a skill waits until another row of the map has ended. */
+/** Until when a row waits that would run a skill: until another row of the map has ended. */
 const whenOneEnds: RowEnd = { fullUntilMs: Number.POSITIVE_INFINITY };
 
 /**
- * The child jobs of a map's rows, at most as many as the map runs rows at a time. Each reserves the most that its skill may use of the
- * job's limits. If less is left, it waits for the others, and then gets the rest.
+ * The child jobs of a map's rows. At most as many run as the map runs rows at a time. Each child reserves the maximum that its skill may
+ * use of the job's limits. If less than this maximum is left, a new child first waits for the running ones to end, and then gets what is
+ * left.
  */
 export class RowChildren {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #most: number;
-  /** Running when the step action began, and those that it began. By place: `<ordinal>/<call>`. */
+  /** Children that were running when the step action began. Key: the place `<ordinal>/<call>`. */
   readonly #open = new Map<string, Child>();
   readonly #begun = new Map<string, NewChild>();
-  /** Those that the step action retries, as they ended. */
+  /** Ended children that the step action retries, each in the state in which it ended. */
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
-  /** What children used or may use of the job's remaining limits at the start of the step action, with the calls of rows. */
+  /**
+   * The part of the job's limits that children used or have reserved since the start of the step action, plus the use by the rows' own
+   * calls.
+   */
   readonly used = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
   constructor(at: MapAt, effects: StepEffects, found: readonly Child[]) {
@@ -72,12 +76,12 @@ export class RowChildren {
     return this.#begun.size + this.#takenOn.size;
   }
 
-  /** True if a child has ended and its row can continue. */
+  /** True if a child has ended, so that its row can continue. */
   get hasEnded(): boolean {
     return this.#ended.size + this.#gone.size > 0;
   }
 
-  /** True if the step action began a child. */
+  /** True if the step action began or retried a child. */
   get hasBegun(): boolean {
     return this.#newSize > 0;
   }
@@ -87,13 +91,13 @@ export class RowChildren {
     return [...this.#open.values()];
   }
 
-  /** Returns the states that are waited for until one changes. */
+  /** Returns the current states of the running children. The map waits until one of these states changes. */
   standings(): readonly ChildStanding[] {
     const begun = this.#newOnes().map(([, id]) => ({ id, standing: "under way" }));
     return [...this.open.map(awaited), ...begun];
   }
 
-  /** Returns the children in the progress after all rows are stored. Empty before the step has begun its first. */
+  /** Returns the children to keep in the map's progress after all rows are stored. Empty until the step begins its first child. */
   known(): Pick<MapAt["progress"], "children"> {
     const before = [...this.#open, ...this.#ended].map(([place, { id }]) => [place, id] as const);
     const known = [...before, ...this.#newOnes()];
@@ -101,13 +105,15 @@ export class RowChildren {
     return { children: Object.fromEntries(known) };
   }
 
-  /** Returns the children that the step action began or retries, by place. */
+  /** Returns the places and ids of the children that the step action began or retries. */
   #newOnes(): (readonly [string, Id<"job">])[] {
     const begun = [...this.#begun].map(([place, { id }]) => [place, id] as const);
     return [...begun, ...[...this.#takenOn].map(([place, { ended }]) => [place, ended.id] as const)];
   }
 
-  /** Stores the children that the step action began. Only the step's first child is logged. */
+  /**
+   * Returns the edits that store the children that the step action began or retries. The log gets an entry only for the step's first child.
+   */
   beginEdits(): Edit[] {
     const [first] = this.#begun.values();
     const isFirst = this.#at.progress.children === undefined;
@@ -125,19 +131,22 @@ export class RowChildren {
     ];
   }
 
-  /** True if a row has a child at its next call: then its condition was true. */
+  /** True if a row already has a child for its next call. The condition of that call was then true. */
   has(work: RowWork): boolean {
     const place = placeOf(work);
     if (this.#stoppedAt(work) !== undefined || this.#gone.has(place)) return true;
     return [this.#open, this.#begun, this.#takenOn, this.#ended].some((known) => known.has(place));
   }
 
-  /** Returns the child at a row's next call that an earlier attempt, or an earlier part of this one, left ended. */
+  /**
+   * Returns the ended child at a row's next call that an earlier attempt of the job, or an earlier part of this attempt, left there.
+   * Undefined if there is none.
+   */
   #stoppedAt(work: RowWork): Id<"job"> | undefined {
     return work.childId ?? this.#at.progress.endedChildren?.[placeOf(work)];
   }
 
-  /** Runs a skill for a row, or takes its result. Returns "on" if the row continues. */
+  /** Runs a skill for a row, or takes the result of its child. Returns "on" if the row continues. */
   async run(work: RowWork, call: RunCall): Promise<RowEnd | "on"> {
     const place = placeOf(work);
     const child = this.#ended.get(place);
@@ -166,14 +175,17 @@ export class RowChildren {
     return "on";
   }
 
-  /** Retries a failed child where it stopped. If that is not possible, a new child begins, unless the old one has written. */
+  /**
+   * Retries a failed child where it stopped. If that is not possible, a new child begins. If the failed child has made writes, the row
+   * fails instead.
+   */
   async #takeOn(work: RowWork, call: RunCall, id: Id<"job">): Promise<RowEnd | "on"> {
     const { state, progress } = this.#at;
     const [child] = await this.#effects.readChildren(state, [id]);
     work.childId = id;
     if (child === undefined) return fail(work, childMissing);
     if (child.status === "succeeded") {
-      // It ended when its parent did, which counted it and can undo it.
+      // The child ended when its parent ended. The parent has already counted the child and can undo it.
       const fault = childFault(child, call.skill);
       if (fault !== undefined) return fail(work, fault);
       work.childId = undefined;
@@ -185,7 +197,7 @@ export class RowChildren {
     if (why !== undefined && child.used.writes > 0) return fail(work, notTakenOn(call.skill, id, why));
     if (why !== undefined) return this.#begin(work, call);
     const { skill, loaded } = await this.#effects.loadSkill(state, call.skill);
-    // No waiting from here on, as when a child begins.
+    // From here on nothing may be awaited, as when a new child begins.
     const most = withUsed(mostOf(skill.estimate), child.used);
     const left = withUsed(this.#room(), child.used);
     const full = this.#isFull(left, most);
@@ -194,7 +206,7 @@ export class RowChildren {
     const limits = limitsIn(withinMost(left, most), loaded.program.limits, concurrency);
     const resendsUnknown = progress.resendsUnknown === true;
     this.#takenOn.set(placeOf(work), { ended: child, retried: { id, limits, resendsUnknown } });
-    // Its earlier use is counted again at its next end.
+    // The child's earlier use is subtracted now and counted again when the child ends.
     this.#hold(limits);
     this.#giveBack(child.used);
     this.#effects.shared?.giveBack(child.used);
@@ -202,7 +214,7 @@ export class RowChildren {
     return undefined;
   }
 
-  /** Returns why a row that would run a skill waits, or undefined if it need not. */
+  /** Returns until when a row must wait before it may run a skill. Returns undefined if it may run now. */
   #isFull(room: ChildLimits, most: ChildLimits): RowEnd {
     if (this.#open.size + this.#newSize >= this.#most) return whenOneEnds;
     if (!isTight(room, most)) return undefined;
@@ -223,7 +235,7 @@ export class RowChildren {
     const skill = await this.#effects.loadSkill(state, call.skill);
     const checked = skillInput(skill.loaded, filled.args);
     if ("fault" in checked) return fail(work, checked.fault);
-    // No waiting from here on: rows that run at the same time each see what the others took.
+    // From here on nothing may be awaited: each of the rows that run at the same time must see what the other rows reserved.
     const { estimate } = skill.skill;
     const room = this.#room();
     const most = mostOf(estimate);
@@ -240,7 +252,7 @@ export class RowChildren {
       { name: call.skill, ...skill },
       { id, place, input: checked.input, limits: limitsIn(within, skill.loaded.program.limits, concurrency) },
     );
-    // In addition to the one that stopped there for good.
+    // If an earlier child stopped here for good, the new child exists in addition to it and gets the job's present generation.
     const before = work.childId === undefined ? progress.generation : undefined;
     this.#begun.set(placeOf(work), { ...child, generation: before ?? state.generation });
     this.#hold(child.limits);
@@ -256,7 +268,7 @@ export class RowChildren {
     for (const name of limitNames) this.used[name] -= used[name];
   }
 
-  /** Returns what is left of the job's limits after the use of this step action's rows and the room of its children. */
+  /** Returns what is left of the job's limits after subtracting the use of this step action's rows and the reservations of its children. */
   #room(): ChildLimits {
     const { shared } = this.#effects;
     if (shared !== undefined) return shared.room();

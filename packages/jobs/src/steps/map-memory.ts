@@ -3,30 +3,30 @@ import type { JsonValue } from "@svc/program";
 import type { StepEffects } from "./effects.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** Memory of rows that are committed together, in bytes. */
+/** Largest memory of the rows that are committed together, in bytes. */
 export const keptBytesMax = 4_194_304;
 
-/** Memory of rows at which no more are read or begun, in bytes. They then run one after another. */
+/** Memory of rows above which no further row is read or begun, in bytes. Rows that already run then continue one after another. */
 export const handBytesMax = 16_777_216;
 
-/** Interval at which waiting rows check if the driver is interrupted, in milliseconds. */
+/** Interval at which waiting rows check if the driver must stop, in milliseconds. */
 const lookMs = 100;
 
 /** A row in memory, with its size. */
 type HeldRow = { bytes: number };
 
 /**
- * The memory of a map's rows. A small amount is free. Beyond it, the memory is charged to the project, twice because of the copies made of
- * it, and returned when little is left. The runner adds up the sizes itself, because most rows are small.
+ * The memory of a map's rows. A small amount is not charged. A larger amount is charged to the project, twice because svc makes copies of
+ * it, and given back when the amount is small again. The runner adds up the row sizes itself, because most rows are small.
  */
 export class MapMemory {
   /** Memory of the rows and of their calls' ledger rows, in bytes. */
   bytes = 0;
   /** Running rows, in the order in which they began. */
   readonly begun = new Set<HeldRow>();
-  /** True if much memory was ever in use: `settle` must then be called when it becomes less, or a row ends. */
+  /** True if the map has ever used much memory. `settle` must then be called when the memory becomes less, or when a row ends. */
   isWatched = false;
-  /** True if rows were left because others hold the memory and wait for the driver's slot. */
+  /** True if rows were not run because other jobs hold the memory and also wait for the driver's slot. */
   isPostponed = false;
   readonly #effects: StepEffects;
   readonly #isWanted: () => boolean;
@@ -40,20 +40,20 @@ export class MapMemory {
     this.#isWanted = isWanted;
   }
 
-  /** Returns memory if little is in use, and lets waiting rows check again. */
+  /** Gives charged memory back if little is in use, and lets waiting rows check again. */
   settle(): void {
     if (this.bytes <= passingBytesMax && this.#charging === undefined) this.release();
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
 
-  /** Returns all memory. */
+  /** Gives all charged memory back. */
   release(): void {
     this.#hold?.release();
     this.#hold = undefined;
   }
 
-  /** Waits, if much memory is in use, until a row may make its next call. Returns false if it must be left as it is. */
+  /** Waits until a row may make its next call. It waits only if much memory is in use. Returns false if the row must be left as it is. */
   async goOn(work: HeldRow): Promise<boolean> {
     if (!(await this.charge())) return false;
     while (this.bytes >= handBytesMax && !this.#isFirst(work)) {
@@ -70,7 +70,7 @@ export class MapMemory {
   }
 
   /**
-   * Waits until the project's account covers the memory, as far as one step action may have it. Returns false if the driver is interrupted
+   * Waits until the project's account covers the memory, up to the maximum for one step action. Returns false if the driver is interrupted
    * first.
    */
   charge(): Promise<boolean> {
@@ -90,7 +90,7 @@ export class MapMemory {
       const hold = this.#hold;
       const missing = Math.min(passing, hold.bytesMax) - hold.bytes;
       if (missing <= 0) return true;
-      // Rows take no more than is left, and never fail for it.
+      // Rows take at most the memory that is left. They never fail because of missing memory.
       const taken = hold.take(missing);
       if (typeof taken === "boolean") return true;
       let isGranted = false;
@@ -115,12 +115,12 @@ export class MapMemory {
   }
 }
 
-/** Memory of a text beyond its characters, of an object or list beyond its contents, and of each of its members. */
+/** Memory of a text in addition to its characters, of an object or list in addition to its contents, and of each member, in bytes. */
 const textBytes = 24;
 const containerBytes = 64;
 const entryBytes = 24;
 
-/** Returns the approximate memory of a text in bytes, for characters of any language. */
+/** Returns the approximate memory of a text, in bytes. Characters of any language are covered. */
 export function memoryOfText({ length }: string): number {
   return textBytes + 2 * length;
 }

@@ -22,50 +22,53 @@ import { passingBytesMax } from "./set-memory.ts";
 import { unsentWrite } from "./simulated-call.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** Largest size of one row's fields and answers, in bytes. */
+/** Largest size of one row's fields and answers together, in bytes. */
 const rowBytesMax = 33_554_432;
 
-/** A running map. */
+/** A map step that has begun. */
 export type MapAt = StepAt<"map"> & { readonly progress: ProgressOf<"map"> };
 
-/** A row in the calls of a map. It belongs to one step action. */
+/** A row whose calls a map makes. It exists for one step action. */
 export type RowWork = {
   readonly ordinal: number;
   readonly rowNumber: number;
   row: JsonObject;
-  /** Approximate memory of its fields, answers and undo entries, in bytes. */
+  /** Approximate memory of the row's fields, answers and undo entries, in bytes. */
   bytes: number;
-  /** Number of calls that had succeeded before. */
+  /** Number of the row's calls that had succeeded before this step action. */
   readonly doneBefore: number;
   doneCalls: number;
   /** Answers of the successful calls, by call id. */
   outputs: Record<string, JsonValue>;
-  /** Child jobs whose results were taken in this step action. */
+  /** Child jobs whose results this step action took. */
   readonly children: Child[];
-  /** How its successful calls of this step action are undone. */
+  /** How to undo the row's calls that succeeded in this step action. */
   readonly undo: UndoOf[];
-  /** For a simulation: its writes in this step action. */
+  /** The row's writes in this step action that a simulation did not send. */
   readonly unsent: UnsentWrites[];
-  /** Use and results of its calls in this step action. */
+  /** Use and results of the row's calls in this step action. */
   readonly tally: Tally;
-  /** Undefined until the row has ended. */
+  /** State in which the row ended. Undefined until the row has ended. */
   state?: RowState;
   fault?: CallFault;
-  /** For a row in doubt: the generation in the keys for the app. */
+  /** For a row in doubt: the generation that is part of the key sent to the app. */
   appGeneration?: number | undefined;
-  /** The failed child job at its next call. */
+  /** Id of the failed child job at the row's next call. */
   childId?: Id<"job"> | undefined;
-  /** The earlier attempts of its next call, and when that is due. */
+  /** The earlier attempts of the row's next call, and the time at which that call is due. */
   retry?: RetryProgress | undefined;
 };
 
 /**
- * A key next to the answers of a row, whose names are never empty. For a row in doubt it holds `RowWork.appGeneration`, a number; for a
- * failed one `RowWork.childId`, a text.
+ * An extra key among the answers of a row; call names are never empty. For a row in doubt it holds `RowWork.appGeneration`, a number. For a
+ * failed row it holds `RowWork.childId`, a text.
  */
 const stoppedAt = "";
 
-/** Returns the part of a row's answers to keep. For a row in doubt also the generation of the app's keys, for a failed skill its job. */
+/**
+ * Returns the part of a row's answers to store. For a row in doubt it includes the generation of the key sent to the app. For a failed row
+ * it includes the id of the child job.
+ */
 function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowWork): JsonObject | undefined {
   if (state === "unknown" && appGeneration !== undefined) return { ...outputs, [stoppedAt]: appGeneration };
   if (state === "failed" && childId !== undefined) return { ...outputs, [stoppedAt]: childId };
@@ -73,7 +76,8 @@ function keptOutputs({ state, doneCalls, outputs, appGeneration, childId }: RowW
 }
 
 /**
- * Returns a row to store after a step action, or undefined if it made no progress. Its answers are kept while a later part may need them.
+ * Returns the row to store after a step action, or undefined if the row made no progress. The row's answers are kept while a later part of
+ * the map may need them.
  */
 export function mappedRow(
   { keep }: MapAt["step"],
@@ -95,7 +99,7 @@ export function mappedRow(
   ];
 }
 
-/** Returns the row's fields with the kept parts of its answers, null if there is none. */
+/** Returns the row's fields together with the kept parts of its answers. A missing part becomes null. */
 function withKept({ row, outputs }: RowWork, keep: MapAt["step"]["keep"]): JsonObject {
   return { ...row, ...Object.fromEntries(keep.map(([name, path]) => [name, valueAt(outputs, path) ?? null])) };
 }
@@ -106,7 +110,7 @@ export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
   return answers;
 }
 
-/** Returns the work of a row that was read. `own`: what earlier step actions left of it. */
+/** Returns the work of a row that was read. `own`: what earlier step actions stored for this row. */
 export function rowWorkOf(
   row: SetRow,
   own: SetRow | undefined,
@@ -134,10 +138,12 @@ export function rowWorkOf(
   };
 }
 
-/** Why a row was left: a limit of the job, or, until `fullUntilMs`, a limit that its calls share with others. */
+/**
+ * Why a row could not continue: a limit of the job (`toolCalls`, `writes`), or, until `fullUntilMs`, a call limit that other calls share.
+ */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
-/** Dependencies of running rows. `children`: for a map that runs skills. */
+/** What running rows use. `children`: present for a map that runs skills. */
 export type RowParts = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
@@ -147,13 +153,13 @@ export type RowParts = {
   readonly tools: readonly (PinnedTool | undefined)[];
 };
 
-/** The child jobs of rows. */
+/** Access to the child jobs of rows. */
 export type RowJobs = {
   has(work: RowWork): boolean;
   run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;
 };
 
-/** Runs those calls of a row that have not succeeded, in order, until one fails. Returns a limit that forbids a call. */
+/** Makes the calls of a row that have not succeeded, in order, until one fails. Returns the limit that forbids a call, if any. */
 export async function runRow(
   { state, step, progress }: MapAt,
   work: RowWork,
@@ -220,7 +226,8 @@ export async function runRow(
           work.fault = rowTooLarge(call.id);
           return undefined;
         }
-        // A write's answer that is too large is left out, as in a step with one call: the write was executed.
+        // If a write's answer is too large, the answer is dropped and the call still succeeds, because the write was executed. A step with
+        // one call does the same.
         work.outputs[call.id] = isTooLarge ? {} : invoked.value;
         if (!isTooLarge) grown += bytes;
         work.bytes += grown;
@@ -244,7 +251,7 @@ export async function runRow(
         return invoked.limit;
     }
   }
-  // If all calls were skipped, nothing was done.
+  // If all calls of the row were skipped, the row counts as skipped.
   work.state = step.calls.some(({ id }) => Object.hasOwn(work.outputs, id)) ? "ok" : "skipped";
   return undefined;
 }
@@ -258,7 +265,9 @@ function rowTooLarge(callId: string): CallFault {
   return { code: "ROW_TOO_LARGE", message: plain, plain };
 }
 
-/** The evaluator keeps what it made of an object, so it gets a copy of the present answers. */
+/**
+ * Returns the outcome of a call's condition for a row. The evaluator caches what it makes of an object, so it gets a copy of the answers.
+ */
 function testCall(condition: Expression, state: JobState, { row, outputs }: RowWork, effects: StepEffects) {
   return effects.test(state, condition, { row, calls: { ...outputs } });
 }

@@ -7,48 +7,53 @@ import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from ".
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** Ended rows are stored at `much`, or after a time at `some`; fewer of them a little later. */
+/**
+ * `much`: number of ended rows that are stored at once. `some`: number of ended rows that are stored after `keptAfterMs`. Fewer rows are
+ * stored after `laterMs`.
+ */
 const much = 200;
 const some = 32;
 const keptAfterMs = 20;
 const laterMs = 40;
-/** Ended but unstored rows at which no more rows begin. */
+/** Number of ended but unstored rows at which no further row begins. */
 const endedMax = 2 * much;
-/** Rows after which the slots return that a full call limit took. */
+/** Number of rows that must end before a slot returns that a full call limit took away. */
 const comebackRows = 50;
 
-/** The part of a run to store: ended rows in order, the ledger rows of calls, and the progress of the map. */
+/** A part of a run to store: `works`, ended rows in order; `records`, the ledger rows of calls; `progress`, the map's progress. */
 export type RowsPart = {
   readonly works: readonly RowWork[];
   readonly records: readonly CallRecord[];
   readonly progress: ProgressOf<"map">;
 };
 
-/** How a run ended. Its last part also has the rows that have not ended. */
+/** Result of a run. `part`: the last part to store. `open`: the rows that have not ended. */
 export type RowsEnd = {
   readonly part: RowsPart;
   readonly open: readonly RowWork[];
-  /** True if no row of the map is left, in this run or later. */
+  /** True if the map has no rows left, neither in this run nor later. */
   readonly isDone: boolean;
-  /** Why rows were left: a limit of the job, or, until `fullUntilMs`, a limit that its calls share with others. */
+  /**
+   * Why rows are left: `limit` is a limit of the job; `fullUntilMs` is the time until which a call limit shared with other calls is full.
+   */
   readonly limit: "toolCalls" | "writes" | undefined;
   readonly fullUntilMs: number | undefined;
 };
 
-/** Dependencies of a run. */
+/** What a run uses. */
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
   readonly children?: RowJobs | undefined;
   readonly tools: RowParts["tools"];
-  /** Commits a part while rows continue. Returns the job after it. */
+  /** Commits a part while rows continue. Returns the job after the commit. */
   keep(part: RowsPart): Promise<JobState>;
 };
 
 /**
- * Runs rows, `concurrency` at a time, and stores ended ones meanwhile. No more rows begin after a limit of the job is reached or the driver
- * must pause. If a call limit is full, the running rows continue one after another as slots become free; when none runs, the rest waits.
- * Resolves when no row is running. The caller stores the rest.
+ * Runs up to `concurrency` rows at a time and stores ended rows meanwhile. When a limit of the job is reached or the driver must pause, no
+ * further row begins. If a call limit is full, the running rows continue one after another as slots become free; when no row runs, the
+ * remaining rows wait. The run resolves when no row is running. The caller stores the rows that are still unstored.
  */
 export class RowsRun {
   readonly #window: RowWindow;
@@ -65,19 +70,19 @@ export class RowsRun {
   #state: JobState;
   #ended: RowWork[] = [];
   #records: CallRecord[] = [];
-  /** Memory of the ended rows and the ledger rows, in bytes. */
+  /** Memory of the ended rows, and of the ledger rows, in bytes. */
   #endedBytes = 0;
   #recordBytes = 0;
   #enough = much;
-  /** Rows that may run at once. Fewer while a call limit is full. */
+  /** Number of rows that may run at the same time. It is lower while a call limit is full. */
   #places: number;
   #active = 0;
   #isReading = false;
-  /** True if a row waits for time on the node. */
+  /** True if a row waits until the node has time for it. */
   #isInLine = false;
-  /** True if the window has no row to begin and reads none. */
+  /** True if the window has no row to begin and is not reading any. */
   #isDry = false;
-  /** Rows left since counting began, and those of them that wait for a retry. */
+  /** `#endedCount`: rows that stopped running since counting began. `#waiting`: those of these rows that wait for a retry. */
   #endedCount = 0;
   #waiting = 0;
   #endedSinceFull = 0;
@@ -87,7 +92,7 @@ export class RowsRun {
   #moved = Promise.withResolvers<void>();
   #isPressing = new AbortController();
 
-  /** `window`: the rows. */
+  /** `window`: the rows to run. */
   constructor(at: MapAt, window: RowWindow, context: RowsContext) {
     const { step, state } = at;
     this.#at = at;
@@ -100,7 +105,7 @@ export class RowsRun {
     this.#parts = { effects, memory, takeRecord: this.#takeRecord, children, tools };
   }
 
-  /** Runs rows until none is running, then throws the error of a call, a read or a commit, if any. */
+  /** Runs rows until no row is running. Then throws the error of a call, a read or a commit, if there was one. */
   async run(): Promise<RowsEnd> {
     await this.#read();
     while (this.#isUnderWay() || this.#isMuchLeft()) {
@@ -122,12 +127,15 @@ export class RowsRun {
     return this.#active > 0 || this.#isReading || this.#isInLine;
   }
 
-  /** True if the ended rows are too many for the commit that ends the step action. */
+  /** True if there are too many ended rows for the commit that ends the step action. */
   #isMuchLeft(): boolean {
     return this.#failure === undefined && this.#ended.length > 1 && this.#endedBytes > keptBytesMax;
   }
 
-  /** Waits until it is time to store, or no row is running. On a slow machine, or with a slow app, this also shares commits. */
+  /**
+   * Waits until it is time to store ended rows, or until no row is running. On a slow machine or with a slow app, waiting also makes
+   * several rows share one commit.
+   */
   async #gather(): Promise<void> {
     for (const [enough, ms] of [
       [much, keptAfterMs],
@@ -147,12 +155,12 @@ export class RowsRun {
   }
 
   async #keep(): Promise<void> {
-    // Sealing rows occupies the thread.
+    // Sealing rows occupies the thread, so it waits for free time on the node.
     const turn = this.#context.effects.spareTime();
     if (turn !== undefined) await turn;
     this.#moved = Promise.withResolvers();
     if (this.#failure !== undefined) {
-      // Nothing is stored any more; running rows are waited for.
+      // No further rows are stored; this only waits until the running rows end.
       if (this.#isUnderWay()) await this.#moved.promise;
       return;
     }
@@ -171,7 +179,7 @@ export class RowsRun {
     this.#begin();
   }
 
-  /** Returns the ended rows in order; of large ones as many as are committed together. */
+  /** Returns the ended rows in order. If rows are large, it returns only as many as fit into one commit. */
   #takeEnded(): RowWork[] {
     let bytes = 0;
     const more = this.#ended.findIndex((work) => {
@@ -197,7 +205,7 @@ export class RowsRun {
     this.#failure ??= { error };
   }
 
-  /** Reads ahead while rows run, and begins the rows it finds. */
+  /** Reads further rows while rows run, and begins them. */
   async #read(): Promise<void> {
     this.#isReading = true;
     const { memory } = this.#context;
@@ -214,9 +222,9 @@ export class RowsRun {
     this.#move();
   }
 
-  /** Begins rows while there are slots, each when the node has time: incoming requests come first. */
+  /** Begins rows while slots are free. Each row begins when the node has time for it, because incoming requests come first. */
   #begin(): void {
-    // Rows that begin together are stopped together.
+    // Rows that begin together also stop together.
     for (let isFirst = true; this.#hasRow(isFirst); isFirst = false) {
       const turn = this.#context.effects.spareTime();
       if (turn !== undefined) {
@@ -228,11 +236,14 @@ export class RowsRun {
     }
   }
 
-  /** True if a row is to begin. Reads ahead if it is time. `isFirst`: also checks if the run must stop. */
+  /**
+   * True if a row is to begin. It also starts reading further rows when it is time. `isFirst`: if true, it also checks if the run must
+   * stop.
+   */
   #hasRow(isFirst: boolean): boolean {
     if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;
     if (isFirst && this.#mustStop()) return false;
-    // If commits have to wait, ended rows do not pile up.
+    // If commits have to wait, ended rows would pile up, so no further row begins.
     if (this.#ended.length >= endedMax) return false;
     const mayRead = this.#window.mayRead({ ended: this.#endedCount, waiting: this.#waiting });
     if (mayRead && !this.#isReading) void this.#read();
@@ -242,7 +253,7 @@ export class RowsRun {
     return hasNext && (!isFull || this.#active === 0);
   }
 
-  /** Begins the row whose turn it is, unless the run must stop. */
+  /** Begins the next waiting row, unless the run must stop. */
   readonly #goOn = (): void => {
     this.#isInLine = false;
     if (this.#hasRow(true)) void this.#run(this.#window.take());
@@ -275,7 +286,7 @@ export class RowsRun {
     this.#move();
   }
 
-  /** A full call limit takes the slot away. When none is left, the rest waits. */
+  /** Takes one slot away because a call limit is full. When no slot is left, the remaining rows wait. */
   #wasFull(row: RowWork, untilMs: number): void {
     this.#window.putBack(row);
     this.#isDry = false;
@@ -307,7 +318,7 @@ function inOrder(works: RowWork[]): RowWork[] {
   return works.sort((a, b) => a.ordinal - b.ordinal);
 }
 
-/** Drops the parts of an ended row that are not stored. Returns true if little is left. */
+/** Drops the parts of an ended row that are not stored. Returns true if only a small part of the row is left. */
 function shedEnded(work: RowWork, keep: MapAt["step"]["keep"]): boolean {
   if (keep.length > 0) return false;
   work.row = {};

@@ -16,7 +16,7 @@ const pageBytesMax = 1_048_576;
 const openMax = 200;
 /** Rows that are read together. */
 const pageRows = 100;
-/** Largest number of rows from the first unfinished one to the last one read. The finished ones between are listed in the progress. */
+/** Largest distance, in rows, from the first unfinished row to the last row read. The progress lists the finished rows between the two. */
 const spanMax = 1_000;
 /** No row of a set has a higher ordinal. */
 const lastOrdinal = 2_147_483_647;
@@ -26,20 +26,20 @@ type Entry = { readonly work: RowWork; isTaken: boolean };
 
 type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | undefined };
 
-/** Read rows that were left: those that ended, and those that wait for a retry. */
+/** Numbers of read rows that stopped running. `ended`: rows that ended. `waiting`: rows that wait for a retry. */
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
 /**
- * The rows of a map that a step action holds, in order. It refills as rows end, even if one takes long: after an unfinished row, the
- * ordinals of finished ones are kept, up to a limit.
+ * The rows of a map that a step action holds, in order. It reads further rows as rows end, even if one row takes long. After an unfinished
+ * row it keeps the ordinals of finished rows, up to a limit.
  */
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;
   readonly #memory: MapMemory;
-  /** The shared use of all rows. */
+  /** The use of limits that all rows share. */
   readonly #used: UsedCalls;
-  /** All rows read, from the first unfinished one on. */
+  /** All rows read so far, beginning with the first unfinished row. */
   readonly #entries = new Map<number, Entry>();
   readonly #queue: RowWork[] = [];
   /** Number of rows that were read to run. */
@@ -47,7 +47,7 @@ export class RowWindow {
   #nextOrdinal: number;
   #isAtEnd = false;
 
-  /** `used`: counts as used in addition to the rows' use. */
+  /** `used`: the shared use of limits, if other parts of the step add to it. */
   constructor(at: MapAt, effects: StepEffects, { memory, used = { ...noUsedCalls } }: WindowParts) {
     this.#at = at;
     this.#memory = memory;
@@ -68,22 +68,25 @@ export class RowWindow {
     return row;
   }
 
-  /** Returns a row to the window that was begun and could not run. */
+  /** Returns a row to the window that began but could not run. */
   putBack(work: RowWork): void {
     this.#queue.unshift(work);
   }
 
-  /** Passes ended rows that are about to be stored. Returns the progress of the map after that. */
+  /** Removes ended rows that are about to be stored. Returns the map's progress after that. */
   pass(ended: readonly RowWork[]): ProgressOf<"map"> {
     this.#passAll(ended);
     return this.#progress(({ next }) => this.#retriesKept(next));
   }
 
-  /** Passes the last ended rows, when all others are stored as they are. */
+  /**
+   * Removes the last ended rows. Returns the progress, the rows that are still open, and `isDone`, true if the map has no rows left. The
+   * open rows are stored in their present state.
+   */
   close(ended: readonly RowWork[]): { open: readonly RowWork[]; isDone: boolean; progress: ProgressOf<"map"> } {
     this.#passAll(ended);
     const open = this.#listOpen();
-    // If retries are given, even none, rows may be stored between their calls.
+    // If the progress has retries, even an empty list, rows may be stored between two of their calls.
     const retries = open.length === 0 ? undefined : { ...retriesOf(open), ...this.#retriesUnread() };
     return { open, isDone: this.#isAtEnd && open.length === 0, progress: this.#progress(() => retries) };
   }
@@ -99,13 +102,13 @@ export class RowWindow {
     const { retries: _retries, ended: before = [], ...rest } = this.#at.progress;
     const [next = this.#nextOrdinal] = this.#entries.keys();
     const endedHere = [...this.#entries].flatMap(([ordinal, { isTaken }]) => (isTaken ? [ordinal] : []));
-    // Rows that earlier step actions ended may come after those that this one has read.
+    // Earlier step actions may have ended rows that come after the last row read by this step action. These rows stay in the list.
     const ended = [...endedHere, ...before.filter((ordinal) => ordinal >= this.#nextOrdinal)];
     const retries = retriesAt({ next });
     return { ...rest, next, ...(ended.length > 0 && { ended }), ...(retries && { retries }) };
   }
 
-  /** Returns the retries of rows that are stored as this step action found them. */
+  /** Returns the retries of rows that this step action did not change. */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;
     if (before === undefined || next >= from + spanMax) return undefined;
@@ -121,7 +124,8 @@ export class RowWindow {
   /** True if it is time to read more rows. */
   mayRead({ ended, waiting }: LeftRows): boolean {
     const isWanted = this.#queue.length < pageRows && this.#readCount - ended + pageRows <= openMax;
-    // While a row waits for a retry, no rows begin after those already read, so that an app that refuses does not get ever more requests.
+    // While a row waits for a retry, only rows that were already read begin. An app that refuses requests then does not get ever more of
+    // them.
     const hasRoom = this.#memory.bytes < handBytesMax && this.#entries.size + pageRows <= spanMax;
     return isWanted && !this.#isAtEnd && waiting === 0 && hasRoom;
   }
@@ -148,7 +152,7 @@ export class RowWindow {
     this.#nextOrdinal = (rows.at(-1)?.ordinal ?? this.#nextOrdinal - 1) + 1;
   }
 
-  /** Returns a page of rows, and by ordinal what earlier step actions left of unfinished ones. */
+  /** Returns a page of rows. `leftOf`: by ordinal, what earlier step actions stored for unfinished rows. */
   async #readPage(): Promise<SetPage & { readonly leftOf: ReadonlyMap<number, SetRow> }> {
     const { state, step, progress } = this.#at;
     const { again, retries, next: from = 0 } = progress;
@@ -160,7 +164,7 @@ export class RowWindow {
     if (!mayBeLeft) return { ...page, leftOf: new Map() };
     const left = await this.#effects.readRows(state, { ...own, withData: false });
     const leftOf = new Map(left.rows.map((row) => [row.ordinal, row]));
-    // These parts may be large too: the page ends with them.
+    // These stored parts may be large too, so the page ends where they end.
     const last = left.hasMore ? (left.rows.at(-1)?.ordinal ?? lastOrdinal) : lastOrdinal;
     const rows = page.rows.filter(({ ordinal }) => ordinal <= last);
     return { rows, leftOf, hasMore: page.hasMore || rows.length < page.rows.length };
@@ -185,7 +189,7 @@ export class RowWindow {
   }
 }
 
-/** Returns retries by call. */
+/** Returns the retries of rows, grouped by call. */
 function retriesOf(works: readonly RowWork[]): Retries {
   return Object.fromEntries(
     works.flatMap(({ ordinal, doneCalls, retry }) =>
@@ -194,18 +198,18 @@ function retriesOf(works: readonly RowWork[]): Retries {
   );
 }
 
-/** Rows that are settled together, and their sealed bytes. */
+/** Rows that are settled together: at most `limit` rows and about `bytesMax` sealed bytes. */
 const atOnce = { limit: 200, bytesMax: 1_048_576 };
 
-/** True if treating a map's rows in doubt as done would create undo entries. */
+/** True if undo entries are created when people treat a map's rows in doubt as done. */
 export function undoesDoubt({ isSimulated, loaded }: JobState, { calls }: MapAt["step"]): boolean {
   if (isSimulated || loaded.program.sagaOn.length === 0) return false;
   return calls.some((call) => isCall(call) && call.undo !== undefined);
 }
 
 /**
- * Settles, part by part, the rows in doubt that people treat as done: each becomes ok, and its write is undone like one that was answered.
- * If its undo needs the unknown answer, it counts as a failed undo.
+ * Settles, part by part, the rows in doubt that people treat as done. Each row becomes ok, and its write gets an undo entry, like a write
+ * that was answered. If that undo needs the unknown answer, the undo counts as failed.
  */
 export async function settleDoubt({ state, step, progress }: MapAt, effects: StepEffects): Promise<Change> {
   const range = { setId: step.id, state: "unknown", fromOrdinal: 0, ...atOnce } as const;
@@ -234,7 +238,7 @@ export async function settleDoubt({ state, step, progress }: MapAt, effects: Ste
   };
 }
 
-/** Returns the undo of the write that a row in doubt stopped at. */
+/** Returns the undo entry of the write at which a row in doubt stopped. */
 async function undoOfDoubt(
   { state, step }: Pick<MapAt, "state" | "step">,
   row: SetRow,

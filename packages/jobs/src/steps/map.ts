@@ -17,7 +17,7 @@ import { overrideEdits } from "./overrides.ts";
 import { pointQuestion } from "./questions.ts";
 import type { JobRetry, PartialCommit, RetriedAt, SettledQuestion, StepAt, StepKind } from "./step-kind.ts";
 
-/** Makes calls for each row of a set: as many rows in a step action as it reaches, stored part by part. */
+/** Makes calls for each row of a set. One step action runs as many rows as it can, and stores them part by part. */
 export const mapKind: StepKind<"map"> = {
   needs: "commit",
   set: "in",
@@ -27,7 +27,10 @@ export const mapKind: StepKind<"map"> = {
   answer: answerRows,
 };
 
-/** Unfinished rows continue with the keys of their calls. Then failed rows run again, and rows in doubt if requested. */
+/**
+ * Returns the progress with which a retry continues the map. First the unfinished rows continue with the keys of their calls. Then failed
+ * rows run again, and rows in doubt too if the person who retries requests that.
+ */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
   const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
   const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
@@ -35,7 +38,7 @@ function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown
   return { ...kept, ...wanted, generation: progress.generation ?? generation, redo };
 }
 
-/** Runs a map's rows until they have ended or the driver must pause, and stores ended rows meanwhile. */
+/** Runs a map's rows until all have ended or the driver must pause. Ended rows are stored meanwhile. */
 async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
   const { step, progress = { kind: "map", stepId: step.id } } = at;
   const map: MapAt = { ...at, progress };
@@ -48,7 +51,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
   }
   let now = at.state;
   const progressed = logged(map);
-  // Once for all rows, because very many rows make the same calls.
+  // The tools are looked up once for all rows, because very many rows make the same calls.
   const tools = step.calls.map((call) => (call.kind === "run" ? undefined : toolOf(at.state, call)));
   const memory = new MapMemory(effects, () => effects.mustPause(now));
   const passed = new Set<number>();
@@ -73,7 +76,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
 
 const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
 
-/** Milliseconds until a job continues that gave its slot away while its rows waited for memory. */
+/** Milliseconds until a job continues after it gave its slot away because its rows waited for memory. */
 const againMs = 500;
 
 type RanCalls = {
@@ -83,7 +86,7 @@ type RanCalls = {
   readonly isPostponed: boolean;
 };
 
-/** Returns what follows for a map whose rows make calls. */
+/** Returns the change at the end of a step action for a map whose rows make calls. */
 function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
@@ -97,7 +100,7 @@ function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effec
   return { edits: [...edits, ...last], next };
 }
 
-/** Returns the child jobs of a map's rows, or undefined if it runs no skill. */
+/** Returns the child jobs of a map's rows, or undefined if the map runs no skill. */
 async function childrenOf(at: MapAt, effects: StepEffects): Promise<RowChildren | undefined> {
   if (!at.step.calls.some(({ kind }) => kind === "run")) return undefined;
   const ids = Object.values(at.progress.children ?? {});
@@ -115,7 +118,10 @@ type RanRows = {
   readonly mustPause: boolean;
 };
 
-/** Returns what follows for a map whose rows run skills: the new children are stored with the progress of its rows, and then waited for. */
+/**
+ * Returns the change at the end of a step action for a map whose rows run skills. The change stores the new children together with the
+ * rows' progress; then the map waits for the children.
+ */
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   const { step } = at;
@@ -127,7 +133,7 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
     return { edits: [...edits, ...last], next };
   }
   const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
-  // Rows that can continue at once do. Those that wait for a retry are due then.
+  // Rows that can continue at once do so. Rows that wait for a retry continue when the retry is due.
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
   const dueAts = end.open.flatMap(({ retry }) => (retry === undefined ? [] : [retry.dueAt]));
   const stands = children.hasBegun ? [] : standWith(now, step.id, children.open, effects.clock.now());
@@ -139,8 +145,8 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
 }
 
 /**
- * Returns the edits for ended rows: states, counts, errors and undo entries in order, and the ledger rows of calls, with the total counts
- * so far.
+ * Returns the edits for ended rows: their states, counts, errors and undo entries in order, the ledger rows of their calls, and the total
+ * counts so far.
  */
 function partEdits(
   { step, progress: { again } }: MapAt,
@@ -169,7 +175,7 @@ function partEdits(
   edits.push({ kind: "calls", stepId, calls: sumCalls(works.map(({ tally }) => tally.calls)) });
   edits.push({ kind: "mapped", setId: stepId, rows: works.flatMap((work) => mappedRow(step, work, again)) });
   edits.push({ kind: "receipt", stepId, rows });
-  // Only the first of them. The receipt and the question have their number.
+  // Only the first row in doubt is logged. The receipt and the question contain the number of all such rows.
   if (before.unknown === 0 && rows.unknown > 0) {
     edits.push({ kind: "note", note: { type: "call-in-doubt", stepId, payload: { rows: rows.unknown } } });
   }
@@ -181,7 +187,10 @@ function countRow(rows: RowCounts, ended: keyof RowCounts, again: "failed" | "un
   return { ...before, [ended]: before[ended] + 1 };
 }
 
-/** The job is given back if everything left waits. Only the next step action shows if later rows are left. */
+/**
+ * Returns what the job does next. If all remaining rows wait, the job is given back. Whether there are rows after these is known only in
+ * the next step action.
+ */
 function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
   const nowMs = clock.now();
   const dueAts = open.flatMap(({ retry }) => (retry !== undefined && retry.dueAt > nowMs ? [retry.dueAt] : []));
@@ -193,12 +202,15 @@ function nextAct({ open, fullUntilMs }: RowsEnd, { clock }: StepEffects): Next {
 /** No row of a set has this ordinal. */
 const lastOrdinal = 2_147_483_647;
 
-/** Ends a map when every row has ended: it first asks about unknown rows, then about failed ones beyond the tolerated number. */
+/**
+ * Returns the change that ends a map when every row has ended. It first asks about rows in doubt, then about failed rows if there are more
+ * than the program tolerates.
+ */
 function conclude(at: MapAt, counts: RowCounts): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...rest } = at.progress;
   const { endedChildren: _endedChildren, ...kept } = rest;
-  // The results of the rows' children have been taken.
+  // The results of all child jobs have been taken, so the progress no longer lists them.
   const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
@@ -207,7 +219,8 @@ function conclude(at: MapAt, counts: RowCounts): Change {
       next: { kind: "on" },
     };
   }
-  // After the last row of the source, whose ordinals may have gaps: with any answer the step comes here again, unless rows run again.
+  // The next ordinal is set to the highest possible one, because the ordinals of the source may have gaps. After any answer the step comes
+  // to this point again, unless the answer runs rows again.
   const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
   const { tolerate } = step;
@@ -215,7 +228,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   if (counts.failed > 0 && !isTolerated) return askAbout(at, "failed", counts, edits);
   const isSimulated =
     state.isSimulated && step.calls.some((call) => !isCall(call) || toolOf(state, call).action.class !== "read");
-  // Skipping rows by a condition is what the program says. Skipping failed rows is not.
+  // Rows that a condition skips are skipped as the program says. Failed rows that a person skips are not.
   const isSkippedAsMeant = step.calls.some(({ when }) => when !== undefined) && !hasSkipped(at);
   const isPartial = counts.failed > 0 || (counts.skipped > 0 && !isSkippedAsMeant);
   const ended = isPartial ? "partial" : isSimulated ? "simulated" : "completed";
@@ -225,7 +238,7 @@ function conclude(at: MapAt, counts: RowCounts): Change {
   };
 }
 
-/** True if a person skipped rows of the step. */
+/** True if a person skipped failed rows of the step. */
 function hasSkipped({ state, step }: MapAt): boolean {
   return state.steps.get(step.id)?.receipt.decision?.continuation === "skip";
 }
@@ -249,7 +262,7 @@ function askAbout(
   return { edits, next: { kind: "fail", stepId: step.id, code, message } };
 }
 
-/** Applies an answer about failed or unknown rows. The step checks its rows again afterwards. */
+/** Returns the change that applies an answer about failed rows or rows in doubt. Afterwards the step checks its rows again. */
 function answerRows(at: StepAt<"map">, settled: SettledQuestion): Change {
   const { step, instruction, progress } = at;
   const about = settled.kind === "unknown" ? "unknown" : "failed";
@@ -291,7 +304,10 @@ function retryRows(
   ];
 }
 
-/** Runs rows again from their first call that did not succeed. For rows in doubt the app gets the same keys. */
+/**
+ * Returns the change that runs rows again, each from its first call that did not succeed. For rows in doubt the app gets the same keys as
+ * before.
+ */
 function runAgain(
   { state, step }: Pick<StepAt<"map">, "state" | "step">,
   { appGeneration: before, generation, ...kept }: Omit<ProgressOf<"map">, "askId" | "retries" | "ended">,

@@ -2,10 +2,13 @@ import { readJsonObject } from "@svc/core";
 import type { OverrideTarget } from "@svc/program";
 import type { Edit } from "../state/change.ts";
 
-/** Names of changed values in a log entry. */
+/** Maximum number of names of changed values in a log entry. */
 const namesMax = 50;
 
-/** Returns the changes of a `retry-with` answer: params, or the arguments of one step. The answer was checked when it was given. */
+/**
+ * Returns the edits that a `retry-with` answer makes: it changes params, or the arguments of one step. The answer was checked when the
+ * person gave it.
+ */
 export function overrideEdits(
   stepId: string,
   target: OverrideTarget | undefined,

@@ -1,24 +1,24 @@
 import type { EstimateDocument } from "@svc/db/documents/programs";
 import { callsOf, classOfMethod, type PinnedSkills, type Program, runsOf } from "@svc/program";
 
-/** A plan that a person is asked about. */
+/** A plan that a person is asked to approve or confirm. */
 export type AskedPlan = {
   readonly program: Pick<Program, "title" | "steps">;
   readonly estimate: EstimateDocument;
-  /** Its destructive calls: slugs of tools, and names of skills. */
+  /** The plan's destructive calls: slugs of tools and names of skills. */
   readonly destructive: readonly string[];
   /** True if the question covers all runs of a standing program. */
   readonly isRehearsal?: boolean;
 };
 
-/** Names that are shown of each kind. The others are counted. */
+/** Maximum number of names shown in each list (destructive calls, steps that cannot be undone). Further names are only counted. */
 const namesMax = 4;
 const textMax = 500;
 
 /**
  * Returns the text that asks a person to approve or confirm a plan, for example `Approve the plan "Clean up"? At most 12 calls: 3 writes, 2
- * of them destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` It contains nothing from rows. A long text names
- * fewer things.
+ * of them destructive (sales_crm.delete_activity); 1,000 rows. It cannot undo: purge.` The text contains nothing from rows. If it would be
+ * too long, it names fewer tools and steps.
  */
 export function planText(plan: AskedPlan, verb: "Approve" | "Confirm" = "Approve"): string {
   const { program, estimate, destructive, isRehearsal = false } = plan;
@@ -58,7 +58,7 @@ function count(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** Returns the destructive tools and skills of a program, in program order, each once. */
+/** Returns the destructive tools and skills of a program in program order, each of them once. */
 export function destructiveOf(
   { steps }: Pick<Program, "steps">,
   { isDestructive, skills }: { readonly isDestructive: (slug: string) => boolean; readonly skills: PinnedSkills },

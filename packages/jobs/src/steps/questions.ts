@@ -7,8 +7,8 @@ import { shownOf } from "../state/shown.ts";
 import { type AskedPlan, planText } from "./plan-text.ts";
 
 /**
- * Returns the question of a declared point about a step; `counts` if it is about rows. An absent source is replaced by its name, and a
- * sensitive value by `***`.
+ * Returns the question of a judgment point that the program declares for a step. `counts`: given if the question is about rows. An absent
+ * source is replaced by its name, and a sensitive value by `***`.
  */
 export function pointQuestion(
   point: Point,
@@ -43,11 +43,11 @@ export function pointQuestion(
  * if it cannot be filled in.
  */
 export function textForPeople(template: Point["question"], id: string, state: JobState): string {
-  // Without sensitive values the job is shown unchanged.
+  // Without sensitive values there is nothing to hide, so the job itself is shown.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const resolved = resolveText(template, shown?.scope ?? state.scope, ({ text }) => `(no ${text})`);
   if (!("value" in resolved)) return `${id}: ${resolved.fault.message}`;
-  // An app's answer may contain characters that the store does not keep.
+  // Removes characters that the database cannot store; an app's answer may contain them.
   return storableText(shown?.redact(resolved.value) ?? resolved.value);
 }
 
@@ -61,7 +61,7 @@ export function systemQuestion(kind: keyof typeof systemContinuations, stepId: s
   return { ...undeclared, stepId, pointId: kind, kind, question, continuations: systemContinuations[kind] };
 }
 
-/** Returns the question whether a plan may run. It says what the plan does at most. */
+/** Returns the question that asks if a plan may run. It states the maximum that the plan does. */
 export function planQuestion(plan: AskedPlan): JobQuestion {
   return {
     ...undeclared,
@@ -74,8 +74,8 @@ export function planQuestion(plan: AskedPlan): JobQuestion {
 }
 
 /**
- * Returns the question whether a job may begin that a person must confirm: what its plan does at most, or `text` if that says it better. No
- * answer means no.
+ * Returns the question that asks a person to confirm that a job may begin. It states the maximum that the plan does, or shows `text` if
+ * given. If the person does not answer, the job does not begin.
  */
 export function confirmQuestion(
   plan: AskedPlan,

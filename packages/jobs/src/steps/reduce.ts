@@ -6,7 +6,7 @@ import type { SetChunk, StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 import { addRows, type RunningTotal, runningTotal, valuesOf } from "./totals.ts";
 
-/** Computes values over a set. */
+/** Computes values over all rows of a set, for example a sum. */
 export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,
@@ -37,7 +37,7 @@ async function addChunk(
   return { edits: [counted], looked, kept: { totals: Object.fromEntries(kept) } };
 }
 
-/** Returns the form in which a value is kept between two step actions. */
+/** Returns the form in which a running value is stored between two step actions. */
 function storedTotal({ count, sum, best, text, list, bytes }: RunningTotal): Total {
   return {
     count,

@@ -5,10 +5,10 @@ import { memoryOfText } from "./map-memory.ts";
 
 type Path = readonly (string | number)[];
 
-/** Longer keys are kept as digests, so that a key needs little memory however long its values are. */
+/** Longer keys are kept as digests, so that every key needs little memory. */
 const keyCharactersMax = 64;
 
-/** Returns the kept fields of an item as a row. For an item that is not an object, the field `value`. */
+/** Returns the kept fields of an item as a row. If the item is not an object, the row has one field, `value`. */
 export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject {
   const fields: JsonObject = isObject(item) ? item : { value: item };
   return Object.fromEntries(
@@ -16,7 +16,7 @@ export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject
   );
 }
 
-/** Returns a text that is equal for rows whose fields have the same values. An absent value counts as null. */
+/** Returns a text that is equal for rows with the same values in the fields `by`. An absent value counts as null. */
 export function keyOf(row: JsonObject, by: readonly Path[]): string {
   let key = "";
   for (const path of by) {
@@ -26,49 +26,59 @@ export function keyOf(row: JsonObject, by: readonly Path[]): string {
   return shortened(key);
 }
 
-/** Returns the key of a row, or undefined if its field is neither a text nor a number. Such a row equals no other. */
+/**
+ * Returns the key of a row, or undefined if the row's field is neither a text nor a number. A row without a key never equals another row.
+ */
 export function keyOfRow(row: JsonObject, field: string): string | undefined {
   const value = fieldOf(row, [field]);
   return typeof value === "string" || isJsonNumber(value) ? shortened(JSON.stringify(value)) : undefined;
 }
 
-/** Returns the same, or undefined if one of the values is null or absent: then the row equals no other. */
+/**
+ * Returns the same text as `keyOf`. Returns undefined if one of the values is null or absent, because such a row never matches another row.
+ */
 export function matchOf(row: JsonObject, by: readonly Path[]): string | undefined {
   for (const path of by) if ((fieldOf(row, path) ?? null) === null) return undefined;
   return keyOf(row, by);
 }
 
-/** Returns the value of a field of a row. Most fields are a single name, and very many rows have them. */
+/**
+ * Returns the value of a field of a row. It has a fast path for single names, because most fields are single names and there are very many
+ * rows.
+ */
 export function fieldOf(row: JsonObject, path: Path): JsonValue | undefined {
   const [name = ""] = path;
   return path.length === 1 && Object.hasOwn(row, name) ? row[name] : valueAt(row, path);
 }
 
-/** Returns JSON without line ends, with the names of an object in order. */
+/** Returns a value as JSON text without line ends. The names of an object are in sorted order. */
 function textOf(value: JsonValue): string {
   return typeof value === "object" && value !== null ? canonicalJson(value) : JSON.stringify(value);
 }
 
-/** No JSON begins like a digest. */
+/** No JSON text begins like a digest, so the two cannot be confused. */
 function shortened(text: string): string {
   return text.length <= keyCharactersMax ? text : `#${hash("sha256", text, "base64")}`;
 }
 
-/** A value that can be sorted. Undefined for lists and objects, which cannot. Null for an absent value. */
+/** A value that rows can be sorted by. Undefined for lists and objects, which cannot be sorted. Null for an absent value. */
 type SortValue = JsonNumber | boolean | string | undefined | null;
 type Present = Exclude<SortValue, null>;
 
-/** A longer text is sorted by its beginning, so that the rows of a large set are not held as a whole. */
+/** Number of characters by which texts are sorted. Only this beginning of a text is held, so that a large set does not fill the memory. */
 const textMax = 256;
 
-/** Memory of a sorted row beyond its sort texts: its number, its place before and after, and a value for each key. */
+/**
+ * `rowBytes`: memory of a sorted row for its number and its positions before and after sorting. `valueBytes`: memory for each sort key.
+ * Both in bytes; sort texts are counted separately.
+ */
 const rowBytes = 32;
 const valueBytes = 24;
 
-/** Distance above which two rows have no block in common with the rows between them. */
+/** Distance of row numbers above which two neighboring rows share no storage block. */
 const farApart = 100;
 
-/** True if rows, given by their numbers in some order, are spread over the job, so that neighbors share no block. */
+/** True if many neighbors in a list of row numbers are so far apart that they share no storage block. */
 export function isScattered(rowNumbers: readonly number[]): boolean {
   let jumps = 0;
   for (let at = 1; at < rowNumbers.length; at++) {
@@ -88,7 +98,7 @@ export class OrderedRows {
     this.#columns = by.map(() => []);
   }
 
-  /** Adds a row. Returns the bytes that are held for it. */
+  /** Adds a row. Returns the memory that is held for the row, in bytes. */
   add(rowNumber: number, row: JsonObject): number {
     this.#numbers.push(rowNumber);
     let bytes = rowBytes;
@@ -100,7 +110,7 @@ export class OrderedRows {
     return bytes;
   }
 
-  /** Returns the numbers of the rows in order. Equal rows keep their order. */
+  /** Returns the row numbers in sorted order. Equal rows keep the order in which they were added. */
   *numbersInOrder(): Generator<undefined, number[]> {
     const places = this.#numbers.map((_number, place) => place);
     const sorted = yield* sortInTurns(places, compareBy(this.#by, this.#columns));
@@ -114,14 +124,14 @@ function sortValue(value: JsonValue | undefined): SortValue {
   return typeof value === "boolean" || isJsonNumber(value) ? value : undefined;
 }
 
-/** A copy, because a part of a text keeps the whole in memory. */
+/** Returns a copy of a text's beginning. A plain substring would keep the whole text in memory. */
 function beginningOf(text: string): string {
   return Buffer.from(text.slice(0, textMax), "utf16le").toString("utf16le");
 }
 
 /**
- * Returns a comparison of two rows by their indexes in the columns: by each key in turn, numbers before texts before the rest, and absent
- * values last in both directions.
+ * Returns a comparison of two rows, given by their indexes in the columns. It compares by each key in turn: numbers before texts before
+ * other values, and absent values last in both directions.
  */
 function compareBy(by: readonly SortKey[], columns: readonly SortValue[][]): (a: number, b: number) => number {
   const keys = by.map(({ isDescending }, index) => ({ isDescending, column: columns[index] ?? [] }));
@@ -155,11 +165,11 @@ function rankOf(value: Present): number {
   return typeof value === "string" ? 1 : 0;
 }
 
-/** Rows that are sorted without a pause, and moves of rows between two checks of the time. */
+/** Number of rows that are sorted without a pause, and number of row moves between two checks of the time. */
 const runRows = 128;
 const movesAtOnce = 1_000;
 
-/** Sorts in place and keeps the order of equal items. It pauses repeatedly so that other work gets turns. */
+/** Sorts a list in place and keeps the order of equal items. It pauses repeatedly, so that other work gets turns. */
 function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Generator<undefined, T[]> {
   for (let from = 0; from < items.length; from += runRows) {
     const run = items.slice(from, from + runRows).sort(compareItems);
@@ -175,7 +185,7 @@ function* sortInTurns<T>(items: T[], compareItems: (a: T, b: T) => number): Gene
   return source;
 }
 
-/** Merges runs of a width in pairs, from one list into another. */
+/** Merges pairs of sorted runs of length `width` from one list into another list. */
 function* mergeRuns<T>(
   source: T[],
   target: T[],

@@ -24,7 +24,7 @@ import type { Child, StepEffects } from "./effects.ts";
 import type { CallFault } from "./invoke.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Runs a skill as a child job: begins it, is left until it ends, and takes its result. */
+/** Runs a skill as a child job. The step begins the child, waits until the child ends, and takes its result. */
 export const runKind: StepKind<"run"> = {
   needs: "nothing",
   set: undefined,
@@ -48,7 +48,10 @@ async function advanceRun(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   return takeEnd(at, child, stands);
 }
 
-/** The child of an earlier attempt of the job continues where it stopped. If it succeeded meanwhile, its result is taken. */
+/**
+ * Returns the change with which a retry continues the child of an earlier attempt where that child stopped. If the child succeeded
+ * meanwhile, its result is taken.
+ */
 async function retryChild(
   { state, step }: StepAt<"run">,
   { retriesId: id, resendsUnknown }: ProgressOf<"run">,
@@ -59,12 +62,12 @@ async function retryChild(
   const progress: Edit = { kind: "progress", progress: { kind: "run", stepId: step.id, childId: id } };
   if (child === undefined) return { edits: [progress], next: { kind: "on" } };
   const uncounted = uncountChild(step.id, child);
-  // Its work is counted and can be undone. It could do nothing differently.
+  // The child's work is already counted and can be undone. Running the child again would change nothing.
   const fault = child.status === "succeeded" ? childFault(child, step.skill) : undefined;
   if (fault !== undefined) return { edits: [progress], next: { kind: "fail", stepId: step.id, ...fault } };
   if (child.status === "succeeded") return { edits: [...uncounted, progress], next: { kind: "on" } };
   const { skill, loaded } = await effects.loadSkill(state, step.skill);
-  // Its limits count over all its attempts: it may use again what the first one could have.
+  // A child's limits apply to all its attempts together: a retry may use again as much as the first attempt could use.
   const { shared, clock } = effects;
   const most = withUsed(mostOf(skill.estimate), child.used);
   const left = withUsed(shared?.room() ?? roomOf(state), child.used);
@@ -87,7 +90,7 @@ async function retryChild(
   };
 }
 
-/** The child and the step's wait for it are one commit. */
+/** The new child and the step's wait for that child are stored in one commit. */
 async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Change> {
   const { state, step, progress } = at;
   const begun: Edit[] = progress === undefined ? [{ kind: "begin", step }] : [];
@@ -99,7 +102,7 @@ async function startChild(at: StepAt<"run">, effects: StepEffects): Promise<Chan
   const skill = await effects.loadSkill(state, step.skill);
   const checked = skillInput(skill.loaded, filled.args);
   if ("fault" in checked) return fail(checked.fault);
-  // No waiting from here on: branches that run at the same time each see what the others took.
+  // From here on nothing may be awaited: each of the branches that run at the same time must see what the others reserved.
   const { shared, clock } = effects;
   const most = mostOf(skill.skill.estimate);
   const room = shared === undefined ? roomOf(state) : withinMost(shared.room(), most);

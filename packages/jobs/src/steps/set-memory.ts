@@ -5,34 +5,35 @@ import type { SetWriter } from "./set-writer.ts";
 import type { StepAt } from "./step-kind.ts";
 
 /**
- * The first request, in bytes. Each later one asks for as much as is held already, up to a maximum: few requests, and little unused memory.
+ * `firstBytes`: size of the first memory request. Each later request asks for as much as is already held, up to `mostBytes`. This keeps
+ * both the number of requests and the unused memory low. In bytes.
  */
 const firstBytes = 65_536;
 const mostBytes = 4_194_304;
 
-/** Largest chunk of passing rows that is not counted, in bytes. Only chunks of large rows exceed it. */
+/** Largest chunk of passing rows (rows that are read and not kept) that is not charged, in bytes. Only chunks of large rows exceed it. */
 export const passingBytesMax = 1_048_576;
 
 /**
- * Interval at which a step action checks, while others hold the memory, if the driver is interrupted; and how soon a job continues that
- * gave way. In milliseconds.
+ * `lookMs`: interval at which a step action that waits for memory checks if the driver must stop. `againMs`: time until a job continues
+ * that gave its slot away. Both in milliseconds.
  */
 const lookMs = 100;
 const againMs = 500;
 
 /**
- * The memory that a step action holds of a set's rows, and of chunks of large rows while they pass. It asks before it reads, and waits
- * while others hold too much. It keeps its slot on the node only if no other job waits for one, or if it holds memory, because then others
- * will soon release theirs.
+ * The memory that a step action holds for a set's rows, and for chunks of large rows while they are processed. The action requests memory
+ * before it reads rows, and waits while other jobs hold too much. It keeps its slot on the node in two cases: no other job waits for a
+ * slot, or the action holds memory. In the second case other jobs will soon release their memory.
  */
 export class SetMemory {
   readonly #at: Pick<StepAt, "state" | "step">;
   readonly #effects: StepEffects;
   readonly #hold: MemoryHold;
   #bytes = 0;
-  /** Bytes held of the rows of the last chunk. */
+  /** Memory held for the rows of the last chunk, in bytes. */
   #chunkBytes = 0;
-  /** Size of the largest passing chunks, in bytes. */
+  /** Size of the largest chunk of passing rows so far, in bytes. */
   #passingBytes = 0;
   #stopped: "tooLarge" | "wanted" | undefined;
 
@@ -42,7 +43,7 @@ export class SetMemory {
     this.#hold = effects.holdMemory();
   }
 
-  /** Runs a step action that holds memory, and releases it at the end. */
+  /** Runs a step action that holds memory, and releases the memory at the end. */
   static async during<T>(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,
@@ -56,7 +57,10 @@ export class SetMemory {
     }
   }
 
-  /** Runs a step action over a chunk of large rows when there is room for them. `begun`: its edits if it has to end before. */
+  /**
+   * Runs a step action over a chunk of large rows when there is memory for the chunk. `begun`: the edits of the action if it must end
+   * before that.
+   */
   static whilePassing(
     at: Pick<StepAt, "state" | "step">,
     effects: StepEffects,
@@ -69,14 +73,14 @@ export class SetMemory {
     });
   }
 
-  /** Counts bytes that are held from now on. */
+  /** Counts further bytes as held. */
   add(bytes: number): void {
     this.#chunkBytes += bytes;
   }
 
   /**
-   * Waits for room for what is held now and, unless no chunk follows, for the next chunk. Returns false if the step action must end: see
-   * `stop`.
+   * Waits until there is memory for what is held and for the next chunk. `isLast`: true if no chunk follows. Returns false if the step
+   * action must end; see `stop`.
    */
   hasRoom({ isLast = false } = {}): Promise<boolean> {
     this.#bytes += this.#chunkBytes;
@@ -85,7 +89,7 @@ export class SetMemory {
     return this.#grow(this.#bytes + next);
   }
 
-  /** Waits for room for a passing chunk and one more of its size. Returns false if the step action must end. */
+  /** Waits until there is memory for a passing chunk and for one more chunk of the same size. Returns false if the step action must end. */
   hasRoomToPass(bytes: number): Promise<boolean> | boolean {
     const passing = 2 * (bytes - passingBytesMax);
     if (passing <= this.#passingBytes) return true;
@@ -93,7 +97,7 @@ export class SetMemory {
     return this.#grow(this.#bytes);
   }
 
-  /** Takes up to so many bytes that no one else holds or waits for, without waiting. Returns their number. */
+  /** Takes up to `bytesMax` bytes that no other job holds or waits for, and does not wait. Returns the number of bytes taken. */
   takeSpare(bytesMax: number): number {
     const before = this.#hold.bytes;
     for (let bytes = Math.ceil(Math.min(bytesMax, this.#hold.bytesMax - before)); bytes >= firstBytes; bytes >>= 1) {
@@ -104,7 +108,7 @@ export class SetMemory {
     return 0;
   }
 
-  /** A passing chunk never fails for memory: it takes what is left. */
+  /** A passing chunk never fails because of memory: it takes what is left. */
   async #grow(held: number): Promise<boolean> {
     const { bytesMax } = this.#hold;
     const needed = Math.max(held, Math.min(held + this.#passingBytes, bytesMax));
@@ -115,14 +119,14 @@ export class SetMemory {
     return true;
   }
 
-  /** Returns how a step action ends that was stopped before it had read all rows. */
+  /** Returns the change that ends a step action that stopped before it had read all rows. */
   stop(writer: SetWriter): Promise<Change> {
     const next = this.nextOfStop();
     if (next === undefined) return writer.giveUp();
     return next.kind === "until" ? writer.postpone(next.atMs) : writer.fail(next);
   }
 
-  /** Returns what follows a stopped step action, or undefined if its driver must end. */
+  /** Returns what the job does next after a stopped step action, or undefined if the driver must end. */
   nextOfStop(): Extract<Change["next"], { kind: "until" | "fail" }> | undefined {
     if (this.#stopped === "wanted") return { kind: "until", atMs: this.#effects.clock.now() + againMs };
     if (this.#stopped === undefined) return undefined;
@@ -153,7 +157,7 @@ export class SetMemory {
     return true;
   }
 
-  /** True if the driver is needed elsewhere: because the job ends or, if the step action holds nothing yet, for other jobs. */
+  /** True if the driver must stop for something else: the job ends, or other jobs wait and this step action holds no memory yet. */
   #isWanted(): boolean {
     const { state } = this.#at;
     if (this.#effects.mustEnd(state)) return true;

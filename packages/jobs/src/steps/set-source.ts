@@ -6,20 +6,23 @@ import { keyOfRow, pickFields } from "./row-fields.ts";
 import { SetMemory } from "./set-memory.ts";
 import type { CallAt } from "./step-kind.ts";
 
-/** The rows of a set to read, with or without their fields. */
+/** The part of a set to read: which rows, and if their fields are needed. */
 type SetPart = Omit<ChunkRange, "fromOrdinal">;
 
-/** Receiver of a set's rows, with the account of the memory held for them. `holds`: it keeps memory beyond the chunk. */
+/**
+ * Receiver of a set's rows. It has the account of the memory held for these rows. `holds`: true if it keeps memory after a chunk is
+ * processed.
+ */
 type SetTaker = {
   readonly memory: SetMemory;
   readonly holds: boolean;
-  /** Returns false if no more rows are needed. `bytes`: their approximate memory. */
+  /** Takes the rows of a chunk. Returns false if no more rows are needed. `bytes`: approximate memory of the rows. */
   take(rows: readonly ReadRow[], bytes: number): Promise<boolean>;
 };
 
 /**
- * Passes on all rows of a set, one chunk at a time, while the next is read. Returns false if the step action must be given up, or no more
- * rows are needed.
+ * Passes all rows of a set to a receiver, one chunk at a time, and reads the next chunk meanwhile. Returns false if the step action must
+ * end or the receiver needs no more rows.
  */
 export async function eachChunk(
   state: JobState,
@@ -29,7 +32,7 @@ export async function eachChunk(
 ): Promise<boolean> {
   const read = (fromOrdinal: number) => {
     const reading = effects.readChunk(state, { ...part, fromOrdinal });
-    // The code that waits for it gets the error.
+    // The error is not lost: the code that awaits `reading` gets it.
     reading.catch(() => {});
     return reading;
   };
@@ -46,17 +49,19 @@ export async function eachChunk(
   }
 }
 
-/** Approximate memory of a key, in bytes. */
+/** Approximate memory of one key, in bytes. */
 const keyBytes = 160;
-/** Largest number of keys that a driver caches from one page to the next. The keys of a larger set are read again for each page. */
+/**
+ * Largest number of keys that a driver keeps in memory from one page to the next. For a larger set, the keys are read again for each page.
+ */
 const knownKeysMax = 10_000;
 
-/** The new rows of a page, or what follows if their keys need too much memory. */
+/** The new rows of a page, or what the job does next if their keys need too much memory. */
 type NewRows = { readonly rows: readonly JsonObject[] } | { readonly stopped: Next };
 
 /**
- * Returns an answer's items as rows, without those whose key a row of the step's set has; of items with the same key only the first. The
- * keys are those of stored rows, so a page that is read again, even by another node, adds nothing twice.
+ * Returns an answer's items as rows. It leaves out items whose key the step's set already has, and later items with the same key in the
+ * answer. The known keys are those of stored rows. So a page that is read twice, even by another node, adds no row twice.
  */
 export async function newRowsOf(
   at: CallAt,
@@ -88,7 +93,7 @@ async function knownKeysOf(
 ): Promise<KnownKeys | undefined> {
   const rows = state.steps.get(step.id)?.receipt.rows?.in ?? 0;
   const known = effects.knownKeys.get(step.id);
-  // Keys of a step action whose commit was lost are not stored.
+  // If the counts differ, a commit was lost: the cached keys belong to rows that are not stored.
   if (known?.rows === rows) {
     memory.add(known.keys.size * keyBytes);
     return known;
@@ -110,7 +115,7 @@ async function knownKeysOf(
   return isRead ? { rows, keys } : undefined;
 }
 
-/** Returns items with unknown keys, and adds their keys to the known ones. */
+/** Returns the items with unknown keys, and adds their keys to the known keys. */
 function* unknownOf(
   list: readonly JsonValue[],
   { key, keep }: { readonly key: string; readonly keep: readonly string[] },

@@ -3,12 +3,14 @@ import type { Change, Edit } from "../state/change.ts";
 import type { StepEffects } from "./effects.ts";
 import type { PartialCommit, StepAt } from "./step-kind.ts";
 
-/** Rows that are committed together. New rows are also sealed and stored. */
+/**
+ * Number of chosen rows that are committed together. New rows are committed in smaller parts, because they must also be sealed and stored.
+ */
 const chosenAtOnce = 2_000;
 const madeAtOnce = 1_000;
 const charactersAtOnce = 262_144;
 
-/** Returns the approximate length of a row's text. Nested values count as written. */
+/** Returns the approximate length of a row's text. Nested values count with the length of their JSON. */
 function charactersOf(row: JsonObject): number {
   let characters = 0;
   for (const name in row) {
@@ -23,8 +25,8 @@ function charactersOf(row: JsonObject): number {
 type WrittenStep = Pick<StepAt, "state" | "instruction"> & { readonly step: Step };
 
 /**
- * Writes the set of a step that is made in one step action, part by part, so that no commit is large. The action begins the step and drops
- * what an earlier one left of it. Nothing is lost by that, because such a step calls nothing.
+ * Writes the set of a step that is made in one step action. It writes part by part, so that no commit is large. The action begins the step
+ * and drops what an earlier action left of the set. Nothing is lost by that, because such a step makes no calls.
  */
 export class SetWriter {
   readonly #at: WrittenStep;
@@ -37,16 +39,16 @@ export class SetWriter {
   constructor(at: WrittenStep, { clock }: Pick<StepEffects, "clock">, keep: PartialCommit) {
     this.#at = at;
     this.#keep = keep;
-    // It is logged with the first part that is committed, or at the end.
+    // The beginning of the step is logged with the first committed part, or at the end.
     this.#edits = [{ kind: "begin", step: at.step, sinceMs: clock.now() }];
   }
 
-  /** True if the set has no room for so many more rows. */
+  /** True if the set has no room for `more` further rows. */
   isFull(more: number): boolean {
     return this.#size + more > this.#at.state.loaded.program.limits.rows;
   }
 
-  /** Adds rows of the job to the set. `looked`: the number of rows read for it. */
+  /** Adds existing rows of the job to the set. `looked`: number of rows read to choose them. */
   async choose(rowNumbers: readonly number[], looked: number): Promise<void> {
     let left = looked;
     for (let from = 0; from < rowNumbers.length || left > 0; from += chosenAtOnce) {
@@ -62,7 +64,7 @@ export class SetWriter {
     }
   }
 
-  /** Adds new rows to the set. */
+  /** Adds new rows to the set. `looked`: number of rows read to make them. */
   async make(rows: readonly JsonObject[], looked: number): Promise<void> {
     let left = looked;
     let part: JsonObject[] = [];
@@ -89,36 +91,36 @@ export class SetWriter {
     const edits = this.#edits;
     this.#edits = [];
     this.#waiting = 0;
-    // The part before it is committed by now. The next one is made while this one is committed.
+    // Waits for the commit of the part before. The next part is made while this part is committed.
     await this.#keeping;
     this.#keeping = this.#keep([...edits, { kind: "logProgress", stepId: this.#at.step.id }]);
-    // The code that waits for it gets the error.
+    // The error is not lost: the code that awaits `#keeping` gets it.
     this.#keeping.catch(() => {});
   }
 
-  /** Ends the step: its set is complete. */
+  /** Returns the change that ends the step: its set is complete. */
   async finish(): Promise<Change> {
     await this.#keeping;
     const { step, instruction } = this.#at;
-    // This records that an empty set has no rows.
+    // An empty list of rows records that the set exists and is empty.
     this.#edits.push({ kind: "chosen", setId: step.id, rowNumbers: [], looked: 0 });
     const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
     return { edits: [...this.#edits, finish], next: { kind: "on" } };
   }
 
-  /** Gives up the step action for a reason that the driver knows. Another one makes the set. */
+  /** Returns the change that gives up the step action. The driver knows the reason; a later action makes the set. */
   async giveUp(): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next: { kind: "commit" } };
   }
 
-  /** Gives the job back until a time, because the step action waits for memory and has made nothing yet. */
+  /** Returns the change that gives the job back until `atMs`, because the step action waits for memory and has made no rows yet. */
   async postpone(atMs: number): Promise<Change> {
     await this.#keeping;
     return { edits: [], next: { kind: "until", atMs } };
   }
 
-  /** Fails because the set would have more rows than the job may have. */
+  /** Returns the change that fails the step because the set would have more rows than the job may have. */
   async fail(next: Extract<Change["next"], { kind: "fail" | "limit" }>): Promise<Change> {
     await this.#keeping;
     return { edits: this.#edits, next };

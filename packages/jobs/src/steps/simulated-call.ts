@@ -9,7 +9,7 @@ import type { CallPlace } from "./effects.ts";
 import { toolOf } from "./invoke.ts";
 import type { StepAt } from "./step-kind.ts";
 
-/** A filled-in write of a simulated job. `at`: for a map, the row and the answers of its calls so far. */
+/** A filled-in write of a simulated job. `at`: for a map, the map step, the row, and the answers of the row's calls so far. */
 export type FilledWrite = {
   readonly call: MapCall;
   readonly place: CallPlace;
@@ -22,13 +22,19 @@ export type FilledWrite = {
   };
 };
 
-/** Longer texts and lists are cut. Values that are still longer are left out. */
+/**
+ * `textMax`: characters of a text, and `itemsMax`: items of a list, above which the value is cut for display. `argumentsMax`: size above
+ * which a value is left out.
+ */
 const textMax = 200;
 const itemsMax = 10;
 const argumentsMax = 4_096;
 const masked = "***";
 
-/** Returns a write that a simulated job does not send, with its contents while they are shown. Empty for a read. */
+/**
+ * Returns the writes that a simulated job does not send: one for a write, none for a read. The contents of the write are included if they
+ * are still shown.
+ */
 export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   const { call, place } = write;
   if (toolOf(state, call).action.class === "read") return { count: 0, calls: [] };
@@ -36,7 +42,7 @@ export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   return { count: 1, calls: isShown ? [shownWrite(state, write)] : [] };
 }
 
-/** Returns the contents of a write for display. */
+/** Returns the contents of a write as people see them. */
 function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrite): SimulatedCall {
   const { action } = toolOf(state, call);
   const open = call.http === undefined ? maskArguments(action.inputSchema, args) : { ...args, url: addressOf(args) };
@@ -47,13 +53,13 @@ function shownWrite(state: JobState, { call, place, args, ...write }: FilledWrit
   return { callId: place.callId, ordinal: place.ordinal, toolSlug: call.tool, entityId: call.entity, argumentsJson };
 }
 
-/** Returns the address of a request as it would be sent, without the additions of `query`, which are shown separately. */
+/** Returns the address of a request as svc would send it. The parameters of `query` are left out, because they are shown separately. */
 function addressOf({ url = "" }: JsonObject): JsonValue {
   const read = readHttpAddress(url);
   return "address" in read ? read.address : url;
 }
 
-/** Returns the sensitive texts of a row and of its calls' answers. */
+/** Returns the sensitive texts in a row and in the answers of its calls. */
 function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
   if (at === undefined || !loaded.hasSensitive) return [];
   const { step, row, calls } = at;
@@ -68,7 +74,7 @@ function secretsOf({ loaded }: JobState, at: FilledWrite["at"]): string[] {
   return [...inRow, ...inAnswers];
 }
 
-/** Returns a copy with `***` at a path. */
+/** Returns a copy of a value with `***` at a path. */
 function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)[]): JsonValue {
   if (first === undefined) return masked;
   if (Array.isArray(value)) {
@@ -79,7 +85,7 @@ function withMask(value: JsonValue, [first, ...rest]: readonly (string | number)
   return { ...fields, [first]: withMask(fields[first] ?? null, rest) };
 }
 
-/** Returns a copy without sensitive texts, with long values cut. */
+/** Returns a copy of a value with sensitive texts masked and long values cut. */
 function shortened(value: JsonValue, redact: (text: string) => string): JsonValue {
   if (typeof value === "string") {
     const text = redact(value);

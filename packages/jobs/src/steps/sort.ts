@@ -9,7 +9,7 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { writeInOrder } from "./write-in-order.ts";
 
-/** Sorts the rows of a set. Only their sort values are held in memory. */
+/** Sorts the rows of a set. Only the values of the sort keys are held in memory. */
 export const sortKind: StepKind<"sort"> = {
   needs: "rows",
   set: "ok",
@@ -18,7 +18,7 @@ export const sortKind: StepKind<"sort"> = {
   answer: undefined,
 };
 
-/** Below this number, a reader of the rows opens each block once in any order. */
+/** Number of rows below which the order does not matter: a reader of the rows opens each storage block once in any order. */
 const scatteredMin = 2_000;
 
 function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialCommit): Promise<Change> {
@@ -51,8 +51,8 @@ function advanceSort(at: StepAt<"sort">, effects: StepEffects, keep: PartialComm
 }
 
 /**
- * True if a step reads all rows of a set. If none does, for example because only the first rows are taken, they need not be stored in its
- * order.
+ * True if a step reads all rows of a set. If no step does (for example if only the first rows are taken), the rows need not be rewritten in
+ * the order of the set.
  */
 function isReadWhole({ loaded }: JobState, setId: string): boolean {
   return loaded.flow.instructions.some((at) => at.kind === "step" && readsWhole(at.step, setId));

@@ -8,7 +8,7 @@ import type { JobState } from "../state/job.ts";
 import type { ProgressOf, StepProgress } from "../state/progress.ts";
 import type { CallTurn, Invocation, RowRange, StepEffects } from "./effects.ts";
 
-/** A step to run: the job, the step's place, and its progress, undefined if it has not begun. */
+/** A step to run: the job, the step's place, and the step's progress. The progress is undefined until the step begins. */
 export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
   readonly state: JobState;
   readonly step: StepOf<Kind>;
@@ -16,40 +16,40 @@ export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
   readonly progress: ProgressOf<Kind> | undefined;
 };
 
-/** A step that is one call: of a tool, or an HTTP request of the program. */
+/** A step that is one call: a tool call, or an HTTP request of the program. */
 export type CallAt = StepAt<"call"> | StepAt<"http">;
 
-/** A settled question. `chain`: the causes of what follows. */
+/** A question that was settled. `chain`: the causes of the changes that follow. */
 export type SettledQuestion = {
   readonly kind: AskKind;
   readonly stepId: string;
-  /** The decision as shown. */
+  /** The decision as it is shown to people. */
   readonly decision: DecisionDocument;
-  /** The overrides as answered. Empty if there are none. */
+  /** The overrides as the person answered them. Empty if the answer has none. */
   readonly overridesJson: string;
   readonly chain: readonly string[];
 };
 
-/** Commits a part of a step action while the rest continues, one part after another. Returns the job after it. */
+/** Commits a part of a step action while the action continues. Parts are committed one after another. Returns the job after the commit. */
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /**
- * One kind of step, as the driver runs it. A step is a value: given the job and the effects, a step action returns its changes. A kind that
- * makes calls begins with an action that only begins it and is committed before the first call.
+ * One kind of step, as the driver runs it. A step is data. A step action takes the job and the effects, and returns its changes. If a kind
+ * makes calls, its first action only begins the step, and that action is committed before the first call.
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * What must be committed before a step action. `rows`: the rows of sets, for kinds that read them. `commit`: everything, including the
-   * beginning of the step, for kinds that call; the driver begins such a step.
+   * What must be committed before a step action. `rows`: the rows of sets, for kinds that read rows. `commit`: everything, including the
+   * beginning of the step, for kinds that make calls; the driver then begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
-  /** The count of rows that is the size of the step's set. Undefined if it makes none. */
+  /** Which count of rows is the size of the step's set. Undefined if the step makes no set. */
   readonly set: SetSize;
-  /** The first counts of the step's receipt, if the driver begins it. Undefined for none. */
+  /** The first counts of the step's receipt, if the driver begins the step. Undefined if the receipt has no first counts. */
   readonly beginsWith?: RowCounts;
   /**
-   * Returns the first call of the next step action if it is certain: the driver begins it with the commit before the action. Absent for a
-   * kind that leaves it to the action.
+   * Returns the first call of the next step action if that call is certain. The driver starts this call together with the commit before the
+   * action. Absent if only the action itself starts calls.
    */
   readonly firstCall?: (
     at: StepAt<Kind>,
@@ -57,31 +57,35 @@ export type StepKind<Kind extends Step["kind"]> = {
   ) => Promise<FirstCall | undefined> | FirstCall | undefined;
   /** Runs one step action. Its edits begin the step if it has not begun. */
   advance(at: StepAt<Kind>, effects: StepEffects, keep: PartialCommit): Promise<Change> | Change;
-  /** For a kind that repeats its steps: returns what follows at the end of a round. The step's `progress` is undefined there. */
+  /** For a kind that repeats its steps: returns what follows at the end of a round. `progress` of `at` is undefined there. */
   readonly again?: (at: StepAt<Kind>, round: AgainInstruction, effects: StepEffects) => Promise<Change>;
   /**
-   * Returns the progress with which another attempt of the job continues a failed or interrupted step. Undefined begins it again, with a
-   * new set, value and calls. A kind that writes continues, and never repeats what is done or in doubt.
+   * Returns the progress with which another attempt of the job continues a failed or interrupted step. If it returns undefined, the step
+   * begins again with a new set, value and calls. A kind that writes always continues; it never repeats a write that is done or in doubt.
    */
   readonly retried: ((at: RetriedAt<Kind>, retry: JobRetry) => StepProgress | undefined) | "anew";
-  /** Returns the changes of an answer to the step's question; abort is handled elsewhere. Undefined for a kind that does not ask. */
+  /**
+   * Returns the changes that an answer to the step's question makes. Other code handles abort. Undefined for a kind that asks no questions.
+   */
   readonly answer:
     | ((at: StepAt<Kind>, settled: SettledQuestion, effects: Pick<StepEffects, "compute">) => Change | Promise<Change>)
     | undefined;
 };
 
-/** A step where an attempt of its job ended. */
+/** A step at which an attempt of its job ended. */
 export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> & {
   readonly progress: ProgressOf<Kind>;
 };
 
-/** How a job is to be retried. `generation`: that of the attempt that ended. */
+/**
+ * How a job is to be retried. `generation`: generation of the attempt that ended. `resendsUnknown`: true if writes in doubt are sent again.
+ */
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 
-/** A call that is certain to be made. */
+/** A call that the next step action is certain to make. */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
 
-/** Returns the set that a step reads, and the rows of it. */
+/** Returns the set that a step reads, and which of its rows the step reads. */
 export function sourceOf({
   source,
   states,

@@ -4,7 +4,7 @@ import type { StepEffects } from "./effects.ts";
 import { keyOfRow, pickFields } from "./row-fields.ts";
 import type { PartialCommit, StepAt, StepKind } from "./step-kind.ts";
 
-/** Makes rows from a list of the input, part by part. They count as fetched rows. */
+/** Makes rows from a list of the job's input, part by part. These rows count as fetched rows. */
 export const takeKind: StepKind<"take"> = {
   needs: "nothing",
   set: "in",
@@ -37,13 +37,13 @@ async function advanceTake(at: StepAt<"take">, effects: StepEffects, keep: Parti
     }
     edits.push({ kind: "fetched", setId: step.id, rows: rows.slice(next, next + rowsAtOnce) });
   }
-  // This records that an empty set has no rows.
+  // An empty list of rows records that the set exists and is empty.
   if (rows.length === 0) edits.push({ kind: "fetched", setId: step.id, rows: [] });
   const finish: Edit = { kind: "finish", stepId: step.id, state: "completed", to: instruction.next };
   return { edits: [...edits, finish], next: { kind: "on" } };
 }
 
-/** Returns the kept fields of each item, only the first for each key. The same list always gives the same result. */
+/** Returns the kept fields of each item; of items with the same key, only the first. The same list always gives the same result. */
 function* newItems({ key, keep }: StepAt<"take">["step"], list: readonly JsonValue[]) {
   const seen = new Set<string>();
   const rows: JsonObject[] = [];

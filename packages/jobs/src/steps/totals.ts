@@ -13,10 +13,10 @@ import {
 import type { Total } from "../state/progress.ts";
 import type { ReadRow } from "./effects.ts";
 
-/** Why a value over rows cannot be computed. */
+/** Reason why a value over rows (for example a sum) cannot be computed. */
 export type TotalFault = { readonly code: string; readonly message: string };
 
-/** A value over rows in progress, with the bytes that it holds. It belongs to the step action. */
+/** A value over rows that is being computed, with the memory it holds in bytes. It belongs to one step action. */
 export type RunningTotal = {
   count: number;
   sum: Total["sum"];
@@ -28,10 +28,10 @@ export type RunningTotal = {
 
 type Of<Kind extends Reduction["kind"]> = Extract<Reduction, { readonly kind: Kind }>;
 
-/** Largest text or list in bytes, as for the value of a step. */
+/** Largest text or list over rows, in bytes. The value of a step has the same limit. */
 const bytesMax = 65_536;
 
-/** Returns a running total that continues a known one, or a new one. */
+/** Returns a running total that continues a stored one. Without a stored one it is new. */
 export function runningTotal({ count, sum, best, text = "", list = [], bytes = 0 }: Total = nothing): RunningTotal {
   return { count, sum, best, text, list: [...list], bytes };
 }
@@ -42,8 +42,8 @@ const nothing: Total = { count: 0, sum: 0, best: null };
 type ReducedRow = Pick<ReadRow, "data" | "state" | "ordinal">;
 
 /**
- * Adds rows to values over rows, one in each turn, or returns the reason why that is impossible. `scope`: names that texts can use besides
- * the row.
+ * Adds rows to the running values, one row in each turn. Returns the reason if a row cannot be added. `scope`: names that texts can use in
+ * addition to the row.
  */
 export function* addRows(
   totals: readonly RunningTotal[],
@@ -59,7 +59,9 @@ export function* addRows(
   return undefined;
 }
 
-/** Adds a row to values over rows, or returns the reason why that is impossible. `scope`: names that texts can use besides the row. */
+/**
+ * Adds one row to the running values. Returns the reason if that is impossible. `scope`: names that texts can use in addition to the row.
+ */
 export function addRow(
   totals: readonly RunningTotal[],
   reductions: Reductions,
@@ -73,7 +75,7 @@ export function addRow(
   return undefined;
 }
 
-/** Returns the values over rows, by name. */
+/** Returns the final values over rows, by name. */
 export function valuesOf(totals: readonly RunningTotal[], reductions: Reductions): JsonObject {
   return Object.fromEntries(
     reductions.map(([name, reduction], index) => [name, resultOf(totals[index] as RunningTotal, reduction)]),
@@ -111,21 +113,24 @@ function addTo(
   }
 }
 
-/** Most fields are a single name, and very many rows have them. */
+/** Has a fast path for single names, because most fields are single names and there are very many rows. */
 function fieldOf(data: JsonObject, field: Path): JsonValue | undefined {
   const [name = ""] = field;
   return field.length === 1 && Object.hasOwn(data, name) ? data[name] : valueAt(data, field);
 }
 
-/** Returns why a value of a field does not fit. It names only the kind of the value, because values are private. */
+/**
+ * A function that returns why a field's value does not fit. The text names only the kind of the value (for example "a text"), because
+ * values are private.
+ */
 type Misfit = (field: string) => string;
 
-/** Returns the field as a compute step would convert it to a number. */
+/** Returns the example with which a compute step converts the field to a number. */
 function computed(field: string): string {
   return `{"${field.split(".").at(-1)}": "double(row.${field})"}`;
 }
 
-/** Leaving a value out would silently make a wrong sum. */
+/** Returns a misfit if the value is not a number: leaving the value out would silently make the sum wrong. */
 function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   if (!isJsonNumber(value)) {
     return (field) => {
@@ -139,7 +144,10 @@ function addNumber(total: RunningTotal, value: JsonValue): Misfit | undefined {
   return undefined;
 }
 
-/** Adds to the least or greatest: of numbers, or of texts by their characters, which orders dates of one form. */
+/**
+ * Adds a value to a least or greatest value. Numbers are compared as numbers, texts by their characters; so dates of the same form are in
+ * order.
+ */
 function addBest(total: RunningTotal, kind: "min" | "max", value: JsonValue): Misfit | undefined {
   const { best } = total;
   if (!isJsonNumber(value) && typeof value !== "string") {
@@ -183,7 +191,7 @@ function addToList(total: RunningTotal, value: JsonValue): TotalFault | undefine
   return hold(total, Buffer.byteLength(JSON.stringify(value)) + 1);
 }
 
-/** The number of rows beyond the limit is kept. */
+/** The number of rows beyond the limit is counted. */
 function addToText(total: RunningTotal, { of, separator, max }: Of<"text">, scope: RunScope): TotalFault | undefined {
   total.count++;
   if (total.count > max) return undefined;

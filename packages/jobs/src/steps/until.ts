@@ -21,7 +21,7 @@ export const untilKind: StepKind<"until"> = {
   answer: undefined,
 };
 
-/** Checks at the end of a round if it was the last. After the pause it begins the next. */
+/** At the end of a round, checks if it was the last round. If not, the next round begins after the pause. */
 async function endRound(at: StepAt<"until">, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { state, step } = at;
   const { rounds, wakeAt } = roundsOf(at);
@@ -63,12 +63,12 @@ function roundsOf({ state, step }: StepAt<"until">) {
   return block;
 }
 
-/** Returns the pause after so many rounds. */
+/** Returns the pause after the given number of rounds, in milliseconds. */
 function pauseMs({ everyMs, factor, capMs }: StepAt<"until">["step"]["pause"], rounds: number): number {
   return Math.min(capMs, everyMs * factor ** (rounds - 1));
 }
 
-/** Ends the rounds and drops their state. */
+/** Returns the change that ends the rounds and drops their state. */
 function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: number): Edit[] {
   return [
     { kind: "block", stepId: step.id, block: undefined },
@@ -76,7 +76,7 @@ function leave({ step }: StepAt<"until">, { index }: AgainInstruction, to: numbe
   ];
 }
 
-/** The results of the last round are removed, and the steps' calls are new calls. */
+/** Returns the edits that begin a round. They remove the results of the last round; the calls of the steps are new calls. */
 function beginRound({ step }: StepAt<"until">, { index, from, steps }: AgainInstruction, rounds: number): Edit[] {
   return [
     { kind: "receipt", stepId: step.id, isNewAttempt: true },

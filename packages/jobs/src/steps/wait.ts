@@ -5,12 +5,12 @@ import { fillValue } from "./arguments.ts";
 import type { StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Parks the job until its time, or fails if the job would expire before. A simulated job does not wait. */
+/** Parks the job until a time. Fails if the job would expire before that time. A simulated job does not wait. */
 export const waitKind: StepKind<"wait"> = {
   needs: "nothing",
   set: undefined,
   advance: advanceWait,
-  // Its time stays the same.
+  // On a retry the wake time stays the same.
   retried: ({ progress: { hasFailed, ...progress } }) => (hasFailed === true ? undefined : progress),
   answer: undefined,
 };
@@ -43,7 +43,10 @@ async function advanceWait(at: StepAt<"wait">, effects: StepEffects): Promise<Ch
   };
 }
 
-/** Returns why a wait cannot begin: the job would expire before its time. While the deadline's clock is stopped this is unknown. */
+/**
+ * Returns why a wait cannot begin: the job would expire before the wait ends. Returns undefined while the deadline's clock is stopped,
+ * because the expiry is then unknown.
+ */
 function faultOfTime(wakeAt: number, { deadline }: JobState): string | undefined {
   if (!("atMs" in deadline) || wakeAt < deadline.atMs) return undefined;
   const [wakes, expires] = [wakeAt, deadline.atMs].map(isoTime);

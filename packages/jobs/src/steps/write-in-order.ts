@@ -4,18 +4,19 @@ import type { OpenedRows, StepEffects } from "./effects.ts";
 import type { SetMemory } from "./set-memory.ts";
 import type { SetWriter } from "./set-writer.ts";
 
-/** Approximate bytes of opened rows that are always allowed at once, and the most if there is room. */
+/** Approximate bytes of opened rows. `openedMin`: always allowed at once. `openedMax`: the maximum if there is room in memory. */
 const openedMin = 6_291_456;
 const openedMax = 50_331_648;
-/** Part of the room that rows of mean size should fill. Rows without room are opened again. */
+/** Share of the memory that rows of average size should fill. If rows do not fit, they are opened again later. */
 const fill = 0.9;
 
-/** Rows in an order, by their numbers. `bytes`: their approximate memory. */
+/** Rows in an order, by their row numbers. `bytes`: approximate memory of all rows. */
 type InOrder = { readonly state: JobState; readonly numbers: readonly number[]; readonly bytes: number };
 
 /**
- * Rewrites rows in the order of their set. Otherwise each block would hold rows from every part of the set, and a reader of parts would
- * open every block for every part. It works in parts as large as there is room for. Returns false if the step action must be given up.
+ * Rewrites rows in the order of their set. Otherwise each storage block would hold rows from every part of the set, and a reader that reads
+ * part by part would open every block for every part. It rewrites in parts that are as large as the memory allows. Returns false if the
+ * step action must end.
  */
 export async function writeInOrder(
   { state, numbers, bytes }: InOrder,
@@ -34,7 +35,7 @@ export async function writeInOrder(
   return true;
 }
 
-/** Rows that are passed on together. */
+/** Number of rows that are passed on together. */
 const rowsAtOnce = 500;
 
 function* writeOpened(

@@ -12,27 +12,27 @@ import type { JobCalls } from "./run/calls.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
-/** Limits of the engine, times in milliseconds. */
+/** Limits of the engine. Times are in milliseconds. */
 export type EngineLimits = {
-  /** Duration of a lease. A node that dies delays its jobs for this long. Default 30 s. */
+  /** Duration of a lease. If a node dies, its jobs are delayed by this time. Default 30 s. */
   readonly leaseMs: number;
-  /** Pause between two claims of due tasks if nothing wakes the engine. Default 1 s. */
+  /** Pause between two claims of due tasks if nothing wakes the engine earlier. Default 1 s. */
   readonly pollMs: number;
-  /** Jobs that one node runs at once. Default 128. */
+  /** Maximum number of jobs that one node runs at the same time. Default 128. */
   readonly runsMax: number;
   /** Longest time that a driver works while other jobs wait. Default 1 s. */
   readonly sliceMs: number;
-  /** For a longer wait the job is given back instead of held. Default 2 s. */
+  /** Longest wait during which a driver keeps its job. For a longer wait the driver gives the job back. Default 2 s. */
   readonly patienceMs: number;
-  /** Pause before a call that may still run on a lost node is looked up again. Default 2 s. */
+  /** Pause before svc checks again a call that may still run on a lost node. Default 2 s. */
   readonly inDoubtPollMs: number;
-  /** Attempts of an undo call. Default 3. */
+  /** Maximum number of attempts of an undo call. Default 3. */
   readonly undoTries: number;
-  /** Wait before the second attempt of an undo call, doubled for each further one. Default 1 s. */
+  /** Wait before the second attempt of an undo call. It doubles for each further attempt. Default 1 s. */
   readonly undoBackoffMs: number;
-  /** Consecutive leases that a job may lose without progress. At the last one it is parked. Default 3. */
+  /** Number of consecutive leases without progress after which a job is parked. Default 3. */
   readonly lossesMax: number;
-  /** Times that a job may hold a node's event loop. At the last one it is parked. Default 2. */
+  /** Number of times that a job may hold a node's event loop. The last of these times parks the job. Default 2. */
   readonly loopHoldsMax: number;
 };
 
@@ -42,25 +42,25 @@ export type DryRunEnd = {
   readonly programId: StandingProgramId;
   readonly status: JobStatus;
   readonly planApprovalId: string;
-  /** The reason of a failure. Empty if people decided. */
+  /** Reason of a failure. Empty if people decided the end. */
   readonly lastError: string;
 };
 
-/** Writes what must be committed with the end of an approval dry run. The job's row is locked. */
+/** Writes what must be committed together with the end of an approval dry run. The caller has locked the job's row. */
 export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 
-/** Dependencies of running jobs. */
+/** What running jobs use. */
 export type EngineContext = {
   readonly db: Database;
   /** Reads jobs for their drivers. Jobs that were claimed together are read together. */
   readonly jobs: Batcher<Id<"job">, JobWithSteps | undefined>;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Limits the pages of rows that drivers read and commit at once, so that other statements do not wait for them. */
+  /** Limits how many pages of rows drivers read and commit at the same time, so that other statements do not wait for them. */
   readonly rowStatements: ConcurrencyLimiter;
   /** Calls tools for jobs. */
   readonly calls: JobCalls;
-  /** Calls tools for a job that never lost a lease, so that none of its calls was made before. */
+  /** Calls tools for a job that never lost a lease. None of its calls can have been made before, so no earlier call is looked up. */
   readonly firstCalls: JobCalls;
   /** Decides which calls of jobs a person must confirm. */
   readonly confirms: ConfirmGate;
@@ -73,21 +73,24 @@ export type EngineContext = {
   /** Meters the work of drivers, by job. */
   readonly meter: WorkMeter;
   readonly observer: EngineObserver;
-  /** Called when a job has a new status, so that watchers read it. */
+  /** Called when a job gets a new status, so that its watchers read the job. */
   readonly onMoved: ((jobId: Id<"job">) => void) | undefined;
-  /** Called in the transaction that ends an approval dry run: people have decided, or will not. */
+  /** Called in the transaction that ends an approval dry run, both if people decided and if they can no longer decide. */
   readonly onRehearsed: OnDryRunEnd | undefined;
   /**
-   * Retries a job that ran a skill for this parent, in a transaction of the waiting parent. If that is no longer possible, the parent is
-   * woken and finds the child ended.
+   * Retries a child job, in a transaction of its waiting parent. If the child can no longer be retried, the parent is woken and finds the
+   * child ended.
    */
   readonly retryChild: (tx: Executor, parent: JobState, child: RetriedChild) => Promise<void>;
-  /** Returns why an ended job cannot be continued where it stopped, whatever job ran it, or undefined if it can. */
+  /** Returns why an ended job cannot continue where it stopped, or undefined if it can. It does not matter which job ran it. */
   readonly whyNotTakenOn: (db: Executor, jobId: Id<"job">) => Promise<string | undefined>;
   /** For tests: called at a fault point. */
   readonly onFaultPoint: OnFaultPoint | undefined;
-  /** Returns the receiptHash of a receipt whose receiptHash is empty. */
+  /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
   readonly hashReceipt: (receipt: ReceiptDocument) => string;
-  /** Called when work of another job, or further work of this one, is due. `atMs`: the due time in epoch milliseconds, if it is later. */
+  /**
+   * Called when work of another job, or further work of this job, becomes due. `atMs`: the due time in epoch milliseconds; absent if the
+   * work is due now.
+   */
   readonly onDue: (atMs?: number) => void;
 };

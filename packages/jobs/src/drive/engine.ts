@@ -75,16 +75,16 @@ export type JobEngineOptions = {
   readonly programs: ProgramCache;
   readonly evaluator: Evaluator;
   readonly meter: WorkMeter;
-  /** Handlers of the tasks of asks: hops, messages to contacts, publications. */
+  /** Handlers for the tasks of asks: hops (stages of the escalation), messages to contacts, and publications. */
   readonly handlers: TaskHandlers;
   readonly observer?: EngineObserver;
   /** Called when a job has a new status. */
   readonly onMoved?: ((jobId: Id<"job">) => void) | undefined;
-  /** Limits that differ from the defaults. */
+  /** Limits that replace the defaults. */
   readonly limits?: Partial<EngineLimits>;
-  /** Returns the receiptHash of a receipt. By default that of the document as stored. */
+  /** Returns the receiptHash of a receipt. By default it is computed from the document as stored. */
   readonly hashReceipt?: (receipt: ReceiptDocument) => string;
-  /** Writes what must be committed with the end of an approval dry run. */
+  /** Writes what must be committed together with the end of an approval dry run. */
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /** For tests: called at a fault point. */
   readonly onFaultPoint?: OnFaultPoint | undefined;
@@ -92,51 +92,60 @@ export type JobEngineOptions = {
 
 /** The job engine of one node. */
 export type JobEngine = {
-  /** Starts to claim due tasks. */
+  /** Starts claiming due tasks. */
   start(): void;
-  /** Claims due tasks now. Call it after a commit that made some. */
+  /** Claims due tasks now. Call it after a commit that created due tasks. */
   wake(): void;
   /**
-   * Reserves a slot for a job that is about to be stored. This node then runs it without claiming or reading it. Returns undefined if the
-   * job has to queue; then call `wake` after the commit.
+   * Reserves a slot for a job that is about to be stored. This node then runs the job without claiming or reading it. Returns undefined if
+   * the job must queue; in that case call `wake` after the commit.
    */
   reserve(projectId: ProjectId): Reservation | undefined;
-  /** Informs a driver on this node that its job is to be cancelled. The store already says so. */
+  /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
   cancel(jobId: Id<"job">): void;
   /**
-   * Moves a job as the answer to its ask says, in the transaction that settles it. `lockJob` must lock the job's row before the ask. Makes
-   * no call; the rest of the work is due at once. Call `wake` after the commit.
+   * Moves a job as the answer to its ask says, in the transaction that settles the ask. Before that, the caller must lock the job's row
+   * with `lockJob` and only then the ask. This function makes no call; the remaining work of the job is due at once. Call `wake` after the
+   * commit.
    */
   settled(tx: Executor, jobId: Id<"job">): Promise<void>;
   /**
-   * Parks a job with the reason `administrator`, on any node, even if that node hangs: its later writes for the job are refused. `chain`:
-   * the cause of the request.
+   * Parks a job with the reason `administrator`. The job may run on any node, even on one that hangs: later writes of that node for the job
+   * are refused. `chain`: the cause of the request.
    */
   park(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
-  /** Releases a job parked with the reason `administrator` or `poisoned` to its earlier state. `chain`: the cause of the request. */
+  /**
+   * Releases a job that is parked with the reason `administrator` or `poisoned`. The job returns to the state that it had before. `chain`:
+   * the cause of the request.
+   */
   release(job: JobOfProject, chain: readonly string[]): Promise<ForceResult>;
   /**
-   * Requests a pause of a job. It is parked between two step actions, or at once if no driver runs it. `chain`: the cause of the request.
-   * Informs a driver on this node.
+   * Requests a pause of a job and notifies the driver on this node, if any. A running job is parked between two step actions, a job without
+   * a driver at once. `chain`: the cause of the request.
    */
   pause(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
-  /** Returns a job that is paused, or is to be, to its earlier state. `chain`: the cause of the request. */
+  /**
+   * Ends the pause, or the requested pause, of a job. The job returns to the state that it had before. `chain`: the cause of the request.
+   */
   resume(job: JobOfProject, chain: readonly string[]): Promise<PauseResult>;
-  /** Starts the next attempt of a job that ended. Rejects with the errors of `needsApproval`, and then changes nothing. */
+  /**
+   * Starts the next attempt of a job that ended. If `needsApproval` throws, this function rejects with the same error and changes nothing.
+   */
   retry(asked: RetryOfJob): Promise<RetryResult>;
   /**
-   * Records that a job held this node's event loop for `ms` milliseconds at a stretch. The store counts it over all nodes; the second time,
-   * the job is parked as `poisoned`. Never rejects: if the database is unavailable, the observer is informed and nothing is counted.
+   * Records that a job held this node's event loop for `ms` milliseconds without a break. The database counts these events over all nodes;
+   * the second event parks the job as `poisoned`. Never rejects: if the database is unavailable, the observer is notified and nothing is
+   * counted.
    */
   reportHeldLoop(jobId: Id<"job">, ms: number): Promise<void>;
-  /** Claims nothing more, waits at most `graceMs` for calls in flight, and gives the jobs back. */
+  /** Stops claiming tasks, waits at most `graceMs` for calls in flight, and gives the jobs back. */
   drain(graceMs: number): Promise<void>;
-  /** Drops the cached confirmation rules of a project's keys, or of a key, so that a change takes effect at once. */
+  /** Drops the cached confirmation rules of a project's keys or of one key, so that a change takes effect at once. */
   forgetConfirmRules(id: ProjectId | KeyId): void;
   stats(): { readonly held: number };
 };
 
-/** Pages of rows that are read and committed at once. The node's other connections are for waiting callers. */
+/** Maximum number of row pages that are read or committed at the same time. The node's other connections stay free for waiting callers. */
 const rowStatementsMax = 4;
 
 /** Creates the job engine of a node. */
@@ -213,7 +222,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
   };
 }
 
-/** Creates the gate for calls that need confirmation. */
+/** Creates the gate that decides which calls need confirmation. */
 function createConfirmGate({ db, clock }: { readonly db: Executor; readonly clock: Clock }): ConfirmGate {
   const known = new LeastRecentlyUsed<string, CachedRules>(knownMax);
   let changes = 0;
@@ -224,7 +233,7 @@ function createConfirmGate({ db, clock }: { readonly db: Executor; readonly cloc
     if (current !== undefined && readAtMs - current.readAtMs < freshMs) return current.rules;
     const seen = changes;
     const rules = await readConfirmRules(db, projectId, keyIds);
-    // Rules that changed during their read are not cached.
+    // If the rules changed while they were read, they are not cached.
     if (seen === changes) known.set(name, { rules, readAtMs });
     return rules;
   };
@@ -244,7 +253,10 @@ function createConfirmGate({ db, clock }: { readonly db: Executor; readonly cloc
   };
 }
 
-/** Returns the highest access class of all calls of a program, including its undo calls and skills. */
+/**
+ * Returns the highest access class (for example destructive) among all calls of a program, including its undo calls and the calls of its
+ * skills.
+ */
 function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
   let worst = worstClasses.get(loaded);
   if (worst === undefined) {
@@ -261,29 +273,32 @@ function worstClassOf(loaded: LoadedProgram): StoredAccessClass {
 }
 
 /**
- * Moves a job as the answer to its ask says, in the transaction that settles it, as far as possible without a call. The job's row is
- * locked.
+ * Moves a job as the answer to its ask says, in the transaction that settles the ask. It does as much as is possible without a call. The
+ * caller has locked the job's row.
  */
 async function settleJob(context: EngineContext, tx: Executor, jobId: Id<"job">): Promise<void> {
   const job = await loadJob(tx, jobId, { lock: true });
   if (job === undefined) return;
   if (job.status === "running") return lookForAnswer(context, tx, job);
   if (job.status !== "parked" && job.status !== "pending_plan_approval") return;
-  // It was held while its other branches were at work. It reads the answer when it is released.
+  // The job was held while its other branches were running. It reads the answer when it is released.
   if (job.park?.before !== undefined && job.park.judgment === undefined) return;
   const { work, follower } = await takeJob(context, tx, job);
   const { port, startedMs } = follower;
-  // It may have to end, and its children before it. Its driver does that.
+  // The job may have to end, and its children before it. The job's driver does that.
   if (openChildren(work.state).length > 0) return void (await port.commit(work, { task: { dueAtMs: startedMs } }));
   const settled = await follow(work, await resumeFromAsk(work.state, port), follower);
   if (settled === undefined) return;
-  // The pause was requested while the job waited for a person.
+  // A pause was requested while the job waited for a person.
   if (settled.state.pause !== undefined && isPausable(settled.state))
     await follow(settled, pauseNow(settled.state, startedMs), follower);
   else await port.commit(settled, { task: { dueAtMs: startedMs } });
 }
 
-/** A branch asked while others were at work. The job's driver reads the answer, even if the job was left to its children. */
+/**
+ * Makes the job's task due if a branch asked while other branches were running. The job's driver then reads the answer, even if the job
+ * only waits for its children.
+ */
 async function lookForAnswer({ clock, onDue }: EngineContext, tx: Executor, job: JobRecord): Promise<void> {
   const { id: jobId, projectId } = job;
   await putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: clock.now() }]);

@@ -2,7 +2,7 @@ import type { Id, ProjectId } from "@svc/core";
 import type { JobStatus, ParkableStatus } from "../state/statuses.ts";
 import type { HoldReason } from "./schedule/park.ts";
 
-/** A job that ended, with the numbers of its receipt: everything that its log line contains, and no data. */
+/** A job that ended, with the numbers of its receipt. This is everything that its log line contains; it contains no data of the job. */
 export type EndedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
@@ -18,32 +18,35 @@ export type EndedJob = {
   readonly unknown: number;
   readonly rows: number;
   readonly asks: number;
-  /** The code of its last error. Empty if there is none. */
+  /** Code of the job's last error. Empty if there is no error. */
   readonly errorCode: string;
 };
 
-/** A job that was parked from outside its program. */
+/** A job that svc or an administrator parked. Its program did not ask for the park. */
 export type ParkedJob = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
   readonly reason: HoldReason;
-  /** The step that it had begun or was about to begin. Empty if there is none. */
+  /** The step that the job had begun or was about to begin. Empty if there is no such step. */
   readonly stepId: string;
-  /** Its status before. */
+  /** The job's status before the park. */
   readonly status: ParkableStatus;
-  /** For `poisoned`: the reason, beginning with a code. Otherwise empty. */
+  /** For the reason `poisoned`: what happened, beginning with a code. Empty for other reasons. */
   readonly why: string;
 };
 
-/** Receiver of the engine's observations. The node turns them into log lines and metrics. */
+/** Receives the engine's observations. The node turns them into log lines and metrics. */
 export type EngineObserver = {
   /** Called after the end of a job is committed. */
   ended(job: EndedJob): void;
   /** Called when svc or an administrator parked a job. */
   parked(job: ParkedJob): void;
-  /** Called when a driver lost its lease: it expired and another node continues the job, or a park from outside took it. */
+  /**
+   * Called when a driver lost its lease. `taken-over`: the lease expired and another node continues the job. `parked`: svc or an
+   * administrator parked the job.
+   */
   leaseLost(jobId: Id<"job">, cause: "taken-over" | "parked"): void;
-  /** Called when something failed that will be tried again. */
+  /** Called when something failed and will be tried again. */
   failed(what: "claim" | "renew" | "drive" | "park" | "task" | "sweep", error: unknown): void;
 };
 
@@ -55,7 +58,7 @@ export const silentObserver: EngineObserver = {
   failed: () => {},
 };
 
-/** Points where a test may end a node: something is half done there. */
+/** Points where a test may end a node. At each of these points some work is only half done. */
 const faultPoints = [
   "after-claim",
   "before-call",
@@ -69,5 +72,8 @@ const faultPoints = [
 /** A point where a test may end a node. */
 export type FaultPoint = (typeof faultPoints)[number];
 
-/** Called at a fault point. In production it does nothing; a test's may never resolve, or end the process. */
+/**
+ * Called at a fault point. In production this function is absent. A test's function may end the process, or return a promise that never
+ * resolves.
+ */
 export type OnFaultPoint = (point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void;

@@ -12,43 +12,46 @@ import type { AttemptResult, CallTurn, Invocation, StepEffects } from "../steps/
 import type { FaultPoint } from "./observer.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 
-/** The run task after a commit: the driver keeps it, it ends, or it is given back until it is due. */
+/**
+ * What happens to the run task at a commit. `keep`: the driver keeps the task. `end`: the task ends. `dueAtMs`: the task is given back
+ * until that time.
+ */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
 /** Additional parts of a commit of work. */
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
-  /** The call that begins with the commit, if the store must know it in case the node dies. */
+  /** The call that begins with the commit. It is stored, so that svc knows about the call if the node dies. */
   readonly call?: CallRecord | undefined;
-  /** True if the job is only given back until a time. It then counts as progress only if the step action did something. */
+  /** True if the job is only given back until a time. The commit then counts as progress only if the step action did something. */
   readonly isWait?: boolean;
 };
 
-/** A committed job, and whether the call that was to begin with the commit did. */
+/** A committed job. `hasBegunCall`: true if the call that was to begin with the commit has begun. */
 export type CommittedWork = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
-/** An opened undo entry. */
+/** An undo entry whose arguments were opened. */
 export type UndoEntry = {
   readonly entry: number;
   readonly stepId: string;
   readonly toolSlug: string;
   readonly entityId: string;
   readonly args: JsonObject;
-  /** For the entry of a child job: the next entry inside it. */
+  /** For an undo entry that represents a child job: the next undo entry inside that child. */
   readonly inner?: InnerUndo;
 };
 
 /**
- * The next step of undoing a child job. `call`: one of its calls. `close`: its entry for a child of its own that has nothing left. `over`:
- * nothing is left of it.
+ * The next step of undoing a child job. `call`: undo one of the child's calls. `close`: close the child's entry for its own child job,
+ * which has nothing left to undo. `over`: the child job has nothing left to undo.
  */
 export type InnerUndo =
   | { readonly kind: "call"; readonly jobId: Id<"job">; readonly entry: UndoEntry }
   | { readonly kind: "close"; readonly jobId: Id<"job">; readonly entry: UndoEntry; readonly hasFailed: boolean }
   | { readonly kind: "over"; readonly hasFailed: boolean };
 
-/** The simulation run of a job: running, ended, or missing. */
+/** The state of a job's simulation run: running, ended, or missing. */
 export type SimulationRun =
   | { readonly kind: "running" | "gone" }
   | {
@@ -59,48 +62,54 @@ export type SimulationRun =
       readonly outcome: ReceiptDocument["outcome"] | "";
     };
 
-/** The asks of a job, none of them pending, and the log entries of their end. */
+/** `asks`: the asks of a job, none of them pending. `events`: the log entries for the asks that were withdrawn. */
 type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
 
 /** Operations under the lock of the job's row, in one transaction. */
 export type LockedJob = {
-  /** Number of the last log entry. No one else can add one now. */
+  /** Number of the last log entry. While the lock is held, no other writer can add an entry. */
   readonly lastSeq: number;
-  /** True if the job is to be paused. */
+  /** True if a pause of the job is requested. */
   readonly isPaused: boolean;
-  /** Withdraws the pending ask, only if a chain is given. Returns the log entries of that, and all asks of the job. */
+  /** If `chain` is given, withdraws the job's pending ask. Returns the log entries of the withdrawal and all asks of the job. */
   closeAsks(chain: readonly string[] | undefined): Promise<ClosedAsks>;
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
 };
 
-/** A call of a job that is ready to be sent. Exactly one of `send` and `cancel` must be called, once. */
+/** A job's call that is ready to be sent. The caller must call exactly one of `send` and `cancel`, once. */
 export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
   send(): Promise<{ readonly attempted: AttemptResult; readonly end: UnrecordedEnd | undefined }>;
 };
 
-/** Effects of a driver: everything outside its job's state. */
+/** Everything outside a job's state that its driver uses. */
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
-  /** Reports to the observer of the event loop that this job is at work from here on. */
+  /** Reports to the observer of the event loop that this job uses the event loop from now on. */
   atWork(): void;
   /** Longest time that a driver works while other jobs wait, in milliseconds. */
   readonly sliceMs: number;
-  /** Consecutive leases that a job may lose without progress before it is parked. */
+  /** Number of consecutive leases without progress after which a job is parked. */
   readonly lossesMax: number;
-  /** Attempts of an undo call, and the wait before the second one, doubled for each further one. */
+  /**
+   * `undoTries`: maximum number of attempts of an undo call. `undoBackoffMs`: wait before the second attempt; it doubles for each further
+   * attempt.
+   */
   readonly undoTries: number;
   readonly undoBackoffMs: number;
   /**
-   * Prepares the first call of a step action, so that it begins with the commit before the action. Returns undefined if the call can only
-   * be made by `call`.
+   * Prepares the first call of a step action, so that the call begins with the commit before the action. Returns undefined if only `call`
+   * can make this call.
    */
   ready(state: JobState, invocation: Invocation, turn: CallTurn): Promise<ReadyAttempt | undefined>;
-  /** Returns the contact who must confirm the job before it calls a tool of a class, or undefined if none. */
+  /**
+   * Returns the contact who must confirm the job before it calls a tool of an access class. Returns undefined if no confirmation is
+   * necessary.
+   */
   confirmerOf: ConfirmGate["confirmerOf"];
   /** Commits the work. Throws LeaseLostError if another driver has the lease. */
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
-  /** Commits the work unless another writer has logged since it was read; then nothing is written. Returns true if it was committed. */
+  /** Commits the work and returns true. If another writer added a log entry since the job was read, it writes nothing and returns false. */
   commitUnlessLogged(work: WorkingJob, parts: CommitParts): Promise<boolean>;
-  /** Runs a function under the lock of the job's row. */
+  /** Runs a function while the job's row is locked. */
   locked<T>(run: (job: LockedJob) => Promise<T>): Promise<T>;
   /** Prepares a question. Reads contacts and writes nothing. */
   prepareAsk(input: AskInput): Promise<PreparedAsk>;
@@ -108,29 +117,29 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Returns the next entry to undo. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work and leaves the job until one of these happens: a child changes its state, the question is settled, the time comes, or
+   * Commits the work and leaves the job until one of these events: a child changes its state, the question is settled, the time comes, or
    * the job expires.
    */
   awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
-  /** Requests the end of child jobs. */
+  /** Requests that child jobs end. */
   cancelChildren(state: JobState, ids: readonly Id<"job">[], chain: readonly string[]): Promise<void>;
   /**
-   * Reads the simulation run of a job. While it runs, the work is committed and the job's task ended; the end of the simulation makes it
-   * due again.
+   * Returns the state of the job's simulation run. While the simulation runs, the work is committed and the job's task ends; the end of the
+   * simulation makes the task due again.
    */
   waitForTwin(work: WorkingJob): Promise<SimulationRun>;
-  /** Requests the end of the simulation run. */
+  /** Requests that the simulation run ends. */
   cancelTwin(state: JobState, chain: readonly string[]): Promise<void>;
-  /** Returns the receiptHash of a receipt whose receiptHash is empty. */
+  /** Returns the receiptHash of a receipt document whose receiptHash is empty. */
   hashReceipt(receipt: ReceiptDocument): string;
   /** Called at a fault point. Undefined outside tests. */
   readonly onFaultPoint: ((point: FaultPoint, at: { readonly stepId: string }) => Promise<void> | void) | undefined;
 };
 
-/** The lease was lost: this driver's state of the job is outdated. */
+/** Thrown when the lease is lost. This driver's state of the job is then outdated. */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
-  /** Resolves when the driver's calls are recorded. A caller inside a transaction waits for it after the transaction. */
+  /** Resolves when the driver's calls are recorded. A caller inside a transaction must wait for this promise only after its transaction. */
   readonly recorded: Promise<void> | undefined;
 
   constructor(message: string, recorded?: Promise<void>) {
@@ -139,14 +148,14 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Requests from outside to a driver. They are checked between any two step actions. */
+/** Requests to a driver from outside its job. The driver checks them between any two step actions. */
 export type Interrupts = {
   readonly isStopping: boolean;
-  /** True if the job is to be cancelled, as the next commit will find. */
+  /** True if a cancellation of the job was seen. The next commit finds the stored request. */
   readonly isCancelSeen: boolean;
-  /** True if the job is to be paused, as the next commit will find unless it was resumed. */
+  /** True if a pause of the job was seen. The next commit finds the stored request, unless the job was resumed. */
   isPauseSeen: boolean;
-  /** True if other jobs wait for this node. */
+  /** True if other jobs wait for a slot on this node. */
   hasOthersWaiting(): boolean;
 };
 
@@ -156,11 +165,11 @@ export type Driver = {
   readonly effects: StepEffects;
   readonly interrupts: Interrupts;
   readonly startedMs: number;
-  /** Leases of the job that expired under earlier drivers since its last progress. */
+  /** Number of the job's leases that expired under earlier drivers since the job last made progress. */
   readonly losses: number;
-  /** True if its time slice is over and other jobs wait for the node. */
+  /** True if the driver's time slice is over and other jobs wait for a slot on the node. */
   isSliceOver(): boolean;
 };
 
-/** Applies a change without running the job further. */
+/** The part of a driver that applies a change and does not run the job further. */
 export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;

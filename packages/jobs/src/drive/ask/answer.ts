@@ -14,8 +14,8 @@ import type { Port } from "../port.ts";
 import { askOf, requestConfirmation } from "./put-question.ts";
 
 /**
- * Moves a job that waits for a person as the answer says, or leaves it waiting if there is no answer. Makes no call, because it also runs
- * in the transaction that settles an ask.
+ * Returns the change with which a job that waits for a person follows the answer. Without an answer the job keeps waiting. This function
+ * makes no call, because it also runs in the transaction that settles an ask.
  */
 export async function resumeFromAsk(state: JobState, port: Port): Promise<Change> {
   const askId = askOf(state);
@@ -42,7 +42,7 @@ function answeredPlan(
     const edits: Edit[] = [{ kind: "plan", plan: undefined }];
     return { edits, next: { kind: "finish", status: "succeeded", reason: "approved", chain } };
   }
-  // The plan is approved. Next comes the person who confirms its calls.
+  // The plan is approved. Next, the contact who confirms the plan's calls is asked.
   if (plan?.confirmBy !== undefined) return requestConfirmation(state, port, plan.confirmBy, undefined);
   const left = kind === "confirm" ? confirmed(state) : keptOfPlan(plan);
   return {
@@ -55,7 +55,7 @@ function answeredPlan(
   };
 }
 
-/** Continues a running job after a person was asked to confirm it, or ends it. */
+/** Continues or ends a running job after a person was asked to confirm it. */
 function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer): Change {
   const { park, saga, plan } = state;
   const to = park?.before?.status;
@@ -69,7 +69,7 @@ function answeredConfirmation(state: JobState, { decision, chain }: PlanAnswer):
   }
   const left: Edit = { kind: "plan", plan: keptOfPlan(plan) };
   if (to !== "compensating") return { edits: [left], next: { kind: "end", cause: "aborted", chain } };
-  // The rest of the undo remains and is shown.
+  // The undo entries that remain are kept and shown.
   return {
     edits: [left, { kind: "saga", saga: { state: "stuck" } }],
     next: { kind: "finish", status: saga.cause ?? "failed", reason: "undo_stuck", chain },
@@ -80,7 +80,7 @@ function confirmed(state: JobState): PlanProgress {
   return { ...keptOfPlan(state.plan), confirmed: confirmationOf(state) };
 }
 
-/** Returns the change that a continuation makes at the place of its question. */
+/** Returns the change that the chosen continuation makes at the place of its question. */
 export async function answered(
   state: JobState,
   settled: SettledQuestion,
@@ -95,7 +95,7 @@ export async function answered(
     const closed: Edit[] = entry?.receipt.state === "" ? [{ kind: "finish", stepId, state: "failed", to }] : [];
     return { edits: [...noted, ...closed], next: { kind: "end", cause: "aborted", chain } };
   }
-  // A simulated job answers itself and was never parked. Undoing continues without the deadline's clock.
+  // A simulated job answers its own questions and was never parked. Undoing continues while the deadline's clock stays stopped.
   const resumed: Edit[] =
     state.status === "parked" && kind !== "undo_stuck"
       ? [
@@ -109,7 +109,10 @@ export async function answered(
   return { edits: [...noted, ...resumed, ...edits, ...changedBy(state, edits, decision)], next };
 }
 
-/** Records the key whose answer changed what the job sends: its rules apply to the job too, and it cannot confirm the job. */
+/**
+ * Returns the edit that records the key whose answer changed what the job sends. The confirmation rules of this key then apply to the job
+ * too, and this key cannot confirm the job.
+ */
 function changedBy({ plan }: JobState, edits: readonly Edit[], { keyId }: DecisionDocument): Edit[] {
   const key = parseId("key", keyId);
   const hasChanged = edits.some(({ kind }) => kind === "params" || kind === "stepArgs");
@@ -131,7 +134,9 @@ function answeredStep(
   return answer({ state: { ...state, generation }, step, instruction, progress }, settled, effects);
 }
 
-/** `proceed` leaves the entry, `retry-with` tries it again, `abort` stops undoing. */
+/**
+ * Applies an answer about an undo that failed: `proceed` leaves the undo entry, `retry-with` tries the entry again, `abort` stops undoing.
+ */
 function answeredUndo({ saga, undo }: JobState, { stepId, decision, chain }: SettledQuestion): Change {
   const { continuation } = decision;
   if (continuation === "abort") {

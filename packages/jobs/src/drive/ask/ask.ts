@@ -6,7 +6,10 @@ import type { Port } from "../port.ts";
 import { answered } from "./answer.ts";
 import { askInput, parkOn } from "./put-question.ts";
 
-/** Parks the job on a question. The ask, the log, the park and the end of the run task are one commit. A simulated job answers itself. */
+/**
+ * Parks the job on a question. One commit stores the ask, the log entries and the park, and ends the run task. A simulated job answers its
+ * own question instead.
+ */
 export async function question(
   state: JobState,
   asked: JobQuestion,
@@ -45,7 +48,7 @@ export async function question(
   };
 }
 
-/** Returns the work in progress that waits for the ask. */
+/** Returns the step or undo in progress that waits for the ask. */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;
@@ -53,7 +56,7 @@ function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) 
   return { kind: "progress", progress } as const;
 }
 
-/** Returns the answer of a simulation: proceed, otherwise skip. If neither is declared, the simulation ends. */
+/** Returns the answer of a simulated job: proceed if it is declared, or else skip. If neither is declared, the simulation ends. */
 async function answersItself(
   state: JobState,
   { stepId, pointId, kind, continuations }: JobQuestion,

@@ -4,7 +4,7 @@ import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** Returns the id of the branch question that the job asks now. */
+/** Returns the id of the question of a branch that people are asked at the moment. */
 export function askOf({ positions }: JobState): string | undefined {
   return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
@@ -28,12 +28,12 @@ export async function withdrawQuestion(work: WorkingJob, parallel: StepInstructi
   });
 }
 
-/** Returns the number of rows that the edits fetch. */
+/** Returns the number of rows that the edits add to the job's fetched rows. */
 export function rowsIn(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
 }
 
-/** Limits the number of concurrent calls. */
+/** Returns a function that runs at most `max` calls at the same time. */
 export function bounded<Args extends unknown[], T>(max: number, call: (...args: Args) => Promise<T>) {
   let free = max;
   const waiting: (() => void)[] = [];

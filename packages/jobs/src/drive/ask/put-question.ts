@@ -27,7 +27,7 @@ export function parkOn(
   return { reason: parkReasons[kind], stepId, since: nowMs, judgment: { ...raised, ...(counts && { counts }) } };
 }
 
-/** Returns the question in the form that asks take. */
+/** Returns a question in the form that the asks package takes. */
 export function askInput(
   { id: jobId, projectId, keyId, loaded, standingProgramId, principalChain }: Omit<JobFacts, "input">,
   asked: JobQuestion,
@@ -37,16 +37,17 @@ export function askInput(
   return { ...asked, jobId, projectId, keyId, approvers, standingProgramId, principalChain, nowMs };
 }
 
-/** Returns the id of the ask that a job waits for; undefined if it waits for none. */
+/** Returns the id of the ask that a job waits for, or undefined if it waits for no ask. */
 export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" | "positions">): string | undefined {
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** The state of a job before a person is asked whether it may begin. */
+/** What happened to a job before a person is asked if it may begin: its simulation, or the request for a retry. */
 type PlanOrigin = "simulated" | "retried";
 
 /**
- * Parks a job, after its simulation or before its retry, on the approval of its plan. `confirmBy`: the contact who confirms it afterwards.
+ * Parks a job on the approval of its plan, after its simulation or before its retry. `confirmBy`: the contact who must confirm the job
+ * after this approval.
  */
 export function requestPlanApproval(
   state: JobState,
@@ -57,7 +58,7 @@ export function requestPlanApproval(
   return put(state, port, { asked: planQuestion(planOf(state)), reason, confirmBy });
 }
 
-/** Parks a job on the answer of the contact who confirms it. Without a reason it has waited for the approval of its plan. */
+/** Parks a job until a contact confirms it. If `reason` is absent, the job was waiting for the approval of its plan before. */
 export function requestConfirmation(
   state: JobState,
   port: Port,
@@ -68,8 +69,8 @@ export function requestConfirmation(
 }
 
 /**
- * Parks a running job before its next call, if a contact must confirm it first. It continues from the same place. Returns undefined if the
- * job is asking something else.
+ * Parks a running job before its next call if a contact must confirm the job first. After the confirmation the job continues from the same
+ * place. Returns undefined if the job already asks another question.
  */
 export async function confirmFirst(state: JobState, port: Port, contact: string): Promise<Change | undefined> {
   const { status, lastError } = state;
@@ -98,7 +99,7 @@ async function put(state: JobState, port: Port, { asked, reason, confirmBy }: Pu
   return { edits: [...moved, { kind: "park", park }, ...edits], next: { kind: "leave" } };
 }
 
-/** Prepares a question about a plan: its park, and what else the job keeps of it. */
+/** Prepares a question about a plan. Returns the job's park and the other values that the job keeps for the question. */
 async function asking(state: JobState, port: Port, asked: JobQuestion, confirmBy: string | undefined) {
   const nowMs = port.clock.now();
   const prepared = await port.prepareAsk(askInput(state, asked, nowMs));

@@ -11,7 +11,10 @@ import type { FirstCall, PartialCommit, StepAt, StepKind } from "../../steps/ste
 import type { Driver, Port, ReadyAttempt } from "../port.ts";
 import { follow } from "./follow.ts";
 
-/** A job just before a step action that calls: the work to commit first, and the action's first call, if that begins with the commit. */
+/**
+ * A job just before a step action that makes calls. `work`: the work to commit first. `call`: the first call of the action, if it begins
+ * with that commit.
+ */
 export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
 /** Returns the implementation of a step's kind. */
@@ -19,17 +22,18 @@ export function kindOf(step: Step): StepKind<Step["kind"]> {
   return stepKinds[step.kind] as StepKind<Step["kind"]>;
 }
 
-/** The first transition of a job that no driver has run before. */
+/** The first status change of a job, from queued to running. */
 export const started: Edit = { kind: "move", to: "running", reason: "started" };
 
-/** Begins a step that calls, unless it has begun, and prepares its first call. Commits nothing. */
+/** Begins a step that makes calls, unless the step has begun, and prepares its first call. Commits nothing. */
 async function beginStep(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
   return { work: begun, call: first && (await port.ready(begun.state, first.invocation, first.turn)) };
 }
 
 /**
- * Begins a step that calls and commits that. Its call is left out if another driver holds its key; the step action then finds that call.
+ * Begins a step that makes calls and commits its beginning. If another driver holds the key of the first call, the call is not sent; the
+ * step action then finds that call.
  */
 export async function beginCommitted(work: WorkingJob, step: Step, port: Port): Promise<JobBeginning> {
   const { begun, first } = await firstOf(work, step, port);
@@ -47,7 +51,7 @@ export async function beginCommitted(work: WorkingJob, step: Step, port: Port): 
   }
 }
 
-/** A read is not in the store before it ends, so it is prepared while the beginning of its step is committed. */
+/** A read is stored only when it ends. So it can be prepared while the beginning of its step is committed. */
 async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCall, port: Port): Promise<JobBeginning> {
   const [readied, committed] = await Promise.allSettled([
     port.ready(begun.state, invocation, turn),
@@ -61,7 +65,7 @@ async function commitBesideRead(begun: WorkingJob, { invocation, turn }: FirstCa
 
 type StepBeginning = { readonly begun: WorkingJob; readonly first: FirstCall | undefined };
 
-/** Returns a step that has begun, and its first call. If nothing has to be committed, the call commits its own beginning. */
+/** Returns a step that has begun, together with its first call. If there is nothing else to commit, the call commits its own beginning. */
 async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBeginning> {
   const kind = kindOf(step);
   const rows = kind.beginsWith && { rows: kind.beginsWith };
@@ -72,19 +76,19 @@ async function firstOf(work: WorkingJob, step: Step, port: Port): Promise<StepBe
   return { begun, first: at && (await kind.firstCall(at, port)) };
 }
 
-/** Returns a job that is to be stored at work: it has started, and so has its first step if that calls. */
+/** Returns a job that is stored as running instead of queued. Its first step has also begun if that step makes calls. */
 export async function beginJob(work: WorkingJob, port: Port): Promise<JobBeginning> {
   const running = apply(work, [started], port.clock.now());
   const step = stepAtHand(running, port.clock.now())?.step;
-  // The driver evaluates the condition.
+  // A step with a condition is not begun here, because only the driver evaluates conditions.
   const isCertain = step !== undefined && step.when === undefined;
   if (!isCertain || kindOf(step).needs !== "commit") return { work: running, call: undefined };
   return beginStep(running, step, port);
 }
 
 /**
- * Evaluates the condition of a step before it begins: the step is skipped if it is false, and fails if it has no value. Returns undefined
- * if the step is to begin, or has begun.
+ * Evaluates the condition of a step before the step begins. Returns the change that skips the step if the condition is false, or fails it
+ * if the condition has no value. Returns undefined if the step is to begin or has already begun.
  */
 export async function skipUnlessDue(
   { state, step, instruction, progress }: StepAt,
@@ -101,8 +105,8 @@ export async function skipUnlessDue(
 }
 
 /**
- * Returns the step where a job is, with the value of `now` in its expressions: the time it began, or `nowMs` if it has not begun. With
- * several branches at work, the step of one. Undefined after the last step, and at a jump.
+ * Returns the step that a job has reached. The value of `now` in its expressions is the time when the step began, or `nowMs` if it has not
+ * begun. If the job has several running branches, `branch` selects one. Returns undefined after the last step and at a jump.
  */
 export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): StepAt | undefined {
   const position = state.positions[branch];
@@ -112,13 +116,13 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
   return { state: atTime(state, progress?.now ?? nowMs, branch), step: instruction.step, instruction, progress };
 }
 
-/** Returns the job as the current step sees it. In a branch it has the branch's generation. */
+/** Returns the job as its current step sees it, with `now` as the time. In a branch the job has the generation of the branch. */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};
   return { ...state, generation, scope: { ...state.scope, now } };
 }
 
-/** Runs one step action, for which everything necessary is committed. */
+/** Runs one step action. Everything that the action requires is already committed. */
 export async function advance({ work, call }: JobBeginning, driver: Driver): Promise<WorkingJob | undefined> {
   const at = stepAtHand(work, driver.port.clock.now());
   if (at === undefined) throw new Error(`${work.state.id} stands at no step`);
@@ -133,7 +137,7 @@ export async function advance({ work, call }: JobBeginning, driver: Driver): Pro
   return follow(kept, change, driver);
 }
 
-/** Runs one step action. Its first call is the prepared one, whose result is committed with its consequences. */
+/** Runs one step action. Its first call is the prepared call, whose result is committed together with the action's changes. */
 export async function advanceWith(
   at: StepAt,
   { call: ready, keep }: { readonly call: ReadyAttempt | undefined; readonly keep: PartialCommit },
@@ -147,13 +151,13 @@ export async function advanceWith(
     : advanceWithCall(at, { kind, ready, keep }, effects));
   const { now } = at.state.scope;
   if (at.progress !== undefined || now === undefined) return change;
-  // A step that begins in its own action begins at the time that its expressions were evaluated for.
+  // If a step begins in its own action, its start time is the time for which its expressions were evaluated.
   return { ...change, edits: change.edits.map((edit) => (edit.kind === "begin" ? { ...edit, now } : edit)) };
 }
 
 /**
- * Returns the first lost set that a step reads. Its remaining rows must not pass for the whole set, and an empty result not for an empty
- * set.
+ * Returns the first lost set that a step reads. The step must not take the remaining rows for the whole set, or an empty result for an
+ * empty set.
  */
 function lostSourceOf({ state: { lostSets }, step }: StepAt): string | undefined {
   if (!("source" in step)) return undefined;
@@ -196,7 +200,7 @@ async function advanceWithCall(
   }
 }
 
-/** Returns the change at the end of a round of a block, as `state` sees it. */
+/** Returns the change at the end of a round of a block. `state`: the job as the block's steps see it. */
 export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);
   if (again === undefined) throw new Error(`a step of kind ${round.step.kind} has no rounds`);

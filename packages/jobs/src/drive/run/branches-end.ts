@@ -9,7 +9,7 @@ import { askOf } from "../ask/branch-asks.ts";
 import type { Port } from "../port.ts";
 import { endChildren, type OpenChild, openChildren } from "./children.ts";
 
-/** What follows for a job whose branches were run: a change to apply, or undefined if it was parked and left. */
+/** Result of running a job's branches: a change to apply. `change` is undefined if the job was parked and left. */
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
 /** A branch that waits for a time; if it waits for children, when it reads them, and whether something is due then. */
@@ -21,7 +21,8 @@ export type BlockedBranch = {
 };
 
 /**
- * A job without a branch at work, and the reason: `ending` ends all branches; `dues` is what the unfinished ones wait for, first due first.
+ * A job with no running branch. `ending`: the change that ends all branches, if any. `dues`: what the unfinished branches wait for, the
+ * earliest first.
  */
 type StoppedBranches = {
   readonly work: WorkingJob;
@@ -32,7 +33,7 @@ type StoppedBranches = {
   readonly mustPause: StepEffects["mustPause"];
 };
 
-/** Returns what follows when no branch is at work. */
+/** Returns what the job does next when no branch is running. */
 export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd> {
   const { work, port, parallel, ending, dues } = stopped;
   const { state } = work;
@@ -57,12 +58,12 @@ export async function endBranches(stopped: StoppedBranches): Promise<BranchesEnd
   return then(isWait ? { kind: "wait", stepId, atMs } : { kind: "until", atMs });
 }
 
-/** Keeps the job at work while one of its children is, or something is due. Parks it if everything left waits for people. */
+/** Keeps the job running while one of its children runs or something is due. Parks the job if everything left waits for people. */
 async function leaveToChildren(stopped: StoppedBranches, open: readonly OpenChild[]): Promise<Change> {
   const { port, work } = stopped;
   const { state } = work;
   const running = (await readOpenChildren(state, port)).filter(({ status }) => !isEnd(status));
-  // The branch of an ended child continues.
+  // A child has ended, so its branch continues.
   if (running.length < open.length) return { edits: [], next: { kind: "on" } };
   const askId = askOf(state);
   const dues = stopped.dues.filter(({ isForChildren }) => isForChildren !== true);
@@ -101,7 +102,10 @@ function parkWith(
   ];
 }
 
-/** Parks the job on a branch's question, unless it was settled meanwhile: that answer moved nothing. */
+/**
+ * Parks the job on the question of a branch. If the question was settled meanwhile, the job is not parked, because that answer did not move
+ * the job.
+ */
 function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | undefined): Promise<boolean> {
   return port.locked(async (job) => {
     const { asks } = await job.closeAsks(undefined);
@@ -123,22 +127,22 @@ function park({ work, port }: StoppedBranches, askId: string, wakeAt: number | u
   });
 }
 
-/** True if a branch was given up, or is at the end of its list. */
+/** True if a branch was given up or has reached the end of its list. */
 export function isOver({ blocks, positions }: JobState, parallel: StepInstruction, branch: number): boolean {
   const block = blocks[parallel.step.id];
   const wasGivenUp = block?.kind === "parallel" && block.over.includes(branch);
   return wasGivenUp || positions[branch]?.index === parallel.branches[branch]?.join;
 }
 
-/** Returns the jobs that the branches run. */
+/** Returns the child jobs that the branches run. */
 export async function readOpenChildren(state: JobState, port: Port): Promise<readonly Child[]> {
   const ids = openChildren(state).map(({ id }) => id);
   return ids.length === 0 ? [] : port.readChildren(state, ids);
 }
 
 /**
- * Joins the branches when all are at their end or over: the job continues, or the parallel fails with the error of the branch that failed
- * first.
+ * Joins the branches when each of them has reached its end or was given up. The job continues, or the parallel step fails with the error of
+ * the branch that failed first.
  */
 function joinBranches(state: JobState, { step, index, end }: StepInstruction): Change {
   const block = state.blocks[step.id];

@@ -17,8 +17,8 @@ import { afterHandling, failureOf } from "./failure.ts";
 type BranchContext = { readonly port: Port; readonly effects: StepEffects };
 
 /**
- * Runs the branches of a `parallel`, one step action of each at a time, until all are at their end, none can continue, or the driver is
- * interrupted. Their actions run concurrently; their changes are applied and committed one after another.
+ * Runs the branches of a `parallel` step until all are at their end, no branch can continue, or the driver is interrupted. Each branch runs
+ * one step action at a time. The actions of different branches run concurrently; their changes are applied and committed one after another.
  */
 export function runBranches(work: WorkingJob, driving: BranchContext): Promise<BranchesEnd> {
   return new BranchesRun(work, driving).run();
@@ -32,11 +32,11 @@ class BranchesRun {
   readonly #shared: SharedLimits;
   readonly #acting = new Map<number, Promise<void>>();
   readonly #blocked = new Map<number, BlockedBranch>();
-  /** Questions that wait until the asked one is settled. Nothing of their actions is applied before. */
+  /** Questions that wait until the question asked now is settled. Until then, no edit of their step actions is applied. */
   readonly #questions = new Map<number, Change>();
   #queue: Promise<unknown> = Promise.resolve();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** Ends all branches. */
+  /** The change that ends all branches. Undefined while they run. */
   #ending: Next | undefined;
   #failure: { readonly error: unknown } | undefined;
 
@@ -86,7 +86,7 @@ class BranchesRun {
     this.#acting.set(branch, acting);
   }
 
-  /** Waits until a branch stops, one is due, or it is time to check for an answer. */
+  /** Waits until a branch stops, a branch is due, or it is time to check for an answer. */
   async #untilMoved(): Promise<void> {
     const { clock, busyPollMs } = this.#port;
     const dues = this.#listBlocked().map(({ atMs }) => atMs);
@@ -110,13 +110,13 @@ class BranchesRun {
     return this.#isFree(branch);
   }
 
-  /** Returns what the unfinished branches wait for, first due first. */
+  /** Returns what the unfinished branches wait for, the earliest first. */
   #listBlocked(): BlockedBranch[] {
     const blocked = [...this.#blocked].filter(([branch]) => !this.#acting.has(branch) && !this.#isOver(branch));
     return blocked.map(([, due]) => due).sort((a, b) => a.atMs - b.atMs);
   }
 
-  /** True if a branch waits neither for a time nor for a person. */
+  /** True if a branch waits for neither a time nor a person. */
   #isFree(branch: number): boolean {
     const { state } = this.#work;
     if (this.#questions.has(branch)) return askOf(state) === undefined && !this.#shared.isFullForNow("asks");
@@ -127,7 +127,7 @@ class BranchesRun {
   async #goOn(branch: number): Promise<void> {
     this.#blocked.delete(branch);
     while (!this.#mustStop() && !this.#isOver(branch) && this.#isFree(branch)) await this.#act(branch);
-    // This change does not wait until the other branches have come as far.
+    // This change is committed at once; it does not wait for other branches.
     await this.#serially(() => this.#commit());
   }
 
@@ -184,7 +184,10 @@ class BranchesRun {
     await this.#settle(branch, await advanceWith(at, { call: undefined, keep }, this.#effects));
   }
 
-  /** As for a job with one position: a step that calls has begun, and a step that reads a set reads the store. */
+  /**
+   * Prepares a step as for a job with one position: a step that makes calls is begun first, and a step that reads a set reads committed
+   * rows.
+   */
   async #ready(branch: number, step: Step): Promise<void> {
     if (this.#isOver(branch)) return;
     const { needs, beginsWith } = kindOf(step);
@@ -197,7 +200,10 @@ class BranchesRun {
     if (needs === "commit" || (needs === "rows" && hasPlaced)) await this.#commit();
   }
 
-  /** Runs functions that change or commit the job one after another. After an error the job is read again and nothing more is committed. */
+  /**
+   * Runs functions that change or commit the job, one after another. After an error nothing more is committed, because the job must be read
+   * again.
+   */
   #serially<T>(run: () => Promise<T>): Promise<T> {
     const done = this.#queue.then(() => {
       if (this.#failure !== undefined) throw this.#failure.error;
@@ -216,7 +222,7 @@ class BranchesRun {
 
   #settle(branch: number, change: Change): Promise<void> {
     return this.#serially(async () => {
-      // It was given up meanwhile and has called nothing.
+      // The branch was given up meanwhile and made no call.
       if (this.#isOver(branch)) return this.#release(change);
       const { state } = this.#work;
       const mayAsk = askOf(state) === undefined && !this.#shared.isFullForNow("asks");
@@ -259,7 +265,7 @@ class BranchesRun {
     }
   }
 
-  /** The work of a branch is committed, and its children are read while other branches are at work. */
+  /** Commits the work of a branch that waits for its children. The children are read while other branches run. */
   async #await(branch: number, { atMs }: Extract<Next, { kind: "await" }>): Promise<void> {
     await this.#commit();
     const { clock, busyPollMs } = this.#port;
@@ -268,7 +274,10 @@ class BranchesRun {
     this.#blocked.set(branch, { atMs: Math.min(lookAtMs, atMs ?? lookAtMs), isWait: false, stepId: "", isForChildren });
   }
 
-  /** Raises a question while the other branches continue. The job is parked on it when they cannot. */
+  /**
+   * Asks the question of a branch while the other branches continue. The job is parked on the question when the other branches cannot
+   * continue.
+   */
   async #ask(branch: number, asked: JobQuestion): Promise<void> {
     const change = await question(this.#work.state, asked, this.#port, { isBeside: true });
     for (const edit of change.edits) if (edit.kind === "use") this.#shared.own.asks += edit.used.asks ?? 0;
@@ -290,7 +299,10 @@ class BranchesRun {
   }
 }
 
-/** Limits rows by those that other branches fetched meanwhile, and those that their children may fetch. */
+/**
+ * Returns the change, or the failure if its rows exceed the limit. The limit is reduced by the rows that other branches fetched meanwhile
+ * and by the rows that their children may fetch.
+ */
 function withinRows(change: Change, shared: SharedLimits): Change {
   const first = change.edits.find((edit) => edit.kind === "fetched");
   if (first === undefined || rowsIn(change.edits) <= shared.room().rows) return change;

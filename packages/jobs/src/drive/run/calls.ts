@@ -11,19 +11,20 @@ import type { OnFaultPoint } from "../observer.ts";
 import type { Port } from "../port.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
 
-/** Calls of tools for jobs: made at once, or prepared to begin with a commit of the job. */
+/** Tool calls for jobs. `call` makes a call at once. `ready` prepares a call that begins with a commit of the job. */
 export type JobCalls = Pick<Port, "call" | "ready">;
 
 /**
- * Creates the caller of tools for jobs. Each call is made once. A write has its own key for each attempt, which is in the ledger before the
- * write is sent; a repeated request returns the recorded result. `isFirst`: no earlier call is looked up, because there was none.
+ * Returns the functions that call tools for jobs. Each call is made once. Each attempt of a write has its own key, which is in the ledger
+ * before the write is sent; a repeated request returns the recorded result. `isFirst`: if true, earlier calls are not looked up, because
+ * there are none.
  */
 export function createCalls(
   { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): JobCalls {
-  // The driver asks the person between two step actions. Until then the call is postponed.
+  // The driver asks the person between two step actions. Until the person confirms, the call is postponed.
   const isUnconfirmed = async (state: JobState, { tool }: CallTurn) =>
     !state.isSimulated && (await confirms.confirmerOf(state, classToConfirm(tool.action))) !== undefined;
   return {
@@ -57,7 +58,7 @@ export function createCalls(
   };
 }
 
-/** Pause before an unconfirmed call is checked again while the job asks something else, in milliseconds. */
+/** Pause before an unconfirmed call is checked again while the job asks another question, in milliseconds. */
 const askingPollMs = 1_000;
 
 function requestOf(
@@ -75,7 +76,7 @@ function requestOf(
     args,
     secretUses,
     entityId: call.entity,
-    // The call is made with the account that the person was asked about, whichever is the entity's now.
+    // The call uses the account that the person was asked about, even if the entity has another account now.
     accountId: binding?.accountId,
     idempotencyKey,
     appKey,
@@ -84,12 +85,12 @@ function requestOf(
       formerKey,
       isFirst,
       restoredFrom: state.restoredFrom ?? undefined,
-      // A write's outcome is recorded at once, so that if a map's node dies, only the writes in flight are in doubt.
+      // A write's outcome is recorded at once. If a map's node dies, only the writes in flight are then in doubt.
       takeRecord: isRead ? takeRecord : undefined,
     },
     pinned: tool,
     timeoutMs: call.timeoutMs,
-    // It gives way to other work instead, and comes back.
+    // The call does not wait for a call limit. The job does other work instead and tries the call again later.
     limitWaitMs: 0,
     secrets: state.loaded.hasSensitive ? shownOf(state).secrets : undefined,
   };
@@ -100,10 +101,10 @@ type CallKeys = { readonly [Name in "idempotencyKey" | "formerKey" | "appKey"]: 
 const noKeys: CallKeys = { idempotencyKey: undefined, formerKey: undefined, appKey: undefined };
 
 /**
- * Returns the keys of one attempt of a call. The ledger's key makes a call after a crash return its recorded result. It has 128 bits,
- * because it is part of an index; the earlier, longer form also finds calls begun under it. The app's key is the same for every attempt of
- * a generation, so that an app with keys runs the call once. Its seed is the job's id or, for a run of a standing program, a value that
- * stays the same if a restored backup starts it again.
+ * Returns the keys of one attempt of a call. With the ledger's key, a call repeated after a crash returns its recorded result. The ledger's
+ * key has 128 bits, because it is part of an index; the earlier, longer form is also looked up, for calls that began with it. The app's key
+ * is the same for all attempts of a generation, so that an app that supports keys executes the call once. The seed of the app's key is the
+ * job's id. For a run of a standing program, the seed is a value that stays the same if a restored backup starts the run again.
  */
 function keysOf(
   { id, callSeed }: JobState,
@@ -131,7 +132,7 @@ function isEarlier(state: JobState, { generation }: Invocation): boolean {
   return generation !== state.generation;
 }
 
-/** The result of a call that an earlier attempt of the job sent with other params. */
+/** Result of a call that an earlier attempt of the job sent with other params. svc does not know if the app executed it. */
 const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",
@@ -144,7 +145,7 @@ const inDoubt: AttemptResult = {
   isReplay: false,
 };
 
-/** The result of a call outside the job's scope. */
+/** Result of a call that is outside the job's access scope. The call is not sent. */
 const notSent: Omit<Extract<AttemptResult, { kind: "answered" }>, "message"> = {
   kind: "answered",
   outcome: "not_callable",
@@ -177,7 +178,7 @@ async function attemptedOf(
     case "no_such_tool":
       return { kind: "gone" };
     case "key_reused":
-      // The key is derived from the call's place. Another call with the same key is an error of svc.
+      // The key is derived from the place of the call. If the same key was used for another call, svc has an error.
       if (!isEarlier) throw new Error(`the key of ${stepId} was used for another call`);
       return inDoubt;
     default:

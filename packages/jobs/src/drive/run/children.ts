@@ -14,7 +14,7 @@ import type { CommitContext, Commits } from "../store/commit.ts";
 export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
   Pick<Port, "awaitChildren" | "cancelChildren">;
 
-/** Creates these operations over the store. */
+/** Returns these operations; they read and write the database. */
 export function createChildPort({ context, db }: CommitContext, commit: Commits["commit"]): ChildPort {
   const { clock } = context;
   return {
@@ -42,7 +42,8 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
         await commit(work, { task });
         return;
       }
-      // A child that ends or waits meanwhile makes the task due after this commit has ended it, or was found in another state.
+      // If a child ends or starts to wait meanwhile, it makes the task due after this commit has ended the task. If the child changed
+      // before, this code finds it in another state.
       await withTransaction(db, async (tx) => {
         const found = await lockChildJobs(tx, known);
         const hasMoved = found.some((child) => standingOf(standing(child)) !== seen(children, child.id));
@@ -57,7 +58,7 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
   };
 }
 
-/** Under the lock of the job, which the settlement of an ask also holds. */
+/** Returns true if an ask is pending. The caller holds the lock of the job, which the code that settles an ask also needs. */
 async function isPending(
   { asks }: CommitContext["context"],
   tx: Executor,
@@ -104,7 +105,7 @@ export type OpenChild = {
 export function openChildren({ positions, loaded }: JobState): readonly OpenChild[] {
   return positions.flatMap(({ index, progress }): OpenChild[] => {
     const instruction = loaded.flow.instructions[index];
-    // The job of a failed step has ended.
+    // The child job of a failed step has ended.
     if (instruction?.kind !== "step" || progress?.hasFailed === true) return [];
     const { step } = instruction;
     if (step.kind === "run" && progress?.kind === "run") {
@@ -121,8 +122,8 @@ export function openChildren({ positions, loaded }: JobState): readonly OpenChil
 }
 
 /**
- * Ends the running children of a job that is to end: requests their end, waits for it, and takes over their counts. Returns undefined if
- * none is running.
+ * Ends the running children of a job that is to end. It requests their end, waits for it, and adds their counts to the job. Returns
+ * undefined if no child is running.
  */
 export async function endChildren(state: JobState, chain: readonly string[], port: Port): Promise<Change | undefined> {
   const open = openChildren(state);

@@ -19,7 +19,7 @@ const resultBytesMax = 16_384;
 
 type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
 
-/** Fails a step because a limit of the job is reached. */
+/** Returns the change that fails a step because a limit of the job is reached. */
 export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Change {
   const max = state.loaded.program.limits[limit];
   const message = `the job's limit of ${max} ${limit} is reached`;
@@ -29,7 +29,10 @@ export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Ch
   };
 }
 
-/** Ends a job, or first begins to undo, if its program declares that for this cause and there is something to undo. */
+/**
+ * Returns the change that ends a job. If the program declares undoing for this cause and there is something to undo, the change begins the
+ * undo first.
+ */
 export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change {
   const undoes = state.loaded.program.sagaOn.includes(cause) && state.saga.entries > 0 && !state.isSimulated;
   if (!undoes) return { edits: [], next: { kind: "finish", status: cause, reason: cause, chain } };
@@ -45,7 +48,7 @@ export function endOf(state: JobState, { cause, chain }: NextOf<"end">): Change 
   };
 }
 
-/** Ends a job for good. Status, receipt, log, and the end of its task and pending ask are one commit. */
+/** Ends a job for good. One commit stores the status, the receipt and the log, and ends the job's task and pending ask. */
 export async function finish(work: WorkingJob, { status, reason, chain }: NextOf<"finish">, port: Port): Promise<void> {
   const { state } = work;
   const { saga, used, plan, planApprovalId, simulatedFrom } = state;
@@ -59,21 +62,21 @@ export async function finish(work: WorkingJob, { status, reason, chain }: NextOf
     ],
     port.clock.now(),
   );
-  // Everything that it names exists by now, and nothing slow is done under a lock.
+  // The result is computed here, before the lock: all values that it names exist now, and nothing slow should run under a lock.
   const hasRun = status === "succeeded" && !state.isRehearsal;
   const result = hasRun ? await resultOf(closed.state, port) : { text: "" };
   const end: readonly Edit[] = [
     { kind: "move", to: status, reason, chain },
     { kind: "end" },
-    // A result that cannot be given is reported in the job's last error.
+    // If the result cannot be computed, the job's last error says why.
     ...("fault" in result ? [{ kind: "lastError", message: result.fault } as const] : []),
   ];
   const resultJson = "text" in result ? result.text : "";
-  // Only a job that has asked can have an ask to withdraw.
+  // Only a job that asked a question can have an ask to withdraw.
   const hasAsked = used.asks > 0 || plan?.askId !== undefined || planApprovalId !== "" || saga.state === "stuck";
   if (hasAsked) return port.locked((job) => finishLocked(closed, { end, chain, resultJson }, { job, port }));
   const ended = apply(closed, end, port.clock.now());
-  // One statement, if no one else has logged since: the receipt names its last log entry.
+  // If no other writer added a log entry since the job was read, one statement is enough. The receipt names the job's last log entry.
   const lastSeq = state.lastSeq + ended.pending.events.length;
   const receipt = receiptOf(ended.state, { resultJson, lastSeq, asks: [] }, port);
   if (!(await port.commitUnlessLogged(ended, { task: "end", receipt }))) {
@@ -89,7 +92,7 @@ type JobEnd = {
 };
 type UnderLock = { readonly job: LockedJob; readonly port: Port };
 
-/** Runs under the job's lock. With a chain it first withdraws the pending ask. */
+/** Ends the job under the lock of its row. If `chain` is given, it first withdraws the pending ask. */
 async function finishLocked(
   work: WorkingJob,
   { end, chain, resultJson }: JobEnd,
@@ -103,7 +106,7 @@ async function finishLocked(
   await job.commit(ended, { task: "end", receipt });
 }
 
-/** Closes the steps that were at work when their job ended: they did not complete. */
+/** Returns the edits that close the steps that were running when their job ended. These steps did not complete. */
 function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
   const open = [...steps].filter(([, { receipt }]) => receipt.state === "");
   if (open.length === 0) return [];
@@ -119,8 +122,8 @@ function closeOpenSteps({ steps, loaded }: JobState, cause: string): Edit[] {
 }
 
 /**
- * Returns the declared result of a successful job as JSON text. A missing value is null and a sensitive one is `***`, also for its
- * expressions. Empty if no result is declared.
+ * Returns the declared result of a successful job as JSON text, or an empty text if no result is declared. A missing value is null. A
+ * sensitive value is `***`, in expressions too.
  */
 async function resultOf(
   state: JobState,
@@ -128,14 +131,14 @@ async function resultOf(
 ): Promise<{ readonly text: string } | { readonly fault: string }> {
   const { result } = state.loaded.program;
   if (result.length === 0) return { text: "" };
-  // Without sensitive values the job is shown unchanged.
+  // Without sensitive values there is nothing to hide, so the job itself is used.
   const shown = state.loaded.hasSensitive ? shownOf(state) : undefined;
   const { scope } = shown ?? state;
   const templates = result.map(([, template]) => template);
   const ready = await withComputed(templates, { ...scope, now: clock.now() }, { compute });
   const resolved = "fault" in ready ? ready : resolveResult(result, ready.value);
   if ("fault" in resolved) return { fault: faultOfResult(resolved.fault) };
-  // Very many long texts have no JSON text at all.
+  // A value with very many long texts is too large to be written as JSON.
   const isHuge = holdsMoreThan(resolved.value, argumentBounds);
   const text = isHuge
     ? undefined
@@ -144,12 +147,18 @@ async function resultOf(
   return { fault: `RESULT_TOO_LARGE: the result has more than ${resultBytesMax} bytes` };
 }
 
-/** Its place says that the result is at fault and not a step. A computed value already names it. */
+/**
+ * Returns the message for a result that cannot be computed. It adds the place, so that people see that the result is wrong and not a step.
+ * The message of a computed value already names the place.
+ */
 function faultOfResult({ code, message, pointer }: ResolveFault): string {
   return `${code}: ${message.endsWith(pointer) ? message : `${message}, at ${pointer}`}`;
 }
 
-/** Parts of a receipt that are not in the job's state. `lastSeq`: number of the log entry that ends the job. */
+/**
+ * The parts of a receipt that are not in the job's state. `lastSeq`: number of the log entry that ends the job. `asks`: the asks of the
+ * job.
+ */
 type ReceiptParts = { readonly lastSeq: number; readonly asks: readonly AskView[]; readonly resultJson: string };
 
 /** Returns the receipt of a job that ends with the pending commit. */
@@ -160,7 +169,7 @@ function receiptOf(
 ): ReceiptDocument {
   const steps = [...state.steps.values()].map(({ receipt }) => receipt);
   const calls = sumCalls(steps.flatMap((step) => step.calls ?? []));
-  // `taken` counts fetched rows. The maps count how they ended.
+  // `taken` is the number of fetched rows. How rows ended is counted by the map steps.
   const ended = sumRows(steps.flatMap((step) => (step.kind === "map" && step.rows) || []));
   const rows = { ...ended, in: state.used.rows };
   const count = (asked: AskView["state"]) => asks.filter((ask) => ask.state === asked).length;

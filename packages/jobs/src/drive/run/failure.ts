@@ -6,12 +6,13 @@ import type { StepFailure } from "../../state/progress.ts";
 
 type Failing = Extract<Next, { kind: "fail" }>;
 
-/** Largest part of a message that `lastError` keeps, in characters. */
+/** Maximum number of characters of a message that `lastError` keeps. */
 const lastErrorMax = 1_000;
 
 /**
- * Returns the change of a failed step. The innermost of the step and its enclosing blocks that handles such an error handles it; if none
- * does, the job fails. In a branch of a `parallel` the branch fails, and the parallel when the other branches are over.
+ * Returns the change of a failed step. The step and its enclosing blocks are checked from the innermost outwards; the first that has a
+ * handler for the error handles it. If none has, the job fails. In a branch of a `parallel` step, the branch fails, and the `parallel` step
+ * fails when the other branches are over.
  */
 export function failureOf(state: JobState, failing: Failing): Change {
   const { stepId, code, message, plain = message, status = 0, failedIn = stepId } = failing;
@@ -37,19 +38,22 @@ type Ways = { readonly ways: readonly StepInstruction[]; readonly parallel: InBr
 type InBranch = { readonly parallel: StepInstruction; readonly branch: number };
 
 /**
- * Returns the handlers that may handle a step's error, innermost first: the step itself, unless it has, and its enclosing blocks, up to the
- * branch of a `parallel`.
+ * Returns the handlers that may handle a step's error, the innermost first: that of the step itself, unless it has already handled the
+ * error, and those of its enclosing blocks, up to the branch of a `parallel` step.
  */
 function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled = false }: Failing): Ways {
   const own = stepOf(flow, stepId);
   const parallel = positions.length > 1 ? branchOf(flow, own.index) : undefined;
-  // A block whose error is being handled here has already failed.
+  // A block that is now running its own error handler has already failed.
   const blocks = own.inside.filter(({ handles }) => !handles).map((block) => stepOf(flow, block.stepId));
   const inner = parallel === undefined ? blocks : blocks.slice(blocks.indexOf(parallel.parallel) + 1);
   return { ways: [...(isHandled ? [] : [own]), ...inner.toReversed()], parallel };
 }
 
-/** The branch stays where it failed, and so do those that have called nothing. */
+/**
+ * Ends a branch that failed. The branch stays at the step where it failed. The other branches that have made no call are given up where
+ * they are.
+ */
 function endBranch(
   { blocks, positions, steps, loaded: { flow } }: JobState,
   { parallel, branch }: InBranch,
@@ -100,7 +104,7 @@ type Handling = {
   readonly failure: StepFailure;
 };
 
-/** Continues the job in the handler. The step's output is dropped, except for its error. */
+/** Returns the edits that continue the job in the handler. The step's output is dropped; only its error is kept. */
 function handle(state: JobState, handling: Handling): Edit[] {
   const { handler, stepId, failedIn, failure } = handling;
   const inner = failedIn === handler.step.id ? {} : { failedIn };
@@ -123,7 +127,7 @@ function handle(state: JobState, handling: Handling): Edit[] {
   ];
 }
 
-/** Fails the steps at work inside a failing block. */
+/** Returns the edits that fail the running steps inside a failing block. */
 function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, stepId, failure }: Handling): Edit[] {
   const { index: from, end } = handler;
   const isInside = (id: string) => {
@@ -143,7 +147,10 @@ function closeInside({ steps, blocks, loaded: { flow } }: JobState, { handler, s
   ];
 }
 
-/** Returns the change after the handler of a step, at `from`: the job continues at `to`, or the step fails anyway. */
+/**
+ * Returns the change after the handler of a step at `from` has ended. The job continues at `to`, or the step fails although its error was
+ * handled.
+ */
 export function afterHandling(state: JobState, stepId: string, { from, to }: { from: number; to: number }): Change {
   const block = state.blocks[stepId];
   const { step } = stepOf(state.loaded.flow, stepId);

@@ -7,8 +7,8 @@ import { endOf, finish, limitOf } from "./end.ts";
 import { failureOf } from "./failure.ts";
 
 /**
- * Applies a change and its consequences: computes the new state, raises its question, fails or ends the job, and commits if due. Returns
- * undefined if the job is left.
+ * Applies a change and everything that follows from it: computes the new state, asks the change's question, fails or ends the job, and
+ * commits if a commit is due. Returns undefined if the driver leaves the job.
  */
 export async function follow(
   before: WorkingJob,
@@ -52,7 +52,7 @@ export async function follow(
   }
 }
 
-/** Parks the job until a time. */
+/** Returns the change that parks the job until a time. */
 function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: number): Change {
   return {
     edits: [
@@ -63,14 +63,14 @@ function parkUntil({ stepId, atMs }: Extract<Next, { kind: "wait" }>, nowMs: num
   };
 }
 
-/** Gives the job back until a time, or until it expires, and commits the pending work. */
+/** Commits the pending work and gives the job back until a time, or until the job expires. */
 export async function leave(work: WorkingJob, driver: Follower, atMs: number, isWait = false): Promise<undefined> {
   const { deadline } = work.state;
   const dueAtMs = "atMs" in deadline ? Math.min(atMs, deadline.atMs) : atMs;
   await driver.port.commit(work, { task: { dueAtMs }, isWait });
 }
 
-/** Commits that undoing begins, and withdraws the pending ask if the job ever asked. */
+/** Commits that undoing begins. Withdraws the pending ask, if the job has ever asked a question. */
 async function beginUndo(work: WorkingJob, chain: readonly string[], port: Port): Promise<WorkingJob> {
   const { used, plan } = work.state;
   if (used.asks === 0 && plan?.askId === undefined) return work;

@@ -21,7 +21,7 @@ import { afterHandling } from "./failure.ts";
 import { follow, leave } from "./follow.ts";
 import { compensate } from "./undo.ts";
 
-/** Returns a driver that begins now. */
+/** Returns a driver whose time slice begins now. */
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
   const driver: Driver = {
     port,
@@ -39,8 +39,9 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
 }
 
 /**
- * Runs a job, one step action after another, until it ends, waits or gives way. Uncommitted work is dropped: after any error the job is
- * read again. `call` began with the job's last commit and is sent first. Throws LeaseLostError if another driver has the lease.
+ * Runs a job, one step action after another, until the job ends, waits or must make room for other jobs. After any error the uncommitted
+ * work is dropped and the job must be read again. `call`: a call that began with the job's last commit; it is sent first. Throws
+ * LeaseLostError if another driver has the lease.
  */
 export async function drive({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
@@ -57,15 +58,15 @@ function park(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined>
 }
 
 /**
- * Runs one step action and its immediate consequences. Returns undefined if the job is left. `confirmer`: the contact who must confirm it
- * first.
+ * Runs one step action and what follows from it at once. Returns undefined if the driver leaves the job. `confirmer`: the contact who must
+ * confirm the job first.
  */
 async function act(work: WorkingJob, confirmer: string | undefined, driver: Driver): Promise<WorkingJob | undefined> {
   const { state } = work;
   const { port, interrupts } = driver;
   port.atWork();
   if (isCancelled(state, driver) && state.status !== "compensating") {
-    // The lease may already show the request. The row says who made it.
+    // The lease may show the request earlier than the state that was read. The job's row says who made the request.
     const seen = state.cancel === undefined ? await committed(work, driver.port) : work;
     const chain = seen.state.cancel?.chain ?? state.principalChain;
     const ending = (await endChildren(seen.state, chain, port)) ?? (await cancel(seen.state, port));
@@ -75,7 +76,7 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   if (interrupts.isStopping || driver.isSliceOver()) return leave(work, driver, port.clock.now());
   const { pause: request, deadline } = state;
   if (request !== undefined && state.status === "parked" && "atMs" in deadline) {
-    // Requested while its driver was about to wait.
+    // The pause was requested while the job's driver was about to wait.
     return apply(work, [clockStops(request)], port.clock.now());
   }
   const isEnding = state.status === "compensating" || (state.status === "parked" && state.saga.state === "stuck");
@@ -86,10 +87,10 @@ async function act(work: WorkingJob, confirmer: string | undefined, driver: Driv
   return moveOn(work, confirmer, driver);
 }
 
-/** Parks the job where it is, unless it was resumed meanwhile. */
+/** Parks the job at its current place, unless the pause was withdrawn meanwhile. */
 async function pause(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { interrupts, port } = driver;
-  // The lease may already show the request. The row says who made it.
+  // The lease may show the request earlier than the state that was read. The job's row says who made the request.
   const seen = work.state.pause === undefined ? await committed(work, port) : work;
   interrupts.isPauseSeen = false;
   if (seen.state.pause === undefined) return seen;
@@ -132,26 +133,29 @@ async function moveOn(
   }
 }
 
-/** Ends a wait whose time has come. A job that was woken early continues to wait. */
+/** Returns the change that ends a wait whose time has come. A job that was woken early continues to wait. */
 function resumeWait({ park }: JobState, { clock }: Port): Change {
   const wakeAt = park?.wakeAt ?? 0;
   if (clock.now() < wakeAt) return { edits: [], next: { kind: "until", atMs: wakeAt } };
   return { edits: [{ kind: "move", to: "running", reason: "time", chain: ["clock"] }], next: { kind: "on" } };
 }
 
-/** Keeps a held job waiting for its release, or for the answer whether it may continue. */
+/** Returns the change for a held job. The job keeps waiting for its release, or for the answer that decides if it may continue. */
 async function resumeHeld(state: JobState, port: Port): Promise<Change> {
   if (state.park?.judgment === undefined) return waitForRelease;
   const change = await resumeFromAsk(state, port);
   return change.next.kind === "end" ? ((await endChildren(state, change.next.chain, port)) ?? change) : change;
 }
 
-/** Continues a parked job as the answer says. Without an answer it runs the other branches if their time or a child is due. */
+/**
+ * Returns the change with which a parked job follows the answer. Without an answer, the other branches run if their time has come or one of
+ * their children is due.
+ */
 async function resumeParked(state: JobState, port: Port): Promise<Change> {
   const { wakeAt } = state.park ?? {};
   const change = await resumeFromAsk(state, port);
   const { next } = change;
-  // If a person ends the job, it first waits for its branches' jobs.
+  // If a person ends the job, the job first waits until the child jobs of its branches have ended.
   if (next.kind === "end") return (await endChildren(state, next.chain, port)) ?? change;
   if (next.kind !== "leave") return change;
   if (openChildren(state).length > 0) return { edits: goesOn, next: { kind: "on" } };
@@ -171,7 +175,7 @@ async function driveBranches(work: WorkingJob, driver: Driver): Promise<WorkingJ
   return end && follow(end.work, end.change, driver);
 }
 
-/** Runs one action of the current step. After the last step the job has succeeded. */
+/** Runs one action of the current step. If there is no further step, the job succeeds. */
 async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | undefined> {
   const { positions, loaded, principalChain: chain } = work.state;
   const [position] = positions;
@@ -182,9 +186,9 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   }
   if (instruction.kind === "join") throw new Error(`${work.state.id} stands alone at the end of a branch`);
   if (instruction.kind === "again") {
-    // A call's result is in doubt until it is committed, so the results of this round are committed before they are read.
+    // Until a call's result is committed, the call is in doubt. So the results of this round are committed before anything reads them.
     const ready = work.pending.made.length > 0 ? await committed(work, driver.port) : work;
-    // The commit of this action decides once whether it still holds.
+    // The commit of this action evaluates the end of the round once, for this time.
     const state = atTime(ready.state, driver.port.clock.now());
     return follow(ready, await endRound(state, instruction, driver.effects), driver);
   }
@@ -201,7 +205,7 @@ async function runStep(work: WorkingJob, driver: Driver): Promise<WorkingJob | u
   return advance(await readied(work, instruction.step, driver), driver);
 }
 
-/** Begins the current step if its condition holds. Results of calls are committed first, because a condition may take long. */
+/** Begins the current step if its condition is true. Results of calls are committed first, because evaluating a condition may take long. */
 async function runIfDue(
   work: WorkingJob,
   instruction: StepInstruction,
@@ -219,12 +223,15 @@ async function runIfDue(
   return advance(await readied(ready, instruction.step, driver), driver);
 }
 
-/** A step that reads a set reads the store. No app is called for a job whose step is not begun and committed as far. */
+/**
+ * Prepares the current step. A step that reads a set must find its rows committed. No app is called before the beginning of the step is
+ * committed.
+ */
 async function readied(work: WorkingJob, step: Step, driver: Driver): Promise<JobBeginning> {
   const { placed, runs, clearedSets, made } = work.pending;
   const { needs } = stepKinds[step.kind];
   if (needs === "commit") return beginCommitted(work, step, driver.port);
-  // A call's result is in doubt until it is committed, so nothing slow comes before that.
+  // Until a call's result is committed, the call is in doubt. So nothing slow runs before that commit.
   const isDue = made.length > 0 || (needs === "rows" && placed.length + runs.length + clearedSets.length > 0);
   return { work: isDue ? await committed(work, driver.port) : work, call: undefined };
 }
@@ -251,8 +258,8 @@ function isOverdue({ deadline }: JobState, { clock }: Pick<Port, "clock">): bool
 }
 
 /**
- * True if a job takes down its drivers. A job that was asked to end gets as many more attempts for that, because ending is less work than
- * running.
+ * True if a job repeatedly ends or stalls its drivers. A job that must end gets the same number of attempts again for ending, because
+ * ending is less work than running.
  */
 function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
   const isEnding = state.cancel !== undefined && state.status !== "compensating";
@@ -260,8 +267,8 @@ function isPoisoned(state: JobState, { losses, port }: Driver): boolean {
 }
 
 /**
- * Returns the change after a job's simulation run has ended. Undefined while it runs; the job is then left, and the end of the simulation
- * makes it due.
+ * Returns the change after a job's simulation run has ended. Returns undefined while the simulation runs: the driver then leaves the job,
+ * and the end of the simulation makes the job due.
  */
 async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefined> {
   const twin = await port.waitForTwin(work);
@@ -298,7 +305,10 @@ async function followTwin(work: WorkingJob, port: Port): Promise<Change | undefi
   };
 }
 
-/** Parks the job between two step actions, under its lock, because it may have been resumed. Returns true if it was parked. */
+/**
+ * Parks the job between two step actions. It locks the job's row first, because the job may have been resumed. Returns true if the job was
+ * parked.
+ */
 function pauseBetweenActs(work: WorkingJob, port: Port): Promise<boolean> {
   return port.locked(async (job) => {
     if (!job.isPaused) return false;

@@ -11,8 +11,8 @@ import { overrideEdits } from "../../steps/overrides.ts";
 import type { StepKind } from "../../steps/step-kind.ts";
 
 /**
- * Request for another attempt of a job: the step to start from (empty for where it stopped), the params, and whether writes in doubt are
- * sent again.
+ * A request for another attempt of a job. `fromStepId`: step to start from; empty to start where the job stopped. `params`: changed params.
+ * `resendsUnknown`: true if writes in doubt are sent again.
  */
 export type RetryRequest = {
   readonly fromStepId: string;
@@ -22,10 +22,13 @@ export type RetryRequest = {
   readonly chain: readonly string[];
 };
 
-/** The reason why a job cannot be retried this way: at all, or from that step. */
+/** Reason why a job cannot be retried. `not_retryable`: it cannot be retried in this way. `step_unknown`: the named step does not exist. */
 export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
 
-/** The end of the last attempt, the request, and for child jobs the reason why they cannot continue where they stopped. */
+/**
+ * What a retry is computed from: the end of the last attempt, the request, and, by child job, the reason why that child cannot continue
+ * where it stopped.
+ */
 type RetryParts = {
   readonly status: JobStatus;
   readonly request: RetryRequest;
@@ -33,8 +36,8 @@ type RetryParts = {
 };
 
 /**
- * Returns the edits for another attempt of a job. Successful steps stay. The job continues where it stopped, or goes back to the named step
- * and repeats what lies between. No write is repeated.
+ * Returns the edits that begin another attempt of a job. Successful steps stay as they are. The job continues where it stopped. If the
+ * request names a step, the job goes back to that step and repeats the steps after it. No write is repeated.
  */
 export function retryEdits(
   state: JobState,
@@ -62,7 +65,7 @@ export function retryEdits(
   ];
 }
 
-/** Returns the step where a job stopped, or undefined after its last. */
+/** Returns the step where a job stopped, or undefined if the job stopped after its last step. */
 export function stepStanding({ positions, loaded: { flow } }: JobState): Step | undefined {
   const [position] = positions;
   const instruction = position && flow.instructions[position.index];
@@ -101,7 +104,7 @@ function resume(
   if (instruction.kind !== "step") return { edits: [] };
   const { step } = instruction;
   if (progress === undefined) {
-    // Since version 0.2 a first attempt keeps the progress of its step when it ends. A later one may end before it has begun the step
+    // Since version 0.2, a first attempt that ends keeps the progress of its step. A later attempt may end before it has begun the step
     // again.
     const isOld = state.attempt === 2 && state.steps.get(step.id)?.receipt.state === "failed";
     const why = `ended under a version that did not keep where step ${step.id} stood`;
@@ -112,7 +115,7 @@ function resume(
   if (childId !== undefined && children.has(childId) && why === undefined) {
     return { edits: [{ kind: "reopen", stepId: step.id, progress: retriesChild(step.id, childId, request) }] };
   }
-  // The rows of a map know their jobs and continue each that can continue.
+  // For a map, each row knows its own child job, and every child that can continue does so.
   if (step.kind === "run" && hasWritten(state, step.id)) {
     const job = childId === undefined ? "" : ` (${childId})`;
     return {
@@ -134,7 +137,7 @@ function resume(
   };
 }
 
-/** Returns the child job of a step at the end of the attempt, or undefined if there was none. */
+/** Returns the child job that a step had at the end of the attempt, or undefined if there was no child. */
 export function endedChildOf(progress: Position["progress"]): Id<"job"> | undefined {
   if (progress?.kind !== "run") return undefined;
   return progress.retriesId ?? progress.endedId ?? progress.childId;
@@ -144,7 +147,7 @@ function retriesChild(stepId: string, retriesId: Id<"job">, { resendsUnknown }: 
   return { kind: "run", stepId, retriesId, ...(resendsUnknown && { resendsUnknown }) };
 }
 
-/** The step's error was handled and it failed anyway. It begins again, unless that would repeat a write. */
+/** The step's error was handled, but the step failed. It begins again, unless that would repeat a write. */
 function redoHandled(state: JobState, { index, step }: Extract<Instruction, { kind: "handled" }>): RetryStart {
   const { steps, loaded } = state;
   const { index: to, end, handler = end } = stepOf(loaded.flow, step.id);
@@ -164,7 +167,10 @@ function redoHandled(state: JobState, { index, step }: Extract<Instruction, { ki
   };
 }
 
-/** Branches that failed, or were given up for that, continue where they are. Their questions are withdrawn. */
+/**
+ * Returns the edits that let branches continue where they are if they failed or were given up because another branch failed. The questions
+ * of these branches are withdrawn.
+ */
 function reopenBranches({ blocks }: JobState): Edit[] {
   return Object.entries(blocks).flatMap(([stepId, block]): Edit[] => {
     if (block.kind === "asked") return [{ kind: "block", stepId, block: undefined }];
@@ -173,9 +179,9 @@ function reopenBranches({ blocks }: JobState): Edit[] {
   });
 }
 
-/** Blocks that were at work continue with their steps. */
+/** Returns the edits with which the enclosing blocks that were running continue together with their steps. */
 function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
-  // A step whose error is being handled has failed and does not continue.
+  // A block that is running its error handler has failed and does not continue.
   const blocks = instruction.inside.flatMap(({ stepId, handles }) => (handles ? [] : [stepId]));
   if (instruction.kind === "again") blocks.push(instruction.step.id);
   return [...new Set(blocks)].flatMap((stepId) => {
@@ -183,7 +189,7 @@ function reopenBlocks({ steps }: JobState, instruction: Instruction): Edit[] {
   });
 }
 
-/** Starts from an earlier step, if nothing was written since. */
+/** Returns how the job starts again from an earlier step. This is possible only if no write was made since that step. */
 function goBack(state: JobState, fromStepId: string): RetryStart {
   const { steps, positions, loaded } = state;
   const standing = stepStanding(state);
@@ -222,7 +228,7 @@ function goBack(state: JobState, fromStepId: string): RetryStart {
   };
 }
 
-/** True if a step was interrupted that may have an uncounted write in flight. */
+/** True if a step was interrupted while a write may have been in flight that is not counted yet. */
 function isCutWriting(state: JobState, step: Step, { progress }: Position): boolean {
   if (progress === undefined || progress.hasFailed === true || step.kind === "wait") return false;
   const calls = "calls" in step ? step.calls.filter(isCall) : "tool" in step ? [step] : [];
@@ -234,7 +240,7 @@ function unknownStep(stepId: string, why: string): RetryFault {
   return { outcome: "step_unknown", why: `${JSON.stringify(stepId)} ${why}` };
 }
 
-/** True if a step has sent writes, except for a failed call that was not executed. */
+/** True if a step has sent writes. A failed call that the app did not execute does not count. */
 function hasWritten({ steps, lastError }: JobState, stepId: string): boolean {
   const { calls, kind, state } = steps.get(stepId)?.receipt ?? {};
   if (calls === undefined || calls.write + calls.destructive === 0) return false;

@@ -6,7 +6,7 @@ import { type InvokeResult, invoke, newTally } from "../../steps/invoke.ts";
 import { systemQuestion } from "../../steps/questions.ts";
 import type { InnerUndo, Port, UndoEntry } from "../port.ts";
 
-/** Undoes the latest entry, or ends the job if none is left. */
+/** Returns the change that undoes the latest undo entry, or ends the job if no entry is left. */
 export async function compensate(state: JobState, effects: StepEffects, port: Port): Promise<Change> {
   const entry = await port.nextUndo(state);
   if (entry === undefined) return conclude(state);
@@ -36,7 +36,7 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
   return takeAnswer(state, { entry, undo, invoked, nowMs: port.clock.now() });
 }
 
-/** Returns the call that undoes an entry: its own, or that of the child job it represents. */
+/** Returns the call that undoes an entry. If the entry represents a child job, it is a call of that child. */
 function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
   const { inner } = entry;
   if (inner?.kind !== "call") return { of: entry, callId: "undo" };
@@ -78,7 +78,10 @@ function takeAnswer(state: JobState, { entry, undo, invoked, nowMs }: Undone): C
   }
 }
 
-/** For an entry of a child job: settles one of the child's entries and looks for the next. */
+/**
+ * Returns the change that settles an undo entry. If the entry represents a child job, one entry inside that child is settled, and the next
+ * one follows.
+ */
 function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Change {
   const { inner } = entry;
   if (inner?.kind === "call") {
@@ -100,7 +103,7 @@ function settle(job: JobState, entry: UndoEntry, state: "done" | "failed"): Chan
   };
 }
 
-/** Asks a person about an undo that cannot finish. */
+/** Returns the change that asks a person about an undo that cannot finish. */
 function stick({ stepId, toolSlug }: UndoEntry, undo: UndoProgress, code: string): Change {
   const question = `Undoing step ${stepId} by ${toolSlug} did not work (${code}). Leave it and go on, try again, or stop?`;
   return {

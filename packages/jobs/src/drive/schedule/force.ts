@@ -15,19 +15,19 @@ import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts
 /** A job of a project. */
 export type JobOfProject = { readonly jobId: Id<"job">; readonly projectId: ProjectId };
 
-/** Result of parking or releasing a job: done, no such job in the project, or the state that prevents it. */
+/** Result of parking or releasing a job: done, the project has no such job, or the job's state prevents it. */
 export type ForceResult =
   | { readonly outcome: "done" | "missing" }
   | {
       readonly outcome: "refused";
       readonly status: JobStatus;
-      /** The reason of its park. Undefined if it is not parked. */
+      /** Reason of the job's park. Undefined if the job is not parked. */
       readonly parkReason: ParkDocument["reason"] | undefined;
     };
 
 /**
- * Parks a job, on any node and even if that node hangs: takes its lease, so that its later writes are refused. A call in progress ends in
- * the ledger, as after a node's death.
+ * Parks a job on any node, even if that node hangs. It takes over the job's lease, so that later writes of the node for the job are
+ * refused. A call in progress ends in the ledger, as after the death of a node.
  */
 export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProject, how: Hold): Promise<ForceResult> {
   return withTransaction(context.db, async (tx) => {
@@ -37,7 +37,10 @@ export function parkJob(context: EngineContext, { jobId, projectId }: JobOfProje
   });
 }
 
-/** Returns a job that was parked from outside to its earlier state. The counts against it start again. */
+/**
+ * Returns a job that svc or an administrator parked to the state that it had before. Its counts of lost leases and event loop holds start
+ * again at zero.
+ */
 export function releaseJob(
   context: EngineContext,
   { jobId, projectId }: JobOfProject,
@@ -52,7 +55,7 @@ export function releaseJob(
   });
 }
 
-/** Counts that a job held its node's event loop, and parks it at the last allowed time. Returns true if it was parked. */
+/** Counts that a job held its node's event loop. If this was the last allowed time, it parks the job and returns true. */
 export function countLoopHold(context: EngineContext, jobId: Id<"job">, ms: number): Promise<boolean> {
   return withTransaction(context.db, async (tx) => {
     const holds = await countJobLoopHold(tx, jobId);

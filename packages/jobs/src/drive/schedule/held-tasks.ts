@@ -6,15 +6,18 @@ import type { JobTaskLease } from "@svc/db/job-tasks/task";
 import type { EngineContext } from "../context.ts";
 import type { Interrupts } from "../port.ts";
 
-/** A running task of this node, with the requests to its driver. */
+/** A running task of this node, with the requests from outside to its driver. */
 export type HeldTask = {
   readonly task: ClaimedJobTask;
-  /** True if one more lost lease would be its last. */
+  /** True if the job would be parked when one more lease is lost. */
   isSuspect: boolean;
   readonly interrupts: { -readonly [Name in keyof Interrupts]: Interrupts[Name] };
 };
 
-/** Pause before a lease with a locked task is tried again, in milliseconds. Commits take milliseconds. */
+/**
+ * Pause before renewing the lease of a locked task is tried again, in milliseconds. The lock is usually held by a commit, which takes
+ * milliseconds.
+ */
 const lockedMs = 50;
 
 /** The running tasks of a node. One statement renews all their leases. */
@@ -34,7 +37,7 @@ export class HeldTasks {
     this.#held.set(keyOf(held.task), held);
   }
 
-  /** Removes a task, unless it has been claimed again since. */
+  /** Removes a task, unless the node has claimed the task again since. */
   delete(held: HeldTask): void {
     const key = keyOf(held.task);
     if (this.#held.get(key) === held) this.#held.delete(key);
@@ -44,22 +47,22 @@ export class HeldTasks {
     return [...this.#held.values()].some(({ isSuspect }) => isSuspect);
   }
 
-  /** Asks every driver to begin nothing more. */
+  /** Requests that no driver begins further work. */
   stopAll(): void {
     for (const { interrupts } of this.#held.values()) interrupts.isStopping = true;
   }
 
-  /** Informs the driver of a job that it is to be cancelled. */
+  /** Notifies the driver of a job that the job is to be cancelled. */
   cancel(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isCancelSeen");
   }
 
-  /** Informs the driver of a job that it is to be paused. */
+  /** Notifies the driver of a job that the job is to be paused. */
   pause(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isPauseSeen");
   }
 
-  /** Informs the driver of a job that it was taken from this node. It begins nothing more. */
+  /** Notifies the driver of a job that the job was taken from this node. The driver begins no further work. */
   stop(jobId: Id<"job">): void {
     this.#interrupt(jobId, "isStopping");
   }
@@ -71,8 +74,8 @@ export class HeldTasks {
   }
 
   /**
-   * Gives back the tasks that did not end in time, so that no one waits for their leases, and none counts as lost. A driver that commits
-   * after this finds its lease gone; its calls are in the ledger.
+   * Gives back the tasks that did not end in time. Other nodes then do not wait for the leases of these tasks, and no lease counts as lost.
+   * A driver that commits afterwards finds its lease gone; its calls are in the ledger.
    */
   async release(): Promise<void> {
     const { db, clock, observer } = this.#context;
@@ -84,7 +87,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews all leases, three times in each, until `stopped`. */
+  /** Renews all leases, three times within the duration of a lease, until `stopped`. */
   async renewUntil(stopped: AbortSignal): Promise<void> {
     const { clock, limits } = this.#context;
     for (;;) {
@@ -94,7 +97,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews the held leases. Those of locked tasks are tried again until the next renewal is due. */
+  /** Renews the held leases. Leases of locked tasks are tried again until the next renewal is due. */
   async #renew(stopped: AbortSignal): Promise<void> {
     const { clock, limits, observer } = this.#context;
     const endMs = clock.now() + limits.leaseMs / 3;
@@ -112,7 +115,7 @@ export class HeldTasks {
     }
   }
 
-  /** Renews leases. Returns the tasks that are locked. */
+  /** Renews the leases of tasks. Returns the tasks that are locked. */
   async #renewed(all: readonly HeldTask[]): Promise<HeldTask[]> {
     const { db, clock, limits } = this.#context;
     const leases = all.map(({ task }) => task);
@@ -122,7 +125,7 @@ export class HeldTasks {
       const lease = renewed.get(keyOf(task));
       if (lease?.isCancelled === true && task.kind === "run") this.cancel(task.jobId);
       if (lease?.isPaused === true && task.kind === "run") this.pause(task.jobId);
-      // Lost: another node does the remaining work, and the next commit here is refused.
+      // The lease is lost. Another node does the remaining work, and the next commit on this node is refused.
       if (lease === undefined) interrupts.isStopping = true;
       return lease?.isRenewed === false;
     });
@@ -134,8 +137,8 @@ function keyOf({ jobId, kind, subject }: JobTaskLease): string {
 }
 
 /**
- * The slots of a node for running tasks, and their number for each project. With n active projects, each may have the (n + 1)th part, at
- * least one slot. A single project gets all slots but one, which a newcomer finds free.
+ * The slots of a node for running tasks, and the number that each project uses. With n active projects, each project may use a share of
+ * 1/(n + 1) of the slots, at least one. A single project may use all slots except one, which stays free for a new project.
  */
 export class Slots {
   readonly #max: number;
@@ -154,19 +157,19 @@ export class Slots {
     return this.#max - this.#taken;
   }
 
-  /** Number of slots that a project may have now. */
+  /** Maximum number of slots that each project may use now. */
   get share(): number {
     const projects = this.#used.size;
     return Math.max(1, projects <= 1 ? this.#max - 1 : Math.floor(this.#max / (projects + 1)));
   }
 
-  /** Returns the projects that have their share. */
+  /** Returns the projects that already use their share of slots. */
   fullProjects(): ReadonlySet<ProjectId> {
     const { share } = this;
     return new Set([...this.#used].filter(([, count]) => count >= share).map(([id]) => id));
   }
 
-  /** True if a project may have one more slot. */
+  /** True if a project may use one more slot. */
   hasRoomFor(project: ProjectId): boolean {
     return this.free > 0 && (this.#used.get(project) ?? 0) < this.share;
   }

@@ -14,7 +14,7 @@ import { leaseOf, takeJob } from "../store/open.ts";
 import type { JobOfProject } from "./force.ts";
 import { pauseNow, pauseWaiting, resumeNow } from "./pause.ts";
 
-/** Result of pausing or resuming a job: done, no such job in the project, or the state that prevents it. */
+/** Result of pausing or resuming a job: done, the project has no such job, or the job's state prevents it. */
 export type PauseResult =
   | { readonly outcome: "done" | "missing" }
   | { readonly outcome: "ended" | "not_paused"; readonly status: JobStatus };
@@ -22,8 +22,8 @@ export type PauseResult =
 type PauseContext = { readonly context: EngineContext; readonly tx: Executor; readonly nowMs: number };
 
 /**
- * Requests a pause of a job. A job without a driver is parked at once, a driven one between two step actions. A waiting one keeps its park
- * and is parked when that ends. A job that is to be paused already is unchanged.
+ * Requests a pause of a job. A job without a driver is parked at once, a job with a driver between two step actions. A waiting job keeps
+ * its park, and is parked by the pause when its wait ends. If a pause was already requested, nothing changes.
  */
 export function pauseJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
@@ -33,14 +33,14 @@ export function pauseJob(context: EngineContext, job: JobOfProject, chain: reado
   });
 }
 
-/** Ends the pause of a job. It continues in its earlier state, with its deadline's clock. */
+/** Ends the pause of a job. The job continues in the state that it had before, and its deadline clock runs again. */
 export function resumeJob(context: EngineContext, job: JobOfProject, chain: readonly string[]): Promise<PauseResult> {
   return withJob(context, job, async (found, asked) => {
     if (found.finishedAt !== null) return { outcome: "ended", status: found.status };
     if (found.pausedAt === null) return { outcome: "not_paused", status: found.status };
     await setJobPause(asked.tx, found.id, undefined);
     await log(asked, found, "job-resumed", chain);
-    // A wait for a person has no clock. A driver that has not reached the pause finds that it is over.
+    // A wait for a person has no running clock. If a driver has not reached the pause yet, it finds that the pause has ended.
     if (found.status === "parked" && found.park?.judgment === undefined) {
       await change(asked, (state, nowMs) => resumeNow(state, chain, nowMs), found);
     }
@@ -69,7 +69,7 @@ async function pause(job: JobRecord, chain: readonly string[], asked: PauseConte
   if (isParkable(status)) {
     const token = await leaseIdleRunTask(tx, leaseOf(context, job, nowMs));
     if (token !== undefined) return change(asked, pauseNow, job, token);
-    // It may wait for the retry of a call.
+    // The job may be waiting for the retry of a call.
     return putJobTasks(tx, [{ jobId, projectId, kind: "run", subject: "", dueAt: nowMs }]);
   }
   if (status === "parked" && park?.judgment === undefined)

@@ -3,12 +3,15 @@ import type { JobRequest, JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
 import { hold, never, release } from "./park.ts";
 
-/** True if a job that is to be paused is in a state where it would otherwise run, and so can be parked. */
+/** True if a pause of the job is requested and the job is in a state in which it would otherwise run. Such a job can be parked. */
 export function isPausable({ pause, status }: JobState): boolean {
   return pause !== undefined && isParkable(status);
 }
 
-/** Parks a job that is to be paused. Its deadline's clock has been stopped since the request. Throws an Error if that is not possible. */
+/**
+ * Returns the change that parks a job whose pause was requested. Its deadline clock has been stopped since the request. Throws an Error if
+ * the job cannot be parked.
+ */
 export function pauseNow(state: JobState, nowMs: number): Change {
   const { pause } = state;
   if (pause === undefined) throw new Error("nobody asked to pause the job");
@@ -16,13 +19,14 @@ export function pauseNow(state: JobState, nowMs: number): Change {
   return { edits: [...edits, clockStops(pause)], next };
 }
 
-/** Returns the edits of a pause request for a waiting job: it keeps its park, and its deadline's clock stops. */
+/** Returns the edits of a pause request for a waiting job. The job keeps its park, and its deadline clock stops. */
 export function pauseWaiting({ park }: JobState, pause: JobRequest): Change {
   return { edits: [clockStops(pause)], next: { kind: "until", atMs: park?.wakeAt ?? never } };
 }
 
 /**
- * Returns a paused job to its earlier state, due at once. A job that waits for another reason continues to wait. Undoing has no deadline.
+ * Returns the edits that bring a paused job back to the state that it had before, due at once. If the job waits for another reason, it
+ * continues to wait. A job that is undoing has no deadline.
  */
 export function resumeNow(state: JobState, chain: readonly string[], nowMs: number): Change {
   const { park } = state;
@@ -31,7 +35,7 @@ export function resumeNow(state: JobState, chain: readonly string[], nowMs: numb
   return { edits: park.before?.status === "compensating" ? edits : [...edits, clockRuns], next };
 }
 
-/** Stops the deadline's clock at the time of the pause request. */
+/** Returns the edit that stops the deadline's clock at the time of the pause request. */
 export function clockStops({ atMs }: JobRequest): Edit {
   return { kind: "deadline", clock: "stops", sinceMs: atMs };
 }

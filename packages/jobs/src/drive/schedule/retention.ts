@@ -2,18 +2,18 @@ import type { Id, Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { sweepEndedJobs, sweepJobRows } from "@svc/db/jobs/sweep";
 
-/** Settings of the sweep of rows, times in milliseconds. */
+/** Settings of the sweep that deletes rows of jobs. Times are in milliseconds. */
 export type JobRowSweepOptions = {
   readonly db: Executor;
   /** How long the rows of a job are kept after its end (SVC_JOB_ROW_RETENTION). */
   readonly rowRetentionMs: number;
-  /** Rows of one batch. Default 2,000. */
+  /** Maximum number of rows deleted in one batch. Default 2,000. */
   readonly batchMax?: number;
 };
 
 const everyMs = 600_000;
 
-/** Returns the sweep that deletes, every 10 minutes, the rows of jobs whose retention is over. */
+/** Returns a sweep that runs every 10 minutes and deletes the rows of jobs whose row retention is over. */
 export function jobRowSweep({ db, rowRetentionMs, batchMax = 2_000 }: JobRowSweepOptions): Sweep {
   return {
     what: "job rows",
@@ -28,19 +28,22 @@ export function jobRowSweep({ db, rowRetentionMs, batchMax = 2_000 }: JobRowSwee
   };
 }
 
-/** Settings of the sweep of jobs, times in milliseconds. */
+/** Settings of the sweep that deletes jobs. Times are in milliseconds. */
 export type JobSweepOptions = {
   readonly db: Executor;
-  /** How long a job is kept after its end (SVC_JOB_RETENTION). Its rows must not be kept longer, because it is deleted after them. */
+  /**
+   * How long a job is kept after its end (SVC_JOB_RETENTION). The retention of its rows must not be longer, because a job is deleted after
+   * its rows.
+   */
   readonly jobRetentionMs: number;
-  /** Jobs of one batch. Default 500. */
+  /** Maximum number of jobs deleted in one batch. Default 500. */
   readonly batchMax?: number;
 };
 
-/** An ordinary job has a dozen log entries. A batch of long ones ends sooner. */
+/** Number of log entries at which a batch ends early. An ordinary job has about a dozen entries. */
 const logEntriesMax = 10_000;
 
-/** Returns the sweep that deletes, every 10 minutes, whole jobs whose retention is over and whose rows are gone. */
+/** Returns a sweep that runs every 10 minutes and deletes whole jobs whose retention is over and whose rows are deleted. */
 export function jobSweep({ db, jobRetentionMs, batchMax = 500 }: JobSweepOptions): Sweep {
   return {
     what: "jobs",

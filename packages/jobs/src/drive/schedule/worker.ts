@@ -14,51 +14,59 @@ import { jobSeals } from "../store/seals.ts";
 import type { CheckedRecord } from "../store/stored-program.ts";
 import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
 
-/** Does the work of one task that is not a `run`, and settles it under its lease. */
+/** Does the work of one task whose kind is not `run`, and settles the task under its lease. */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
-/** Handlers of the tasks that are not runs. */
+/** Handlers for tasks other than runs. */
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
 
-/** A slot reserved for a job, and the lease to store it under. Exactly one of `begin` and `cancel` must be called, once. */
+/**
+ * A slot reserved for a job, and the lease under which the job is stored. The caller must call exactly one of `begin` and `cancel`, once.
+ */
 export type Reservation = {
   readonly lease: FirstLease;
-  /** Returns how the job begins, to be stored with it. Its first call is ready and must be sent or cancelled. */
+  /**
+   * Returns how the job begins, so that its beginning is stored with the job. The job's first call is then ready and must be sent or
+   * cancelled.
+   */
   plan(job: JobRecord, program: CheckedRecord): Promise<PlannedJob>;
-  /** Runs the job after it was stored under the lease, as planned if it was. */
+  /** Runs the job after it was stored under the lease. `planned`: the plan that was stored with the job, if any. */
   begin(job: JobRecord, planned?: PlannedJob): void;
-  /** Releases the slot, because the job was not stored under the lease. */
+  /** Releases the slot if the job was not stored under the lease. */
   cancel(): void;
 };
 
-/** A job just stored by its submission, and its plan. */
+/** A job that its submission has just stored, and the planned beginning of the job. */
 type StoredJob = { readonly job: JobRecord; readonly planned: PlannedJob | undefined };
 
 /** Tasks that are due within this many milliseconds are claimed together. */
 const dueStepMs = 10;
 /** Largest number of tasks in one claim. */
 const claimMax = 200;
-/** Tasks of a project beyond its share that a stopped process may have locked before the project waits for them. */
+/**
+ * Number of a project's tasks, in addition to its share, that a stopped process may have locked. If more are locked, the project waits for
+ * them.
+ */
 const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
-/** Claims due tasks and runs them, `runsMax` at a time, each project up to its share. */
+/** Claims due tasks and runs them. At most `runsMax` tasks run at the same time, and each project gets at most its share. */
 export class Worker {
-  /** Dependencies of its drivers. */
+  /** What the drivers of this worker use. */
   readonly context: EngineContext;
   /** The running tasks. */
   readonly held: HeldTasks;
   readonly #handlers: TaskHandlers;
-  /** Due times of tasks that this node gave back, if before its next claim. */
+  /** Due times of tasks that this node gave back, if they are due before the node's next claim. */
   readonly #dues = new Set<number>();
   readonly #stopped = new AbortController();
   #pause = new AbortController();
   #isStopping = false;
-  /** True if the last claim found as many tasks as it had room for: others wait. */
+  /** True if the last claim returned as many tasks as there were free slots. Other tasks may then be waiting. */
   #isFull = false;
-  /** See `JobClaimRequest`. */
+  /** The value `spare` of the next claim; see `JobClaimRequest`. */
   #spare = 0;
-  /** True if the last claim may have left tasks, for lack of room or because a project has its share. */
+  /** True if the last claim may have left due tasks, because slots were missing or because a project uses its share. */
   #hasLeft = false;
   #running: Promise<unknown> = Promise.resolve();
   #whenEmpty: (() => void)[] = [];
@@ -77,17 +85,20 @@ export class Worker {
     this.#running = Promise.all([this.#claimLoop(), this.held.renewUntil(this.#stopped.signal)]);
   }
 
-  /** Claims now. */
+  /** Makes a claim now. */
   readonly wake = (): void => this.#pause.abort("woken");
 
-  /** Claims when something is due. What is due after the next claim is found by that one. */
+  /** Wakes the claim loop when something is due at `atMs`. A task that is due after the next regular claim is left to that claim. */
   readonly #noteDue = (atMs = 0): void => {
     const { clock, limits } = this.context;
     if (atMs > 0 && atMs - clock.now() < limits.pollMs) this.#dues.add(Math.ceil(atMs / dueStepMs) * dueStepMs);
     this.wake();
   };
 
-  /** Returns the milliseconds until something is due that the claim at `lookedAtMs` was too early for, or until the next regular claim. */
+  /**
+   * Returns the milliseconds until the next claim: until a task is due that was not due yet at the claim of `lookedAtMs`, or until the next
+   * regular claim.
+   */
   #pauseMs(lookedAtMs: number): number {
     const { clock, limits } = this.context;
     let dueMs = lookedAtMs + limits.pollMs;
@@ -98,7 +109,7 @@ export class Worker {
     return Math.max(0, dueMs - clock.now());
   }
 
-  /** Claims nothing more, waits at most `graceMs` for calls in flight, and gives the jobs back. */
+  /** Stops claiming tasks, waits at most `graceMs` for calls in flight, and gives the jobs back. */
   async drain(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.wake();
@@ -132,7 +143,7 @@ export class Worker {
     }
   }
 
-  /** Makes one claim. Returns true if another is due at once. */
+  /** Makes one claim. Returns true if the next claim is due at once. */
   async #look(): Promise<boolean> {
     const { db, clock, nodeId, limits, observer } = this.context;
     const room = this.#places.free;
@@ -150,7 +161,8 @@ export class Worker {
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
       await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
-      // Only an empty claim may have met locks. Looking past them each time would lock tasks that are not taken.
+      // Only an empty claim can have been blocked by locked tasks. Asking for spare tasks at every claim would lock tasks that this node
+      // does not take.
       this.#spare = tasks.length === 0 || tasks.some(({ place }) => place > share) ? sparePlaces : 0;
       this.#isFull = tasks.length === limit && limit === room;
       this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
@@ -166,8 +178,9 @@ export class Worker {
   }
 
   /**
-   * Keeps one suspect and gives the others back. A suspect is a job whose next lost lease would be the last. When a job takes its node
-   * down, every task on that node loses a lease. So that only the guilty job is parked, suspects are run one at a time.
+   * Keeps one suspect task and gives the other suspect tasks back. A suspect is a job that would be parked when one more lease is lost. If
+   * a job takes its node down, every task on that node loses a lease. Running suspects one at a time ensures that only the guilty job is
+   * parked.
    */
   async #withoutSuspects(tasks: readonly ClaimedJobTask[]): Promise<readonly ClaimedJobTask[]> {
     const { db, clock, limits, observer } = this.context;
@@ -187,8 +200,8 @@ export class Worker {
   }
 
   /**
-   * Reserves a slot for a job that is about to be stored. Under the lease it belongs to this node from the beginning, so that no node
-   * claims or reads it. Returns undefined if the job has to queue: the engine is not running, others wait, or the project has its share.
+   * Reserves a slot for a job that is about to be stored. The job is stored under a lease of this node, so no node claims or reads it.
+   * Returns undefined if the job must queue: the engine is not running, other jobs wait, or the project uses its share.
    */
   reserve(projectId: ProjectId): Reservation | undefined {
     const { clock, limits, nodeId } = this.context;
@@ -208,7 +221,7 @@ export class Worker {
     if (this.#hasLeft) this.wake();
   }
 
-  /** Runs a task that has its slot. `stored`: the job that its submission has just stored. */
+  /** Runs a task that already has a slot. `stored`: the job, if its submission has just stored it. */
   async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
     const interrupts = {
       isStopping: this.#isStopping,
@@ -249,7 +262,10 @@ export class Worker {
     return stored.planned === undefined ? openNewJob(this.context, stored.job) : openPlannedJob(stored.planned);
   }
 
-  /** Gives a task back after an error, to be tried again, later each time: the database was unavailable, or the engine has an error. */
+  /**
+   * Gives a task back after an error, so that it is tried again. The delay grows with each error. The cause is an unavailable database, or
+   * an error of the engine.
+   */
   async #giveBack(task: ClaimedJobTask, error: unknown): Promise<void> {
     const { db, clock, observer } = this.context;
     observer.failed(task.kind === "run" ? "drive" : "task", error);
@@ -257,18 +273,18 @@ export class Worker {
     try {
       await releaseJobTasks(db, [task], clock.now() + waitMs);
     } catch (releaseError) {
-      // The lease expires by itself.
+      // The task is not given back, but its lease expires by itself.
       if (!isUnavailable(releaseError)) observer.failed("task", releaseError);
     }
   }
 }
 
-/** True if a project has its share with these tasks alone. */
+/** True if one project alone reaches its share with these tasks. */
 function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);
 }
 
-/** Returns the run task of a job that was stored with a lease. */
+/** Returns the run task of a job that was stored under a lease. */
 function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobTask {
   return {
     jobId,
@@ -283,9 +299,9 @@ function firstRunOf({ id: jobId, projectId, createdAt }: JobRecord): ClaimedJobT
   };
 }
 
-/** Runs a job that is about to be stored up to its first commit. */
+/** Plans a job that is about to be stored: runs it up to its first commit. */
 async function planNewJob(context: EngineContext, job: JobRecord, program: CheckedRecord): Promise<PlannedJob> {
-  // The store does not have it yet.
+  // The database does not have the program yet, so it is put into the cache.
   context.programs.put(job.projectId, job.programDigest, program);
   const { work, port } = await openNewJob(context, job);
   const beginning = await beginJob(work, port);

@@ -10,7 +10,7 @@ import { noProgress } from "../../state/progress.ts";
 import { storedProgress } from "../../state/stored-progress.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 
-/** Returns a job that runs a skill, to be stored with its parent's commit. */
+/** Returns a child job that runs a skill. It is stored with the commit of its parent. */
 export function childJob(
   parent: JobState,
   child: NewChild,
@@ -23,7 +23,7 @@ export function childJob(
   const skillSlug = skillToolSlug(skill.slug);
   const childKey = [place.stepId, place.ordinal, place.callId, generation].join("/");
   const seals = jobSeals(context.sealer, projectId, id);
-  // The keys whose answers changed the parent are also causes of the child's input.
+  // The keys whose answers changed the parent also caused the child's input.
   const changedBy = (plan?.changedBy ?? []).map((key) => `key:${key}`);
   const payload = JSON.stringify({ mode, status: "queued", skillSlug, parentJobId: parent.id });
   return {
@@ -59,7 +59,7 @@ export function childJob(
   };
 }
 
-/** The confirmation of a job also covers its skills. */
+/** Returns the sealed confirmation that the child takes over: the confirmation of a job also covers the job's skills. */
 function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   if (!isConfirmed(parent)) return null;
   const plan = { confirmed: unchangedConfirmation };
@@ -67,7 +67,10 @@ function confirmedWith(parent: JobState, { seal }: JobSeals): Buffer | null {
   return progress === undefined ? null : Buffer.from(seal("progress", progress));
 }
 
-/** If a job's keys at apps stay the same after a restored backup starts it again, those of its children do too. */
+/**
+ * Returns the seed of the child's keys at apps. If the parent's keys stay the same when a restored backup starts the job again, the child's
+ * keys stay the same too.
+ */
 function callSeedOf({ id, callSeed }: Pick<JobState, "id" | "callSeed">, childKey: string): Buffer | null {
   if (callSeed === id) return null;
   return createHash("sha256")

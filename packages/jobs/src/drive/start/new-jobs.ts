@@ -31,31 +31,31 @@ import { sealProgram } from "../store/stored-program.ts";
 export type JobSubmission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** The job's access scope in its project. Null: the whole project. */
+  /** The job's access scope in its project. Null if the job may use the whole project. */
   readonly binding: JobBinding | null;
   readonly principalChain: readonly string[];
-  /** The text as submitted. */
+  /** The program text as submitted. */
   readonly programJson: string;
   readonly programHash: string;
   readonly program: Program;
   /** The pinned definitions as JSON text. */
   readonly pins: string;
-  /** The programs of the skills that it runs. */
+  /** The programs of the skills that the job runs. */
   readonly skills: readonly SkillProgram[];
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly needsApproval: boolean;
-  /** The contact who confirms it before it begins, after its approval. Default: none. */
+  /** The contact who must confirm the job before it begins and after its approval. Default: no contact. */
   readonly confirmBy?: string | undefined;
-  /** The question for that contact. Default: the largest effect of the plan. */
+  /** The text of the question for that contact. Default: the maximum that the plan may do. */
   readonly confirmText?: string | undefined;
   readonly estimate: EstimateDocument;
-  /** The input from a skill's caller. Undefined for the program's own. */
+  /** The input that a caller of a skill gives. Undefined if the program has its own input. */
   readonly input: JsonObject | undefined;
-  /** Values of params that differ from the program's. Default: none. */
+  /** Values of params that replace those of the program. Default: none. */
   readonly params?: JsonObject | undefined;
   readonly skillSlug: string;
-  /** For a job of a standing program: the program and its run. */
+  /** For a job of a standing program: the standing program and its run. */
   readonly standing?: StandingOrigin | undefined;
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the content that the idempotency key is bound to. */
@@ -63,45 +63,45 @@ export type JobSubmission = {
 };
 
 /**
- * The standing program's run that started a job. An approval dry run has none. `callSeed`: replaces the job's id as the seed of its keys at
- * apps.
+ * The standing program and the run that started a job. An approval dry run has no run. `callSeed`: replaces the job's id as the seed of the
+ * job's keys at apps.
  */
 export type StandingOrigin = {
   readonly programId: StandingProgramId;
   readonly runId: StandingRunId | null;
   readonly callSeed: Buffer | null;
-  /** As in `JobFacts`. */
+  /** See `restoredFrom` of `JobFacts`. */
   readonly restoredFrom: number | null;
 };
 
 /** The program of a skill that a job runs, and its pinned definitions. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
 
-/** Dependencies of creating jobs. */
+/** What creating jobs uses. */
 export type NewJobsContext = {
   readonly db: Executor;
   readonly sealer: Sealer;
   readonly asks: AskPort;
-  /** True if the sandbox answers in place of the apps; the log says so. Default false. */
+  /** True if the sandbox answers calls instead of the apps. The job's log then says so. Default false. */
   readonly isSandbox?: boolean | undefined;
 };
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-/** Parts of a job whose program is already stored. */
+/** The facts of a new job whose program is already stored. */
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   Identified & {
     readonly mode: JobMode;
-    /** For a run of a standing program: the approval of its version. */
+    /** For a run of a standing program: the approval of the program's version. */
     readonly grantedId?: string | undefined;
-    /** Earliest start. Default: at once. */
+    /** Earliest time at which the job starts. Default: at once. */
     readonly beginAtMs?: number | undefined;
   };
 
-/** Returns the pins of a program as JSON text. Called if a person is to be shown what it does. */
+/** Returns the pinned definitions of a program as JSON text. Called only if a person will be shown what the program does. */
 export type PinsReader = () => Promise<string>;
 
-/** Creates a job from a checked program. Stores nothing. */
+/** Returns a new job for a checked program. Stores nothing. */
 export async function newJob(context: NewJobsContext, submission: NewJobFacts, readPins: PinsReader): Promise<NewJob> {
   const { id, nowMs, program, simulateFirst, needsApproval, confirmBy, mode, beginAtMs = nowMs } = submission;
   const asksNow = (needsApproval || confirmBy !== undefined) && !simulateFirst && mode !== "simulate";
@@ -132,7 +132,7 @@ export async function newJob(context: NewJobsContext, submission: NewJobFacts, r
   };
 }
 
-/** Returns the plan record of a job that is simulated, or that a person is asked about, first. */
+/** Returns the plan record of a job that is simulated first, or that a person must approve first. */
 function planOf(
   { simulateFirst, needsApproval, confirmBy }: NewJobFacts,
   prepared: PreparedAsk | undefined,
@@ -142,7 +142,7 @@ function planOf(
   return simulateFirst ? { needsApproval, ...confirmed } : undefined;
 }
 
-/** Returns what is stored in addition to a job: its ask, and the programs of its skills. */
+/** Returns what is stored together with a job: its ask and the programs of its skills. */
 function alsoOf(
   { sealer }: Pick<NewJobsContext, "sealer">,
   { projectId, skills }: Pick<JobSubmission, "projectId" | "skills">,
@@ -168,7 +168,7 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
   return Buffer.from(seal("overrides", changed));
 }
 
-/** Creates the simulation run of a job with `simulateFirst`. Stores nothing. */
+/** Returns the simulation run of a job that has `simulateFirst`. Stores nothing. */
 export function newTwin(
   context: Pick<NewJobsContext, "sealer" | "isSandbox">,
   submission: Omit<NewJobFacts, keyof Identified>,
@@ -205,7 +205,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     keyId: submission.keyId,
     binding: submission.binding,
     principalChain: [...submission.principalChain],
-    // Without a key no one asks for it.
+    // Without an idempotency key, nothing compares the digest, so it stays empty.
     contentDigest: submission.idempotencyKey === undefined ? Buffer.alloc(0) : submission.contentDigest,
     estimate: submission.estimate,
     used: noUse,
@@ -244,7 +244,7 @@ function preparePlanAsk(
   });
 }
 
-/** Returns the first log entry. Readers also get the program's hash, which is stored with the program. */
+/** Returns the first log entry of a job. Readers of the log also see the program's hash, which is stored with the program. */
 function submitted(
   { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
   { mode, skillSlug }: Pick<NewJobFacts, "mode" | "skillSlug">,
@@ -258,13 +258,13 @@ function runTask({ projectId }: Pick<JobSubmission, "projectId">, jobId: Id<"job
   return { jobId, kind: "run" as const, subject: "", projectId, dueAt };
 }
 
-/** Returns the destructive tools and skills of a program, by its stored pins. Undo calls are left out. */
+/** Returns the destructive tools and skills of a program, from its stored pinned definitions. Undo calls are left out. */
 function destructiveByPins(program: Pick<Program, "steps">, pinsJson: string): readonly string[] {
   const { pins, skills } = readPins(pinsJson);
   return destructiveOf(program, { isDestructive: (slug) => isDestructivePin(pins, slug), skills });
 }
 
-/** True if a tool is destructive, by the pinned definitions of a program. */
+/** True if the pinned definition of a tool says that the tool is destructive. */
 function isDestructivePin(pins: Pins, slug: string): boolean {
   const { actions = [] } = pins[slug.split(".")[0] ?? ""]?.definition ?? {};
   return actions.some((action) => action.slug === slug && action.class === "destructive");

@@ -25,14 +25,17 @@ import { endedChildOf, type RetryFault, type RetryRequest, retryEdits, stepStand
 import type { JobOfProject } from "../schedule/force.ts";
 import { readState, takeJob } from "../store/open.ts";
 
-/** Largest number of attempts of a job: each keeps its receipt, and answers about the job show them all. */
+/**
+ * Maximum number of attempts of a job. It limits the size of a job: each attempt keeps its receipt, and responses about the job contain all
+ * receipts.
+ */
 const attemptsMax = 20;
 
 /** A plan that may need approval. */
 export type RetryPlan = {
   readonly program: Program;
   readonly estimate: EstimateDocument;
-  /** True if it needs approval whatever the program declares. */
+  /** True if the plan needs approval even if the program does not declare it. */
   readonly demandsApproval: boolean;
 };
 
@@ -43,24 +46,24 @@ export type RetryOfJob = JobOfProject &
     readonly idempotencyKey: string | undefined;
     /** SHA-256 of the content that the idempotency key is bound to. */
     readonly contentDigest: Buffer;
-    /** Returns why params cannot be changed this way, or undefined if they can. */
+    /** Returns why the params cannot be changed to these values, or undefined if they can. */
     checkParams(program: Program, params: JobState["params"]): string | undefined;
-    /** True if a plan needs approval that the key may request. Throws if the plan could never be approved. */
+    /** True if a plan needs approval and the key may request approval. Throws if the plan could never be approved. */
     needsApproval(tx: Executor, plan: RetryPlan): Promise<boolean>;
-    /** Returns the contact who confirms the attempt before it begins, or undefined. */
+    /** Returns the contact who must confirm the attempt before it begins, or undefined if no contact must. */
     confirmBy(tx: Executor, estimate: EstimateDocument): Promise<string | undefined>;
   };
 
 /**
- * Result of a retry: begun, begun before under the same key, no such job in the project, or the reason why not. In all cases but the first
- * nothing changed.
+ * Result of a retry: begun, already begun under the same key, the project has no such job, or the reason why the job cannot be retried.
+ * Only in the first case something changed.
  */
 export type RetryResult =
   | { readonly outcome: "done" | "earlier" | "missing" | "key_reused" }
   | { readonly outcome: "not_retryable" | "step_unknown" | "params_invalid"; readonly why: string }
   | { readonly outcome: "quota"; readonly reached: QuotaReached };
 
-/** Rolls back the transaction. */
+/** Thrown to roll back the transaction. */
 class RetryRefusal extends Error {
   readonly retried: RetryResult;
 
@@ -102,7 +105,7 @@ async function retryLocked(context: EngineContext, tx: Executor, asked: RetryOfJ
   return { outcome: "done" };
 }
 
-/** Returns why no attempt may follow the last one, or undefined if one may. */
+/** Returns why no further attempt may follow the last one, or undefined if a further attempt may follow. */
 async function findReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { parentJobId } = job;
   if (isRetryable(job.status) && parentJobId !== null) {
@@ -111,7 +114,7 @@ async function findReason(tx: Executor, job: JobRecord): Promise<string | undefi
   return findOwnReason(tx, job);
 }
 
-/** Returns the same, whatever job runs it. */
+/** Returns the same reason, but ignores which job runs this job. */
 async function findOwnReason(tx: Executor, job: JobRecord): Promise<string | undefined> {
   const { status, saga, attempt, lastError, mode, id } = job;
   if (!isRetryable(status)) return `is ${status}`;
@@ -136,7 +139,7 @@ type AttemptStart = {
   readonly asked: RetryOfJob;
 };
 
-/** Returns the change that begins the attempt: it is queued, or parked for the approval of its plan. */
+/** Returns the change that begins the attempt. The job is queued, or parked until its plan is approved. */
 async function changeOf(
   context: EngineContext,
   tx: Executor,
@@ -150,7 +153,7 @@ async function changeOf(
   const { program } = state.loaded;
   const plan = keptOfPlan({ ...state.plan, ...changedBy(state, asked) });
   const began: Edit = { kind: "plan", plan };
-  // What a skill in it required before, it requires again.
+  // If a skill of the job required approval for the last attempt, it requires approval again.
   const demanded = { program, estimate: state.estimate, demandsApproval: state.planApprovalId !== "" };
   const confirmBy = await asked.confirmBy(tx, state.estimate);
   const asking = { ...state, plan };
@@ -165,13 +168,13 @@ async function changeOf(
   return queued([...edits, began], port.clock.now());
 }
 
-/** A key that retries a job with other params is a cause of what it sends. */
+/** If a key retries a job with other params, the key becomes a cause of what the job sends. */
 function changedBy({ plan }: JobState, { keyId, params }: RetryOfJob): Pick<PlanProgress, "changedBy"> {
   if (Object.keys(params).length === 0) return {};
   return { changedBy: [...new Set([...(plan?.changedBy ?? []), keyId])] };
 }
 
-/** True if people approved the plan, and the attempt can add no more writes than they approved. */
+/** True if people approved the plan and the attempt cannot make more writes than they approved. */
 async function isApproved(
   { asks }: EngineContext,
   tx: Executor,
@@ -183,12 +186,15 @@ async function isApproved(
 ): Promise<boolean> {
   if (state.planApprovalId === "" || Object.keys(params).length > 0) return false;
   const ask = (await asks.list(tx, state.id)).find(({ approvalId }) => approvalId === state.planApprovalId);
-  // A run of a standing program has the approval of its version, which another job asked for.
+  // A run of a standing program has the approval of the program's version. Another job asked for that approval.
   const isGranted = ask === undefined && state.standingRunId !== null;
   return (isGranted || ask?.decision?.continuation === "proceed") && !mayWriteMore(state, children);
 }
 
-/** Writes of children that continue where they stopped count in the limit of the step that runs them. */
+/**
+ * True if the attempt may make more writes than were approved. The writes of children that continue where they stopped are part of the
+ * limit of the step that runs them.
+ */
 function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   const { estimate, loaded } = state;
   const goOn = [...children.values()].filter(({ fault }) => fault === undefined);
@@ -200,11 +206,14 @@ function mayWriteMore(state: JobState, children: EndedChildren): boolean {
   return Math.min(writes + left, loaded.program.limits.writes) > estimate.writesMax;
 }
 
-/** A child job where another job stopped: why it cannot continue, what it wrote, and whether it may write more than allowed. */
+/**
+ * A child job at the place where its parent stopped. `fault`: why the child cannot continue. `writes`: the writes that it made.
+ * `mayWriteMore`: true if it may make more writes than allowed.
+ */
 type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
 type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;
 
-/** Returns the children of a job where it stopped, and their children. */
+/** Returns the children of a job at the place where the job stopped, and the children of these children. */
 async function endedChildren(context: EngineContext, tx: Executor, state: JobState): Promise<EndedChildren> {
   const found = new Map<Id<"job">, EndedChild>();
   for (const { progress } of state.positions) {
@@ -227,7 +236,7 @@ async function endedChild(context: EngineContext, tx: Executor, job: JobRecord):
   return { fault: why, writes, mayWriteMore: mayWriteMore(state, children) };
 }
 
-/** See `EngineContext`. */
+/** See `whyNotTakenOn` of `EngineContext`. */
 export async function whyNotTakenOn(
   context: EngineContext,
   db: Executor,
@@ -243,7 +252,7 @@ function faultsOf(children: EndedChildren): ReadonlyMap<Id<"job">, string | unde
   return new Map([...children].map(([id, { fault }]) => [id, fault]));
 }
 
-/** See `EngineContext`. */
+/** See `retryChild` of `EngineContext`. */
 export async function retryChild(
   context: EngineContext,
   tx: Executor,

@@ -10,22 +10,22 @@ import type { PlannedJob } from "../store/open.ts";
 import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
 
-/** Dependencies of storing new jobs. */
+/** What storing new jobs uses. */
 type SubmitContext = NewJobsContext & {
   readonly clock: Clock;
-  /** Keeps the program ready for the driver, which is probably on this node. */
+  /** Cache of programs. The program of a new job is put into it, because the job's driver is probably on this node. */
   readonly programs: Pick<ProgramCache, "put">;
-  /** The engine of this node, if jobs may run right after they are stored. */
+  /** The engine of this node. Present if jobs may run right after they are stored. */
   readonly engine?: Pick<JobEngine, "reserve" | "wake">;
 };
 
-/** A stored job, and whether it was stored alone, without an ask for example. */
+/** A stored job. `isAlone`: true if the job was stored alone, for example without an ask. */
 export type SubmittedJob = { readonly job: JobRecord; readonly programHash: string; readonly isAlone: boolean };
 
 /**
- * Stores a job, its program, the beginning of its log and its first task in one transaction, with `simulateFirst` also its simulation run,
- * and for a plan that needs approval the ask. Then makes the engine run it. Returns the job, or the one with the same idempotency key, or
- * the quota that is reached.
+ * Stores a job in one transaction with its program, the first log entries and its first task. With `simulateFirst` it also stores the
+ * simulation run, and for a plan that needs approval the ask. Then it makes the engine run the job. Returns the new job, the existing job
+ * with the same idempotency key, or the quota that is reached.
  */
 export async function submitJob(
   context: SubmitContext,
@@ -55,14 +55,17 @@ type NewJobs = {
   readonly checked: CheckedRecord;
 };
 
-/** A job that can begin at once belongs to this node from the moment it is stored, if the engine has reserved a slot. */
+/**
+ * Stores a job and runs it. If the job can begin at once and the engine has reserved a slot, the job belongs to this node from the moment
+ * it is stored.
+ */
 async function storeAndDrive(
   { db, engine }: SubmitContext,
   { program, main, twin, nowMs, checked }: NewJobs,
 ): Promise<KeyedJob | QuotaReached | undefined> {
   const kept = main.job.status === "queued" ? engine?.reserve(program.projectId) : undefined;
   const record = recordOfNewJob(main);
-  // The driver meets and reports again whatever prevents a job from being planned.
+  // Any error in planning is ignored here: the driver meets the same error again and reports it.
   const planned = await kept?.plan(record, checked).catch(() => undefined);
   let isStored = false;
   try {
@@ -79,7 +82,7 @@ async function storeAndDrive(
   }
 }
 
-/** Returns a job that is stored at work instead of queued. */
+/** Returns a job that is stored as running instead of queued. */
 function begun(main: NewJob, { change }: PlannedJob): NewJob {
   const { job, events, steps, begunCall } = change;
   const { status, progress } = job;

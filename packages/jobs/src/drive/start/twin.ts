@@ -2,12 +2,12 @@ import type { Change } from "../../state/change.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** Ends a cancelled job. Its calls are first undone if the program declares that. */
+/** Returns the change that ends a cancelled job. The job's calls are undone first if the program declares that. */
 export async function cancel(state: JobState, port: Port): Promise<Change> {
   const { status, saga, park, principalChain } = state;
   const chain = state.cancel?.chain ?? principalChain;
   if (status === "simulating") await port.cancelTwin(state, chain);
-  // Undoing was stopped from outside, and a request to end does not start it again. The rest is reported.
+  // Undoing was stopped by svc or an administrator. A request to end does not start undoing again; what is left to undo is reported.
   if (park?.before?.status === "compensating") {
     const left = { kind: "saga", saga: { state: "stuck" } } as const;
     return { edits: [left], next: { kind: "finish", status: "cancelled", reason: "cancelled", chain } };

@@ -21,7 +21,7 @@ import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
-/** Dependencies of commits. */
+/** What commits use. */
 export type CommitContext = {
   readonly context: EngineContext;
   readonly lease: RunLease;
@@ -31,12 +31,12 @@ export type CommitContext = {
   readonly onCommitted?: (() => void) | undefined;
 };
 
-/** Commits a job's work under its driver's lease, alone or in a transaction. See `Port`. */
+/** Functions that commit a job's work under its driver's lease, alone or in a transaction. See `Port`. */
 export type Commits = Pick<Port, "commitUnlessLogged"> & {
   commit(work: WorkingJob, parts: CommitParts, tx?: Executor): Promise<CommittedWork>;
 };
 
-/** Creates the commits of one driver. */
+/** Returns the commit functions of one driver. */
 export function createCommit({ context, lease, seals, db, onCommitted }: CommitContext): Commits {
   const { clock, observer, onFaultPoint, onDue, onMoved } = context;
   const write = async (work: WorkingJob, parts: CommitParts, tx: Executor, expectedSeq: number | undefined) => {
@@ -51,8 +51,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       seesPause: state.pause !== undefined,
       expectedSeq,
     }).catch(async (error: unknown) => {
-      // No one repeats this commit. Inside a transaction nothing waits for another connection, because all connections could wait for each
-      // other.
+      // This commit is not repeated, so the calls are recorded separately. Inside a transaction nothing may wait for another connection,
+      // because then all connections could wait for each other.
       const recorded = keepCalls(context, pending);
       if (tx === context.db) await recorded;
       throw error;
@@ -85,7 +85,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
       const commitNow = () => write(work, parts, tx, undefined);
       const { records, placed, rows, runs } = work.pending;
       const isLarge = records.length + placed.length + rows.length + runs.length > 1;
-      // Inside a transaction nothing waits for another connection.
+      // Inside a transaction nothing may wait for another connection.
       const isInLine = tx === context.db && isLarge;
       const committed = await (isInLine ? context.rowStatements.run(work.state.projectId, commitNow) : commitNow());
       if (committed === undefined) throw new Error("a commit that expects nothing was not made");
@@ -96,8 +96,8 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
 }
 
 /**
- * Records the outcomes of calls in separate statements, even if the job continues elsewhere. Never rejects: the observer is informed of
- * what cannot be written.
+ * Records the outcomes of calls in separate statements, even if another driver continues the job. Never rejects: if an outcome cannot be
+ * written, the observer is notified.
  */
 async function keepCalls({ db, observer }: EngineContext, { records, made }: WorkingJob["pending"]): Promise<void> {
   try {
@@ -116,8 +116,8 @@ function tellOfHold(observer: EngineObserver, { id: jobId, projectId, park, last
 }
 
 /**
- * True if a commit made progress. Giving a job back until a time, for example for a call that may still run on a lost node, is not
- * progress, because it could repeat forever. The progress log depends on the clock and does not count.
+ * True if a commit made progress. Giving a job back until a time is not progress, because that could repeat forever (for example for a call
+ * that may still run on a lost node). Progress notes in the log do not count either, because they depend on the clock.
  */
 function isProgress({ state, committed, pending }: WorkingJob, { isWait = false }: CommitParts): boolean {
   if (state === committed) return false;
@@ -150,10 +150,10 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
   };
 }
 
-/** Dependencies of a commit's writes. */
+/** What the writes of a commit use. */
 type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
-/** Returns the writes of a commit. Rows, outputs and work in progress are sealed, each for its own place. */
+/** Returns the writes of a commit. Rows, outputs and work in progress are sealed; each value can be opened only for its own place. */
 export function changeOf(
   work: WorkingJob,
   parts: CommitParts,
@@ -175,7 +175,7 @@ export function changeOf(
       ...(overrides && { params: {}, stepArgs: {}, overrides: seal("overrides", overrides) }),
     },
     events: pending.events,
-    // Steps are immutable values: one that differs from the last commit has changed.
+    // Steps are immutable values. If a step is not the same object as at the last commit, it has changed.
     steps: [...state.steps]
       .filter(([stepId, entry]) => committed.steps.get(stepId) !== entry)
       .map(([stepId, { ordinal, receipt: step, value }]) => {
@@ -222,7 +222,7 @@ function hasNewOverrides({ state, committed }: WorkingJob): boolean {
   return state.params !== committed.params || state.stepArgs !== committed.stepArgs;
 }
 
-/** Returns the writes that are separate statements in the same transaction. */
+/** Returns the writes that need their own statements in the same transaction. */
 function otherWrites(
   { state, committed, pending: { turned, asks, children, retried, childUndone } }: WorkingJob,
   context: WriteContext,
@@ -240,7 +240,7 @@ function otherWrites(
     for (const ask of asks) await ask.write(tx);
     const newJobs = children.map((child) => childJob(state, child, context));
     await insertChildJobs(tx, newJobs, context.clock.now());
-    // In a fixed order, because others may lock some of them.
+    // The children are locked in a fixed order, because other transactions may lock some of them too.
     const inOrder = retried.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     for (const child of inOrder) await context.retryChild(tx, state, child);
     for (const { jobId, ...change } of childUndone) await writeJobUndo(tx, jobId, { entries: [], changes: [change] });
@@ -249,7 +249,7 @@ function otherWrites(
   };
 }
 
-/** Returns the end of an approval dry run, or undefined if it continues, or the job is another kind. */
+/** Returns the end of an approval dry run. Returns undefined if the dry run continues or if the job is not a dry run. */
 function endedRehearsal(state: JobState): DryRunEnd | undefined {
   const { id: jobId, isRehearsal, finishedAt, status, planApprovalId, lastError } = state;
   const programId = parseId("stp", state.standingProgramId);
@@ -257,7 +257,7 @@ function endedRehearsal(state: JobState): DryRunEnd | undefined {
   return { jobId, programId, status, planApprovalId, lastError };
 }
 
-/** Returns the run of a standing program that ends with its job, or undefined if the job continues or has no such run. */
+/** Returns the run of a standing program that ends with its job. Returns undefined if the job continues or has no such run. */
 function endedRun(state: JobState): EndedStandingRun | undefined {
   const { standingRunId: runId, finishedAt: nowMs, projectId, status, used } = state;
   const programId = parseId("stp", state.standingProgramId);
@@ -266,7 +266,7 @@ function endedRun(state: JobState): EndedStandingRun | undefined {
   return { runId, programId, projectId, status, toolCalls, writes, pauseText: pauseAskedBy(state) ?? "", nowMs };
 }
 
-/** Returns why an ended job asks to pause its standing program, or undefined if it does not. */
+/** Returns the reason if an ended job requests a pause of its standing program, or undefined if it does not. */
 function pauseAskedBy({ status, lastError, loaded }: JobState): string | undefined {
   const [, stepId = "", text] = /^FAIL_STEP: step (\w+): (.*)$/s.exec(lastError) ?? [];
   if (status !== "failed" || text === undefined || !loaded.flow.indexOf.has(stepId)) return undefined;

@@ -7,11 +7,11 @@ import type { OpenedRows } from "../../steps/effects.ts";
 import { openBlock, openedFactor } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** Sealed bytes of blocks that are read at once, and runs of rows that are looked for in them. */
+/** `blocksBytesMax`: sealed bytes of blocks that are read together. `runsMax`: number of row runs that are looked up in one read. */
 const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
-/** Source of a job's stored rows for one driver. */
+/** Where a driver finds a job's stored rows. */
 export type StoredRowSource = {
   readonly db: Executor;
   readonly seals: JobSeals;
@@ -20,8 +20,8 @@ export type StoredRowSource = {
 };
 
 /**
- * Opens rows by their numbers, each block once: all of them, or as many of the first ones as fit into `bytesMax` of memory. Rejects with an
- * Error for a row that is in no block.
+ * Opens rows by their numbers and opens each block only once. It opens all rows, or as many from the first on as fit into `bytesMax` of
+ * memory. Rejects with an Error if a row is in no block.
  */
 export async function openRows(
   source: StoredRowSource,
@@ -32,14 +32,17 @@ export async function openRows(
   if (isWhole) return { rows: rowNumbers.length, fields, bytes };
   const missing = rowNumbers.findIndex((number) => !fields.has(number));
   if (missing > 0) return { rows: missing, fields, bytes };
-  // Their order differs from that of their blocks: returns as many of the first ones as fit.
+  // The rows are in another order than their blocks. So it opens a shorter part of the list, as many of the first rows as fit.
   return openRows(source, rowNumbers.slice(0, Math.ceil(fields.size / 2)), bytesMax);
 }
 
-/** Few are sorted in no time. Many would hold the event loop, so they are marked in their range, which is walked through. */
+/**
+ * Number of row numbers up to which they are sorted. Sorting few numbers is fast. Sorting many would hold the event loop, so many numbers
+ * are marked in an array over their range instead.
+ */
 const sortedMax = 1_000;
 
-/** Returns the same numbers in ascending order; a long list without duplicates. */
+/** Returns the numbers in ascending order. Duplicates are removed from a long list. */
 function ascending(numbers: readonly number[]): readonly number[] {
   if (numbers.length <= sortedMax) return [...numbers].sort((a, b) => a - b);
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
@@ -54,7 +57,7 @@ function ascending(numbers: readonly number[]): readonly number[] {
   return found;
 }
 
-/** Opens rows in the order of their numbers, up to the one that reaches so many bytes. */
+/** Opens rows in the order of their numbers, and ends with the row that reaches the limit of bytes. */
 async function openSorted(
   { db, jobId, seals, work }: StoredRowSource,
   sorted: readonly number[],
@@ -80,7 +83,7 @@ async function openSorted(
   return wanted;
 }
 
-/** The rows to open, in the order of their numbers, and those found so far. */
+/** The rows to open, in the order of their numbers, and the rows found so far. */
 class WantedRows {
   readonly fields = new Map<number, JsonObject>();
   /** Approximate memory of the found rows, in bytes. */
@@ -96,7 +99,7 @@ class WantedRows {
     return this.#next >= this.#numbers.length;
   }
 
-  /** Takes the wanted rows of a block. Blocks come in the order of their numbers. */
+  /** Takes the wanted rows from a block. Blocks must be passed in the order of their row numbers. */
   take(number: number, block: readonly JsonObject[], sealedBytes: number): void {
     const before = this.#next;
     for (; this.#next < this.#numbers.length; this.#next++) {
@@ -108,7 +111,7 @@ class WantedRows {
     this.bytes += (openedFactor * sealedBytes * (this.#next - before)) / block.length;
   }
 
-  /** Returns the first runs of numbers that are still missing. */
+  /** Returns the first runs (unbroken ranges) of row numbers that are still missing. */
   runs(): { readonly firsts: number[]; readonly lasts: number[] } {
     const firsts: number[] = [];
     const lasts: number[] = [];

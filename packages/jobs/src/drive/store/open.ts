@@ -14,10 +14,10 @@ import type { JobBeginning } from "../run/begin.ts";
 import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
-/** A job read under a lease, with its driver's port. */
+/** A job that was read under a lease, and the port of its driver. */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
-/** A job that is to be stored at work: how it begins, and the parts of that for its row, log and ledger. */
+/** A job that is stored as running: how the job begins, and the parts of this beginning for its row, log and ledger. */
 export type PlannedJob = {
   readonly port: Port;
   readonly beginning: JobBeginning;
@@ -25,8 +25,8 @@ export type PlannedJob = {
 };
 
 /**
- * Reads a job for the driver that holds its run task. Returns undefined if there is nothing left to run. `onCommitted` is called after each
- * commit of the driver.
+ * Reads a job for the driver that holds its run task. Returns undefined if the job has nothing left to run. `onCommitted`: called after
+ * each commit of the driver.
  */
 export async function openJob(
   context: EngineContext,
@@ -41,12 +41,12 @@ export async function openJob(
   return open(context, context.db, found, { leaseToken: task.leaseToken, onCommitted });
 }
 
-/** Opens a job that its submission has just stored, or is about to store, with a lease of this node: no driver has run it. */
+/** Opens a job that its submission has just stored, or is about to store, under a lease of this node. No driver has run the job before. */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });
 }
 
-/** Returns the planned job after it was stored as planned. */
+/** Returns the planned job, after it was stored in the planned form. */
 export function openPlannedJob({
   port,
   beginning: { work, call },
@@ -55,12 +55,12 @@ export function openPlannedJob({
   return { port, work: committedWork(work, { lastSeq, cancel: undefined, pause: undefined }), call };
 }
 
-/** The token of the lease that a new job is stored with. */
+/** The lease token with which a new job is stored. */
 const firstToken = 1;
 
 /**
- * Takes a job from its driver, for a change that is committed in the same transaction. The job's row is locked. The new lease token, which
- * is `leaseToken`'s if the run was leased before, makes later writes of the old driver fail.
+ * Takes a job away from its driver, for a change that is committed in the same transaction. The caller has locked the job's row. The job
+ * gets a new lease token, so that later writes of the old driver fail. `leaseToken`: the new token, if the run was leased before this call.
  */
 export async function takeJob(
   context: EngineContext,
@@ -115,7 +115,7 @@ export async function readState(context: EngineContext, db: Executor, job: JobRe
   return work.state;
 }
 
-/** Returns a program as a child runs it: within the limits that the parent leaves it. */
+/** Returns the program of a child job with limits reduced to what the parent leaves to the child. */
 function withinParent(loaded: LoadedProgram, child: ChildDocument): LoadedProgram {
   const { program } = loaded;
   return { ...loaded, program: { ...program, limits: { ...program.limits, ...child.limits } } };

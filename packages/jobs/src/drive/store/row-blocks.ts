@@ -3,18 +3,18 @@ import type { NewJobRow } from "@svc/db/jobs/rows";
 import type { FetchedRow } from "../../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** Approximate bytes of memory for each sealed byte of a row. */
+/** Approximate bytes of memory that an opened row needs for each of its sealed bytes. */
 export const openedFactor = 3;
 
-/** Largest number of rows that are sealed together. */
+/** Maximum number of rows that are sealed together in one block. */
 const blockRowsMax = 50;
 
-/** Text size of a block after which the next one begins. */
+/** Number of characters of text at which a block ends and the next block begins. */
 const blockCharsMax = 65_536;
 
 /**
- * Seals the fields of rows in blocks, because sealing many small rows costs as much as sealing one. A block has the number of its first row
- * and holds a list. A single row is sealed as an object, as version 0.1 sealed every row.
+ * Seals the fields of rows in blocks, because sealing many small rows one by one is slow. A block has the number of its first row and
+ * contains a list of rows. A block with one row is sealed as an object; version 0.1 sealed every row in this way.
  */
 export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealText"]): NewJobRow[] {
   return blocksOf(rows).map(({ rowNumber, texts }) => {
@@ -23,10 +23,10 @@ export function sealRows(rows: readonly FetchedRow[], sealText: JobSeals["sealTe
   });
 }
 
-/** The number of the first row, and the JSON texts of all rows. */
+/** A block before it is sealed. `rowNumber`: number of its first row. `texts`: JSON texts of all its rows. */
 type Block = { readonly rowNumber: number; readonly texts: string[] };
 
-/** Returns runs of consecutive numbers. */
+/** Returns blocks of rows with consecutive numbers. */
 function blocksOf(rows: readonly FetchedRow[]): Block[] {
   const blocks: Block[] = [];
   let chars = 0;
@@ -45,7 +45,7 @@ function blocksOf(rows: readonly FetchedRow[]): Block[] {
   return blocks;
 }
 
-/** Opens a block. Returns the fields of its rows, from its number on. Throws an Error for a value without rows. */
+/** Opens a block. Returns the fields of its rows; the first row has the block's number. Throws an Error if the value contains no rows. */
 export function openBlock(number: number, sealed: Uint8Array, { open }: Pick<JobSeals, "open">): readonly JsonObject[] {
   const value = open(placeOf(number), sealed);
   const rows = Array.isArray(value) ? value : [value];

@@ -23,7 +23,7 @@ export async function readSetRows(
 
 const noFields: JsonObject = {};
 
-/** Returns the fields and answers of rows, opened in slices, or only the fields if no more is needed. */
+/** Returns the fields and answers of rows, opened part by part. Returns only the fields if the caller does not need the answers. */
 async function openRows(
   rows: readonly JobSetRow[],
   { setId, withData = true }: RowRange,

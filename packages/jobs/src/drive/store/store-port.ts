@@ -21,15 +21,15 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
 /**
- * Largest number of rows in a chunk. If they are spread over the job, as after a sort, small chunks would open a block for each row, and a
- * large one opens each block once.
+ * Maximum number of rows in a chunk. After a sort, for example, the rows of a set are spread over the job's blocks. Small chunks would then
+ * open a block for each row; a large chunk opens each block once.
  */
 const rowsMax = 2_000;
 const scatteredRowsMax = 20_000;
-/** Approximate memory of a chunk's rows, in bytes. */
+/** Maximum approximate memory of a chunk's rows, in bytes. */
 const chunkBytesMax = openedFactor * 2_097_152;
 
-/** State of one driver for reading chunks. `roomOf`: for each set, the number of rows that a chunk probably holds, if known. */
+/** What one driver knows for reading chunks. `roomOf`: for each set, the expected number of rows in a chunk, if known. */
 type ChunkReading = {
   readonly db: Executor;
   readonly seals: JobSeals;
@@ -85,10 +85,10 @@ function chunkOf(
   };
 }
 
-/** Longest time that one step action evaluates rows before its results are committed, in milliseconds. */
+/** Longest time for which one step action evaluates rows before its results are committed, in milliseconds. */
 const evaluatingMs = 1_000;
 
-/** Creates the port of a driver over the store and the apps, under one lease. */
+/** Returns the port of a driver under one lease. The port uses the database and the apps. */
 export function createStorePort(committing: CommitContext, work: Work): Port {
   const { context, lease, seals, db } = committing;
   const { clock, limits, asks, evaluator, onFaultPoint } = context;
@@ -108,7 +108,7 @@ export function createStorePort(committing: CommitContext, work: Work): Port {
     confirmerOf: context.confirms.confirmerOf,
     saveRecords: (records) => saveRecords(context.db, records),
     async test({ scope }, condition, at) {
-      // Conditions of rows that are false follow one another without a call between them.
+      // Rows whose condition is false follow each other without a call between them, so other work gets its turn here.
       if (work.isSliceOver()) await work.turn();
       return evaluator.test(condition, { ...scope, calls: at?.calls }, work, at?.row);
     },
@@ -174,7 +174,7 @@ async function runInTurns<T>(parts: Iterator<Promise<void> | undefined, T>, work
   }
 }
 
-/** Under the simulation's lock: if it ends meanwhile, it makes the task due after this commit has removed it. */
+/** Locks the simulation run first. If the simulation then ends, it makes the task due after this commit has ended the task. */
 async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"]): Promise<SimulationRun> {
   const id = await findSimulationRun(db, work.state.id);
   if (id === undefined) return { kind: "gone" };
@@ -191,7 +191,7 @@ async function waitForTwin(db: Executor, work: JobWork, commit: Commits["commit"
   });
 }
 
-/** Creates a reader of undo entries, including those of child jobs. */
+/** Returns a reader of undo entries. It also reads the entries of child jobs. */
 function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"> {
   const next = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<UndoEntry | undefined> => {
     const [found] = await nextJobUndoEntries(db, jobId, 1);
@@ -200,7 +200,7 @@ function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"
     const seals = jobSeals(context.sealer, projectId, jobId);
     return { entry, stepId, toolSlug, entityId, args: seals.openObject(`undo/${entry}`, args) };
   };
-  /** Returns the next entry within a child job, at any depth. */
+  /** Returns the next undo entry within a child job or within its own children, at any depth. */
   const within = async (projectId: JobState["projectId"], jobId: Child["id"]): Promise<InnerUndo> => {
     const entry = await next(projectId, jobId);
     if (entry === undefined) return { kind: "over", hasFailed: await hasFailedUndo(db, jobId) };
@@ -218,7 +218,7 @@ function createUndoReader({ context, db }: CommitContext): Pick<Port, "nextUndo"
   };
 }
 
-/** Returns the child job that an entry represents. */
+/** Returns the child job that an undo entry represents, or undefined if the entry is a call. */
 function childOfEntry({ toolSlug, args }: UndoEntry): Child["id"] | undefined {
   return readSkillName(toolSlug) === undefined ? undefined : requireId("job", undoneJob, String(args[undoneJob]));
 }

@@ -8,15 +8,15 @@ import type { LoadedProgram } from "../../state/job.ts";
 import { hasSensitive } from "../../state/shown.ts";
 import { stepKinds } from "../../steps/index.ts";
 
-/** Identity of a program: jobs of a project with the same text and definitions share one. */
+/** Identity of a stored program. Jobs of a project share one stored program if its text and pinned definitions are the same. */
 type ProgramPlace = { readonly projectId: ProjectId; readonly programDigest: Uint8Array };
 
-/** Seals the text of a program for its row. */
+/** Seals the text of a program for its database row. */
 export function sealProgram(sealer: Sealer, place: ProgramPlace, programJson: string): Buffer {
   return sealer.seal(Buffer.from(programJson, "utf8"), contextOf(place));
 }
 
-/** Returns the text of a program as submitted. Versions before 0.2 stored it unsealed. Throws SealError. */
+/** Returns the program text as submitted. Versions before 0.2 stored the text unsealed. Throws SealError if the text cannot be opened. */
 export function openProgram(
   sealer: Sealer,
   place: ProgramPlace,
@@ -32,7 +32,10 @@ function isOld({ sealedProgram }: Pick<JobProgramRecord, "sealedProgram">): bool
   return sealedProgram === null;
 }
 
-/** Returns the text of a program in today's form. A program stored before version 0.2 keeps its meaning of that time. Throws SealError. */
+/**
+ * Returns the text of a program in today's form. A program that a version before 0.2 stored keeps the meaning that it had in that version.
+ * Throws SealError if the text cannot be opened.
+ */
 export function openReadable(
   sealer: Sealer,
   place: ProgramPlace,
@@ -46,24 +49,24 @@ function contextOf({ projectId, programDigest }: ProgramPlace): string {
   return `${projectId}/job_programs/${Buffer.from(programDigest).toString("hex")}`;
 }
 
-/** A program that was just checked, with the values it is stored with. */
+/** A program that was just checked, with the values that are stored with it. */
 export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { readonly program: Program };
 
-/** A program from the store, possibly stored by version 0.1. */
+/** A program from the database. `isOld`: true if a version before 0.2 stored it. */
 type StoredRecord = CheckedRecord & Partial<Pick<LoadedProgram, "isOld">>;
 
-/** Programs cached on this node, by project and content. */
+/** The programs that this node caches, by project and digest. */
 export type ProgramCache = {
-  /** Returns a program ready to run, read from the store if it is not cached. */
+  /** Returns a program that is ready to run. Reads it from the database if it is not cached. */
   get(db: Executor, projectId: ProjectId, digest: Uint8Array): Promise<LoadedProgram>;
-  /** Caches a program that was just checked, so that it is not read again. */
+  /** Caches a program that was just checked, so that it need not be read from the database. */
   put(projectId: ProjectId, digest: Uint8Array, checked: CheckedRecord): void;
 };
 
-/** Programs that a node caches. The least recently used one is removed first. */
+/** Maximum number of programs that a node caches. The least recently used program is removed first. */
 const programsMax = 500;
 
-/** Creates a cache. The sealer opens what it reads from the store. */
+/** Returns an empty cache. `sealer`: opens the program texts that are read from the database. */
 export function createProgramCache(sealer: Sealer): ProgramCache {
   const known = new LeastRecentlyUsed<string, CheckedRecord | LoadedProgram>(programsMax);
   const pinned = createPinReader();
@@ -100,14 +103,14 @@ async function load(db: Executor, sealer: Sealer, place: ProgramPlace): Promise<
 }
 
 /**
- * Writes ledger rows whose commit failed. If that fails too, reads leave no trace, and writes that the ledger has as begun become in doubt
- * after a time. They are never repeated silently.
+ * Writes ledger rows whose commit failed. If this write fails too, reads leave no trace. Writes that the ledger knows as begun become in
+ * doubt after a time; svc never repeats them silently.
  */
 export async function saveRecords(db: Database, records: readonly CallRecord[]): Promise<void> {
   if (records.length === 0) return;
   try {
     await putToolCalls(db, records);
   } catch {
-    // The holder of the commit's own error reports it.
+    // The error is ignored here: the code that waits for the failed commit reports it.
   }
 }

@@ -24,7 +24,7 @@ const charactersMax = 65_536;
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob" | "rerunJob">;
 
-/** RetryJob and RerunJob. */
+/** Returns the methods RetryJob and RerunJob. */
 export function attemptMethods(context: JobsContext): Methods {
   const { engine, hints } = context;
   return {
@@ -101,7 +101,7 @@ function assertDone({ id, idempotencyKey }: RetryJobRequest, retried: RetryResul
   }
 }
 
-/** Returns values for the params of a program as given. Throws OVERRIDES_INVALID if the text is not a JSON object. */
+/** Returns the values that a caller gives for the params of a program. Throws OVERRIDES_INVALID if the text is not a JSON object. */
 function readParams(paramsJson: string): JsonObject {
   if (paramsJson === "") return {};
   if (paramsJson.length > charactersMax)

@@ -9,7 +9,7 @@ import { toEstimate } from "./convert-receipts.ts";
 import { toNotes } from "./notes.ts";
 import { hashOf } from "./submit.ts";
 
-/** Checks a program as SubmitJob does for a live run and returns the findings. Stores nothing. */
+/** Checks a program as SubmitJob does for a live run. Returns the findings and stores nothing. */
 export async function describeProgram(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, role, binding }: ProjectPrincipal,

@@ -15,20 +15,20 @@ import {
 import { openReadable } from "../drive/store/stored-program.ts";
 import type { JobsContext } from "./context.ts";
 
-/** A program of a project. `isStored`: it was accepted before, as a skill's was. */
+/** A program of a project that is to be checked. `isStored`: true if it was accepted earlier, for example as a skill. */
 type CheckRequest = {
   readonly projectId: ProjectId;
   readonly programJson: string;
   readonly isStored: boolean;
-  /** The access scope of the caller who runs it. Null: not limited. */
+  /** The access scope of the caller who runs the program. Null if the caller's access is not limited. */
   readonly binding: Binding | null;
-  /** For a skill: its version, as `slug@version`. */
+  /** For a skill: the version that is being checked, as `slug@version`. */
   readonly within?: readonly string[];
-  /** True if the caller that starts it creates its input. */
+  /** True if the caller that starts the program creates its input. */
   readonly isInputMade?: boolean;
 };
 
-/** Checks a program against the project's present tools, accounts and contacts. */
+/** Checks a program against the present tools, accounts and contacts of a project. */
 export async function checkForProject(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson, isStored, binding, within = [], isInputMade = false }: CheckRequest,
@@ -40,7 +40,7 @@ export async function checkForProject(
   return faults.length === 0 ? checked : { faults, omitted: 0 };
 }
 
-/** Returns the faults that a program accepted earlier has under newer rules. */
+/** Returns the faults that a program has under rules that are newer than the program. The program was accepted before these rules. */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, programJson }: Pick<CheckRequest, "projectId" | "programJson">,
@@ -70,7 +70,7 @@ function checkContext(
     hasAccounts: (questions) =>
       Promise.all(
         questions.map(async ({ toolkit, entity }) => {
-          // A scoped caller must not learn what another entity has: naming the entity is the fault.
+          // A scoped caller must not learn what another entity has. So the fault is that the program names the other entity.
           if (bound !== "" && entity !== bound) return true;
           return !("kind" in (await accounts.resolve({ projectId, toolkit, entityId: entity })));
         }),
@@ -89,7 +89,7 @@ function checkContext(
   };
 }
 
-/** Returns an accepted program as the document that its faults point into. */
+/** Returns the document of an accepted program, to which the places of faults refer. */
 function documentOf(programJson: string): unknown {
   const read = readProgram(programJson);
   return "document" in read ? read.document : undefined;

@@ -6,7 +6,7 @@ import { readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/** The origin of a plan: the keys involved, and the rules by which a person confirms their calls, if known. */
+/** Who a plan comes from: the keys involved, and the rules that say which of their calls a person confirms, if these rules are known. */
 type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];
@@ -14,8 +14,8 @@ type Planner = {
 };
 
 /**
- * Returns the contact who confirms a plan before it begins, by the project's policy or the rule of one of its keys. Undefined if no rule
- * covers its calls. The driver checks again before the job sends anything (`ConfirmGate`).
+ * Returns the contact who must confirm a plan before it begins. The project's policy or the rule of one of the keys decides. Undefined if
+ * no rule covers the plan's calls. The driver checks again before the job sends anything (`ConfirmGate`).
  */
 export async function confirmerOf(
   db: Executor,
@@ -30,15 +30,16 @@ export async function confirmerOf(
 type Plan = {
   readonly program: Program;
   readonly estimate: ProgramEstimate;
-  /** True if one of its skills would need an approval by its own rule. */
+  /** True if one of the plan's skills would need an approval by its own rule. */
   readonly demandsApproval: boolean;
-  /** Place of a skill that asks for an approval during the run, for example `skills/tidy`. */
+  /** Place of a skill that asks for an approval while it runs, for example `skills/tidy`. */
   readonly skillGate?: string | undefined;
 };
 
 /**
- * Returns true if a live run of a plan needs approval, by the program's own rule or the project's policy. Returns the fault
- * APPROVER_ROLE_REQUIRED or APPROVER_MISSING if it needs an approval that it could never get, at its start or at one of its points.
+ * Returns true if a live run of a plan needs approval, by the program's own rule or by the project's policy. Returns the fault
+ * APPROVER_ROLE_REQUIRED or APPROVER_MISSING if the plan needs an approval that it could never get, either before it begins or at one of
+ * its judgment points.
  */
 export async function checkApproval(
   db: Executor,

@@ -7,7 +7,7 @@ import type { JobEngine } from "../drive/engine.ts";
 import type { ProgramCache } from "../drive/store/stored-program.ts";
 import type { JobHints } from "./notes.ts";
 
-/** Dependencies of the methods of JobsService. */
+/** What the methods of JobsService use. */
 export type JobsContext = {
   readonly db: Database;
   readonly clock: Clock;
@@ -16,20 +16,20 @@ export type JobsContext = {
   readonly views: CatalogViews;
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
-  /** The engine of this node. Its `wake`, `cancel` and `reserve` save the wait for the next poll. */
+  /** The engine of this node. Its `wake`, `cancel` and `reserve` make it act at once instead of at its next poll. */
   readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume" | "retry">;
   /** Programs that were checked on this node, cached for its drivers. */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;
-  /** True if the sandbox answers in place of the apps; the logs of jobs say so. Default false. */
+  /** True if the sandbox answers calls instead of the apps. The logs of jobs then say so. Default false. */
   readonly isSandbox?: boolean | undefined;
-  /** Longest pause between two reads of a log while no hint comes, in milliseconds. Default 500. */
+  /** Longest pause between two reads of a log while no hint arrives, in milliseconds. Default 500. */
   readonly watchPollMs?: number;
 };
 
 const charactersMax = 255;
 
-/** Returns the caller's idempotency key, or undefined if there is none. Throws IDEMPOTENCY_KEY_INVALID. */
+/** Returns the caller's idempotency key, or undefined if the caller gave none. Throws IDEMPOTENCY_KEY_INVALID. */
 export function readIdempotencyKey(key: string): string | undefined {
   if ([...key].length > charactersMax) throw coreFaults.IDEMPOTENCY_KEY_INVALID(key.length);
   return key === "" ? undefined : key;

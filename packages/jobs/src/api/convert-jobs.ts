@@ -21,20 +21,20 @@ import {
 } from "@svc/gen/jobs";
 import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
-/** A job with the data that is not in its row: its program, its steps in the order they began, and its pending ask. */
+/** A job with the data that is not in its database row: its program, its steps in the order in which they began, and its pending ask. */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
-  /** The program for display. Empty in a summary. */
+  /** The program as people see it. Empty in a summary. */
   readonly programJson: string;
   /** The program's title. Empty if it has none. */
   readonly title: string;
   readonly steps: readonly JobStepRecord[];
   readonly pendingAsk: AskRecord | undefined;
-  /** Its earlier attempts. */
+  /** The earlier attempts of the job. */
   readonly attempts: readonly JobAttemptRecord[];
 };
 
-/** Returns a job for callers. No field contains its data (rows, outputs, input, progress). */
+/** Returns a job in the form of the API. No field contains data of the job (rows, outputs, input, progress). */
 export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: JobParts): JobMessage {
   const { park, receipt, finishedAt } = job;
   return create(JobSchema, {

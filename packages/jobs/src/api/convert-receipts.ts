@@ -5,7 +5,7 @@ import type { EstimateDocument } from "@svc/db/documents/programs";
 import { type Estimate, EstimateSchema, type Receipt, ReceiptSchema } from "@svc/gen/jobs";
 import { canonicalHash } from "@svc/program";
 
-/** Returns the limits of a program. */
+/** Returns the estimate of a program, its maximum use, in the form of the API. */
 export function toEstimate(estimate: EstimateDocument): Estimate {
   return create(EstimateSchema, {
     ...estimate,
@@ -30,8 +30,8 @@ export function toReceipt(receipt: ReceiptDocument): Receipt {
 }
 
 /**
- * Returns the receiptHash of a receipt: SHA-256, in hex, of the canonical JSON (RFC 8785) of the receipt as the API returns it, with an
- * empty receiptHash. A caller that has the receipt can compute it.
+ * Returns the receiptHash of a receipt: the SHA-256, in hex, of the receipt's canonical JSON (RFC 8785). The JSON is that of the API, with
+ * an empty receiptHash. So a caller that has the receipt can compute the same hash.
  */
 export function hashReceipt(receipt: ReceiptDocument): string {
   const message = create(ReceiptSchema, { ...toReceipt(receipt), receiptHash: "" });

@@ -3,19 +3,19 @@ import { isObject, parseExactJson } from "@svc/core";
 import { canonicalJson, type PinnedTools } from "@svc/program";
 import { mask } from "@svc/tools";
 
-/** A difference between a tool now and the definition that a program was pinned to. */
+/** A difference between a tool's present definition and the definition that a program was pinned to. */
 export type Drift = {
   readonly toolSlug: string;
-  /** `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
+  /** What differs: `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
   readonly what: string;
   readonly before: string;
   readonly after: string;
 };
 
-/** Characters of a schema that are shown. */
+/** Maximum number of characters of a schema that are shown. */
 const shownMax = 2_000;
 
-/** Returns the differences of a program's tools today from its pinned definitions, by slug. */
+/** Returns the differences between the present tools of a program and its pinned definitions, by slug. */
 export function driftOf(pinned: PinnedTools, view: CatalogView): Drift[] {
   const slugs = [...pinned.keys()].toSorted();
   return slugs.flatMap((toolSlug) => {
@@ -52,11 +52,11 @@ function shown(text: string): string {
 }
 
 /**
- * Returns the text of a program as its job shows it: input that the inputSchema marks as sensitive is `***`. Any other program is returned
- * byte for byte as submitted.
+ * Returns the text of a program as its job shows it. Input that the inputSchema marks as sensitive is replaced by `***`. A program without
+ * such input is returned byte for byte as submitted.
  */
 export function shownProgram(programJson: string): string {
-  // A name may be written with escapes.
+  // The name `x-sensitive` may also be written with escapes.
   if (!programJson.includes("x-sensitive") && !programJson.includes("\\u")) return programJson;
   const document = parseExactJson(programJson) as Readonly<Record<string, unknown>>;
   const { input, inputSchema } = document;

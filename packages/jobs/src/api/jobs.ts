@@ -26,14 +26,14 @@ import { toNotes } from "./notes.ts";
 import { type ReadContext, readJob, titleOfListed, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
 
-/** Jobs that are read at once. A program may have 256 KiB. */
+/** Number of jobs that are read at once. It is small because a program may have 256 KiB. */
 const chunkSize = 50;
-/** A page ends early when its programs reach this many bytes. */
+/** Number of program bytes at which a page ends early. */
 const pageBytesMax = 8_388_608;
 
 /**
- * Reads the rows of one page, and one more if the list continues. It holds no more programs than fit into an answer: such a page is
- * shorter, and its token continues from there.
+ * Returns the rows of one page, and one more row if the list continues. If the programs of a page would not fit into a response, the page
+ * is shorter, and its token continues after the last row.
  */
 export async function readPage(
   repository: Pick<JobRepository, "list">,
@@ -45,7 +45,7 @@ export async function readPage(
     const limit = Math.min(chunkSize, size + 1 - rows.length);
     const chunk = await repository.list(filter, { after: rows.at(-1)?.id ?? after, limit });
     for (const row of chunk) {
-      // At least one job is shown. The first one that does not fit shows that there are more.
+      // At least one job is always shown. The first job that does not fit shows that the list continues.
       bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
       rows.push(row);
       if (bytes > pageBytesMax && rows.length > 1) return { rows, size: rows.length - 1 };
@@ -55,14 +55,14 @@ export async function readPage(
   return { rows, size };
 }
 
-/** Largest number of jobs, and of program bytes, that one page reads when it searches a title. */
+/** Limits of what one page reads when it searches for a title: number of jobs, and number of program bytes. */
 const walkedMax = 2_000;
 const walkedBytesMax = 33_554_432;
 const walkChunkSize = 200;
 
 /**
- * Reads the rows of one page that `fits`, and one more if the list continues. `walkedTo`: the last row read, if the page ends before the
- * list.
+ * Returns the rows of one page for which `fits` is true, and one more row if the list continues. `walkedTo`: the last row read, if the page
+ * ends before the list.
  */
 async function walkPage(
   repository: Pick<JobRepository, "list">,
@@ -186,7 +186,7 @@ function readMode(mode: string): "live" | "simulate" {
   throw jobFaults.MODE_INVALID(mode);
 }
 
-/** Returns jobs for lists that are searched: without their programs and other data that is not in their rows. */
+/** Returns jobs for lists that are searched. They contain neither programs nor other data outside the jobs' rows. */
 function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
   return rows.map((row) => {
     const shown = { programJson: "", title: titleOfListed(context, row) };
@@ -194,7 +194,7 @@ function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly Lis
   });
 }
 
-/** Returns the simulation run of a job with simulateFirst. */
+/** Returns the simulation run of a job that has `simulateFirst`. */
 async function readTwin(context: ReadContext, projectId: ProjectId, id: Id<"job">): Promise<Job | undefined> {
   const row = await jobsForProject(context.db, projectId).findSimulationRun(id);
   return row === undefined ? undefined : (await toJobs(context, projectId, [row]))[0];

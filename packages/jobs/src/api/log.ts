@@ -23,7 +23,7 @@ export type LogContext = Pick<JobsContext, "db" | "clock" | "sealer" | "hints" |
 
 /** Entries that are read at once. */
 const chunkSize = 1000;
-/** Shortest and longest pause between two reads of a log. Each pause without news is twice the last. */
+/** Shortest and longest pause between two reads of a log, in milliseconds. After each read without news, the pause doubles. */
 const watchPollMsMin = 25;
 const watchPollMsDefault = 500;
 
@@ -34,7 +34,7 @@ export function logMethods(context: LogContext): Methods {
     listJobEvents: projectList(sealer, {
       call: "ListJobEvents",
       order: { positionOf: ({ seq }: JobEventRecord) => String(seq), read: Number },
-      // Without a page size, the whole log.
+      // Without a page size, the response contains the whole log.
       sizes: { fallback: 0, max: chunkSize },
       filter: ({ jobId }) => ({ jobId: requireId("job", "jobId", jobId) }),
       async rows({ filter: { jobId }, page: { after: afterSeq = 0, size, limit }, caller: { projectId } }) {
@@ -48,7 +48,7 @@ export function logMethods(context: LogContext): Methods {
   };
 }
 
-/** Returns a job of the project. Throws JOB_NOT_FOUND, naming `jobId`. */
+/** Returns a job of the project. Throws JOB_NOT_FOUND with the value of `jobId`. */
 export async function findJob(
   { db }: Pick<LogContext, "db">,
   projectId: ProjectId,
@@ -61,7 +61,7 @@ export async function findJob(
 
 type LogRange = { projectId: ProjectId; jobId: Id<"job">; afterSeq: number; limit: number | undefined };
 
-/** Returns up to `limit` entries of a log, or all of it in chunks. */
+/** Returns up to `limit` entries of a log, read in chunks. Without a limit it returns the whole log. */
 async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }: LogRange): Promise<JobEventRecord[]> {
   const repository = jobsForProject(db, projectId);
   if (limit !== undefined) return repository.listEvents(jobId, { afterSeq, limit });
@@ -74,8 +74,8 @@ async function readLog({ db }: LogContext, { projectId, jobId, afterSeq, limit }
 }
 
 /**
- * Streams a log from the store. Hints of this node only say when to read. A stream ended by shutdown or by its caller rejects with the
- * signal's reason, so that it is not mistaken for the log's end.
+ * Streams a log from the database. Hints from this node only say when to read. If shutdown or the caller ends the stream, it rejects with
+ * the signal's reason. So the end of the stream is not mistaken for the end of the log.
  */
 async function* watch(
   context: LogContext,
@@ -91,11 +91,12 @@ async function* watch(
   const unsubscribe = context.hints.subscribe(jobId, () => grown.abort("grown"));
   try {
     for (;;) {
-      // Created before the log is read, so that commits in between are noticed.
+      // Created before the log is read, so that commits during the read are noticed.
       grown = new AbortController();
-      // If the job has ended by now, a read after this returns the complete log.
+      // If the job has already ended, a read that starts after this point returns the complete log.
       const read = () => readLog(context, { projectId, jobId, afterSeq: seq, limit: chunkSize });
-      // If the log has probably grown, job and log are read at once. The log is read again only if the job has newer entries.
+      // If the log has probably grown, the job and the log are read at the same time. The log is read a second time only if the job has
+      // newer entries.
       const [job, early] = await Promise.all([findJob(context, projectId, jobId), isExpected ? read() : undefined]);
       const isWhole = early !== undefined && (early.length === chunkSize || (early.at(-1)?.seq ?? seq) >= job.lastSeq);
       const rows = isWhole ? early : job.lastSeq > seq ? await read() : [];
@@ -110,7 +111,7 @@ async function* watch(
       }
       signal.throwIfAborted();
       isExpected = grown.signal.aborted;
-      // A log that grew will probably grow again soon, and a hint may come just before its commit.
+      // A log that grew will probably grow again soon. A hint may also arrive just before its commit.
       pauseMs = rows.length > 0 || grown.signal.aborted ? watchPollMsMin : Math.min(2 * pauseMs, pollMsOf(context));
     }
   } finally {

@@ -4,14 +4,16 @@ import { type ProgramNote as NoteMessage, ProgramNoteSchema } from "@svc/gen/job
 import type { ProgramNote } from "@svc/program";
 import { spoken, type ToolAnswer } from "@svc/tools";
 
-/** Returns the notes of a document for callers. `field` names the document in a request, for example `programJson`. */
+/**
+ * Returns the notes on a document in the form of the API. `field`: the request field that contains the document, for example `programJson`.
+ */
 export function toNotes(notes: readonly ProgramNote[], field: string): NoteMessage[] {
   return notes.map(({ code, pointer, message, hint }) => {
     return create(ProgramNoteSchema, { reason: code, field: `${field}${pointer}`, message, help: String(hint) });
   });
 }
 
-/** Returns an answer to an agent with the notes on its program, or the answer itself if there are none. */
+/** Returns a tool's answer with the notes on its program added, or the unchanged answer if there are no notes. */
 export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): ToolAnswer {
   if (notes.length === 0) return answer;
   const noted = notes.map(({ reason, field, message, help }) => ({
@@ -24,14 +26,14 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
   return { ...answer, texts: [...answer.texts, lines.join("\n")], structured: { ...answer.structured, notes: noted } };
 }
 
-/** Informs the watchers of one node that a job's log grew. It is only a hint: the work of other nodes is found by polling. */
+/** Notifies the watchers on one node that a job's log grew. This is only a hint; changes by other nodes are found by polling. */
 export type JobHints = {
   notify(jobId: Id<"job">): void;
-  /** Calls `listener` at every hint about the job until the returned function is called. */
+  /** Calls `listener` at every hint about a job. Returns a function that ends this. */
   subscribe(jobId: Id<"job">, listener: () => void): () => void;
 };
 
-/** Creates the hints of one node. They hold nothing of jobs without watchers. */
+/** Returns the hints of one node. They use memory only for jobs with watchers. */
 export function createJobHints(): JobHints {
   const listeners = new Map<Id<"job">, Set<() => void>>();
   return {

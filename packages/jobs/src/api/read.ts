@@ -12,17 +12,17 @@ import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 
-/** Dependencies of reading jobs. The sealer opens their programs. */
+/** What reading jobs uses. The sealer opens the programs of jobs. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
 
-/** Returns jobs of a project for callers, in the given order. */
+/** Returns jobs of a project in the form of the API, in the given order. */
 export async function toJobs(
   { db, sealer }: ReadContext,
   projectId: ProjectId,
   rows: readonly ListedJob[],
 ): Promise<Job[]> {
   if (rows.length === 0) return [];
-  // A queued job has no step, so a submission is answered with one statement fewer.
+  // A queued job has no steps yet. Leaving it out saves one statement when a submission is answered.
   const begun = rows.filter(({ status, attempt }) => status !== "queued" || attempt > 1).map(({ id }) => id);
   const parked = rows.filter(({ park }) => park !== null).map(({ id }) => id);
   const retried = rows.filter(({ attempt }) => attempt > 1).map(({ id }) => id);
@@ -33,7 +33,8 @@ export async function toJobs(
   ]);
   return rows.map((job) => {
     const requestId = job.park?.judgment?.requestId;
-    // The ask was read a moment after the job and may be the next one. Both are shown only if they belong together.
+    // The ask was read a moment after the job and may already be the next one. The job and the ask are shown together only if they belong
+    // together.
     const pendingAsk = asks.find(({ id }) => id === requestId);
     const programJson = openProgram(sealer, job, job);
     return toJob({
@@ -47,7 +48,7 @@ export async function toJobs(
   });
 }
 
-/** Returns a job that was just stored alone, without reading it. `programJson`: as submitted. */
+/** Returns a job that was just stored alone, and does not read it from the database. `programJson`: the program as submitted. */
 export function toNewJob(job: JobRecord, programJson: string, programHash: string): Job {
   const listed = { ...job, programHash };
   const shown = { programJson: shownProgram(programJson), title: titleOf(programJson) };
@@ -59,7 +60,7 @@ export function titleOfListed({ sealer }: Pick<ReadContext, "sealer">, job: List
   return titleOf(openProgram(sealer, job, job));
 }
 
-/** Returns one job of a project for callers. Throws JOB_NOT_FOUND, naming `field`. */
+/** Returns one job of a project in the form of the API. Throws JOB_NOT_FOUND with the name `field`. */
 export async function readJob(context: ReadContext, projectId: ProjectId, field: string, id: Id<"job">): Promise<Job> {
   const row = await jobsForProject(context.db, projectId).find(id);
   const [job] = row === undefined ? [] : await toJobs(context, projectId, [row]);
@@ -74,8 +75,8 @@ function titleOf(programJson: string): string {
 }
 
 /**
- * Returns why a program's params cannot have such values, or undefined if they can. The program was checked for values of the same types
- * only.
+ * Returns why the params of a program cannot have these values, or undefined if they can. The new values must have the types of the
+ * program's own values, because the program was checked only for those.
  */
 export function faultOfParams({ params: own }: Program, params: JsonObject): string | undefined {
   for (const [name, value] of Object.entries(params)) {
@@ -92,7 +93,7 @@ export function faultOfParams({ params: own }: Program, params: JsonObject): str
 function typeOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  // Exact numbers are objects of their own class.
+  // Exact numbers are objects of a separate class.
   return typeof value === "string"
     ? "a text"
     : typeof value === "boolean"

@@ -29,7 +29,7 @@ import { type Drift, driftOf } from "./drift.ts";
 import { faultOfParams } from "./read.ts";
 import { skillPrograms } from "./submit.ts";
 
-/** The job to run again, how, and the caller. */
+/** A request to run a job again: the job, the changes, and the caller. */
 export type Rerun = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
@@ -37,20 +37,20 @@ export type Rerun = {
   readonly role: Role;
   /** The calls of the key that a person must confirm. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** JSON text. Empty for the job's own input. */
+  /** The new input as JSON text. Empty to use the job's own input. */
   readonly inputJson: string;
   readonly params: JsonObject;
-  /** True if it runs with today's definitions instead of the job's. */
+  /** True if the new job uses today's definitions of tools instead of the pinned definitions of the old job. */
   readonly repins: boolean;
   readonly idempotencyKey: string | undefined;
 };
 
-/** A new job of the same program, and the differences between today's tools and those of the job. */
+/** A new job of the same program, and the differences between today's tools and the pinned tools of the old job. */
 export type RerunResult = { readonly id: Id<"job">; readonly drift: readonly Drift[] };
 
 const isRehearsal = "is a rehearsal: people were asked about a standing program, and nothing of it was run";
 
-/** Checks that a program on its pinned definitions must still pass. */
+/** Codes of the checks that a program with its old pinned definitions must still pass. */
 const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_ACCOUNT_MISSING",
   "PROGRAM_CONTACT_UNKNOWN",
@@ -60,7 +60,7 @@ const heldCodes: ReadonlySet<string> = new Set([
   "PROGRAM_TOOL_NOT_GRANTED",
 ]);
 
-/** Submits the program of a job again, under the rules of SubmitJob. Throws its refusals. */
+/** Submits the program of a job again, under the rules of SubmitJob. Throws the errors of SubmitJob. */
 export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<RerunResult> {
   const { db, views } = context;
   const { jobId, projectId, idempotencyKey } = rerun;
@@ -72,7 +72,7 @@ export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<Reru
   const drift = driftOf(tools, await views.forProject(projectId));
   const contentDigest = digestOf(rerun);
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(db, projectId, idempotencyKey);
-  // Before any check, as in SubmitJob.
+  // This is done before any check, as in SubmitJob.
   if (earlier !== undefined) return { id: repeated(earlier, contentDigest, rerun), drift };
   const submitted = await submitJob(
     context,
@@ -120,7 +120,7 @@ async function submissionOf(
   return {
     projectId,
     keyId,
-    // In the scope of the job, whichever caller runs it again.
+    // The new job has the access scope of the old job, whichever caller runs it again.
     binding: job.binding,
     principalChain: [`key:${keyId}`],
     programJson,
@@ -143,7 +143,10 @@ async function submissionOf(
 
 type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
 
-/** Returns the definitions that it runs on, and its limits by them. Everything that it needs of the project must exist. */
+/**
+ * Returns the pinned definitions that the new job runs on, and the estimate that follows from them. Everything that the program uses in the
+ * project must exist.
+ */
 async function pinnedFor(
   context: JobsContext,
   job: ListedJob,
@@ -162,11 +165,11 @@ async function pinnedFor(
   }
   const record = await loadJobProgram(context.db, projectId, programDigest);
   if (record === undefined) throw new Error(`the program of ${job.id} is gone from the store`);
-  // Those of its skills are stored with the job already.
+  // The programs of its skills are already stored with the old job.
   return { estimate, pins: record.pins, skills: [], demandsApproval };
 }
 
-/** Returns the input of the new job, or undefined for the program's own. */
+/** Returns the input of the new job, or undefined to use the program's own input. */
 function inputOf(
   { sealer }: JobsContext,
   { id, projectId, input: held }: ListedJob,

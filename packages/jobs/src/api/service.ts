@@ -17,10 +17,10 @@ import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
 import { stepMethods } from "./steps.ts";
 
-/** Dependencies of JobsService and its asks. */
+/** What JobsService and its asks use. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
 
-/** Returns JobsService over one store. Every method takes its project from the calling key. */
+/** Returns JobsService over one database. Every method takes its project from the calling key. */
 export function createJobsService(options: JobsServiceOptions): ServiceImpl<typeof JobsService> {
   const context: JobsContext = { ...options, asks: askPort };
   const asks = askMethods({
@@ -81,8 +81,8 @@ function assertDone(id: Id<"job">, paused: PauseResult): void {
 type Service = ServiceImpl<typeof JobsService>;
 
 /**
- * Returns JobsService for a scoped key: a job beyond its caller's scope reads as missing in every call that names it. Lists leave such jobs
- * out themselves, and submissions are checked when they are read.
+ * Returns JobsService for a scoped key. In every call that names a job, a job outside the caller's scope is reported as missing. Lists
+ * leave out such jobs themselves, and submissions check the scope when they are read.
  */
 function narrowJobs(db: Executor, service: Service): Service {
   const named = nameJobs(db);
@@ -102,7 +102,7 @@ function narrowJobs(db: Executor, service: Service): Service {
     async listAsks(request, ctx) {
       const { asks, nextPageToken } = create(ListAsksResponseSchema, await service.listAsks(request, ctx));
       const reached = await reachedJobs(db, requireProject(ctx), idsOf(asks));
-      // A page may be short and still have a token.
+      // A page may be shorter than its size although it has a token.
       return { nextPageToken, asks: asks.filter(({ jobId }) => reached(jobId as Id<"job">)) };
     },
     async getAsk(request, ctx) {
@@ -121,7 +121,7 @@ function narrowJobs(db: Executor, service: Service): Service {
   };
 }
 
-/** Returns those of some jobs that are in the caller's scope. */
+/** Returns which of the given jobs are in the caller's scope. */
 async function reachedJobs(
   db: Executor,
   { projectId, binding }: ReturnType<typeof requireProject>,
@@ -147,7 +147,7 @@ function nameJobs(db: Executor) {
     };
 }
 
-/** Throws JOB_NOT_FOUND. The method itself refuses a text that is not a job id. */
+/** Throws JOB_NOT_FOUND if the job is outside the caller's scope. A text that is not a job id is left to the method, which refuses it. */
 async function assertJobReached(db: Executor, ctx: HandlerContext, field: string, text: string): Promise<void> {
   const principal = requireProject(ctx);
   if (principal.binding === undefined) return;

@@ -31,7 +31,7 @@ export function skillMethods(context: JobsContext): Methods {
       call: "ListSkills",
       order: { positionOf: positionOf, read: (text) => text },
       filter: ({ slug }) => ({ slug }),
-      // A project has few skills. They are read as a whole, and a page is a part of them.
+      // A project has few skills, so they are all read, and a page is a part of the list.
       async rows({ filter: { slug }, page: { after }, caller: { projectId } }) {
         const skills = skillsForProject(db, projectId);
         const all = slug === "" ? await skills.list() : isStorable(slug) ? await skills.listVersions(slug) : [];
@@ -59,12 +59,12 @@ export function skillMethods(context: JobsContext): Methods {
   };
 }
 
-/** The store cannot hold such a name, so no skill has it. */
+/** True if the database can store a name. A skill with any other name does not exist. */
 function isStorable(slug: string): boolean {
   return !slug.includes("\0");
 }
 
-/** Returns the position of a list: after a skill, or after a version if one skill is listed. */
+/** Returns the position in a list after a skill, or after a version if the list contains the versions of one skill. */
 function positionOf({ slug, version }: ListedSkill, filter: { readonly slug: string }): string {
   return filter.slug === "" ? slug : String(version);
 }

@@ -17,7 +17,7 @@ import type { JobsContext } from "./context.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps">;
 
-/** Entries at the end of a log that show the pace of the current step. */
+/** Number of entries at the end of a log from which the pace of the current step is computed. */
 const paceEntries = 50;
 
 /** Returns ListSteps. */
@@ -75,7 +75,10 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
   };
 }
 
-/** Returns the state of a step: waiting, running, or how it ended. An `if` has ended by its receipt when it has chosen. */
+/**
+ * Returns the state of a step: waiting, running, or how the step ended. The receipt of an `if` ends when the `if` has chosen a branch, so
+ * the job's position decides here.
+ */
 function stateOf(at: StepInstruction, state: JobState): string {
   const receipt = state.steps.get(at.step.id)?.receipt;
   const hasEnded = state.finishedAt !== null;
@@ -84,7 +87,7 @@ function stateOf(at: StepInstruction, state: JobState): string {
   return receipt.state === "" || standingIn(at, state) !== undefined ? "running" : receipt.state;
 }
 
-/** Returns the place of the job in an `if`, or undefined if it is not in it. */
+/** Returns where in an `if` the job is, or undefined if the job is not inside that `if`. */
 function standingIn({ step, index, next, end, handler = end }: StepInstruction, state: JobState): number | undefined {
   if (step.kind !== "if" || !state.steps.has(step.id)) return undefined;
   // The handler of an `if` comes after its branches and a jump over it.
@@ -103,8 +106,8 @@ function isPassedOver(at: StepInstruction, state: JobState): boolean {
 }
 
 /**
- * Returns the branch that an `if` took, from the job's position or from the steps that have begun in it. In rounds it may be that of an
- * earlier round.
+ * Returns the branch that an `if` took. The job's position shows it, or the steps inside the branch that have begun. In repeated rounds it
+ * may be the branch of an earlier round.
  */
 function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | undefined {
   const { step, otherwise } = at;
@@ -118,7 +121,7 @@ function branchTaken(at: StepInstruction, state: JobState): "then" | "else" | un
   return inThen === inElse ? undefined : inThen ? "then" : "else";
 }
 
-/** Returns the number of rows that a step takes, after the step that makes them has ended. Undefined if it is not known. */
+/** Returns the number of rows that a step takes. It is known when the step that makes these rows has ended; undefined before. */
 function rowsOfSource({ step }: StepInstruction, { steps, loaded }: JobState): number | undefined {
   if (!("source" in step) || typeof step.source !== "string") return undefined;
   const source = steps.get(step.source)?.receipt;
@@ -126,7 +129,7 @@ function rowsOfSource({ step }: StepInstruction, { steps, loaded }: JobState): n
   return source === undefined || source.state === "" || set === undefined ? undefined : source.rows?.[set];
 }
 
-/** Returns rows per second since the log's last entry about the step, or since the step began. */
+/** Returns the step's pace in rows per second, since the last log entry about the step or since the step began. */
 function paceOf({ stepId, rows, startedAt }: StepReceiptDocument, { job, events }: Reading): number {
   const told = events.findLast(
     (event) => event.type === "step-progress" && event.stepId === stepId && event.at < job.updatedAt,
@@ -143,7 +146,7 @@ function rowsIn(payload: string): number {
   return rows?.in ?? 0;
 }
 
-/** Returns what answers and retries have changed in the job, for display. Empty if nothing. */
+/** Returns the changes that answers and retries made to the job, in the form that people see. Empty if nothing was changed. */
 function overridesText(state: JobState): string {
   const changed = overridesOf(state);
   const shown = shownOf(state);

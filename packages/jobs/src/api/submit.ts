@@ -30,26 +30,26 @@ import { checkForProject } from "./check.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
 
-/** A submission and its caller. */
+/** A submitted program and its caller. */
 export type Submission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
   readonly role: Role;
-  /** The access scope of the caller and so of the job. Null: not limited. */
+  /** The access scope of the caller, which the job takes over. Null if the caller's access is not limited. */
   readonly binding: JobBinding | null;
   readonly programJson: string;
   readonly mode: "live" | "simulate";
   readonly simulateFirst: boolean;
   readonly idempotencyKey: string | undefined;
-  /** For the call of a skill: its slug (`skills.` and a name), the slug in the call, and the input. */
+  /** For the call of a skill: the skill's slug (`skills.` and a name), the slug as called, and the input. */
   readonly skill?: SubmittedSkill | undefined;
-  /** Calls of its key that a person must confirm, in addition to the project's policy. */
+  /** The key's calls that a person must confirm, in addition to those of the project's policy. */
   readonly confirm?: readonly ConfirmRule[] | undefined;
-  /** For a call that a person was to confirm: the question to the person. The answer approves its plan. */
+  /** For a call that a person must confirm: the text of the question. The answer also approves the plan. */
   readonly confirmText?: string | undefined;
 };
 
-/** A skill as it is called. `within`: its version, as `slug@version`. */
+/** A skill as a caller calls it. `within`: the skill's version, as `slug@version`. */
 export type SubmittedSkill = {
   readonly slug: string;
   readonly calledAs: string;
@@ -63,19 +63,19 @@ export type SubmitContext = Pick<
   "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
 >;
 
-/** Result of a submission: its job, with the stored parts and the notes on its program; or a refusal of SubmitJob. */
+/** Result of a submission: the job with its stored parts and the notes on its program, or an error of SubmitJob. */
 export type SubmitResult =
   | { readonly id: Id<"job">; readonly stored?: SubmittedJob; readonly notes: readonly ProgramNote[] }
   | { readonly refusal: Fault };
 
 /**
- * Checks a program as a whole and stores it as a job, or finds the job of its idempotency key. Returns the refusals of SubmitJob, except
- * those of single fields.
+ * Checks a whole program and stores it as a job. If a job with the same idempotency key exists, returns that job. Returns the errors of
+ * SubmitJob, except errors about single fields.
  */
 export async function submit(context: SubmitContext, submission: Submission): Promise<SubmitResult> {
   const { projectId, programJson, idempotencyKey, keyId, binding, skill } = submission;
   const earlier = idempotencyKey === undefined ? undefined : await findKeyedJob(context.db, projectId, idempotencyKey);
-  // Before any check: the job is returned whatever has changed in tools, accounts and contacts since.
+  // This is done before any check: the job is returned even if tools, accounts or contacts have changed since.
   if (earlier !== undefined) return repeated(earlier, submission);
   const within = skill === undefined ? [] : [skill.within];
   const checked = await checkForProject(context, {
@@ -85,10 +85,10 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("faults" in checked)
     return { refusal: jobFaults.PROGRAM_FAULTY(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate, notes } = checked;
-  // A simulation sends no write, so there is nothing to approve or confirm.
+  // A simulation sends no write, so it needs neither approval nor confirmation.
   const pins = pinsText(checked);
   const isLive = submission.mode === "live";
-  // Requested together, they share a statement.
+  // Both are requested at the same time, so that they share one statement.
   const [needsApproval, confirmBy] = await Promise.all([
     approvalOf(context, submission, checked),
     isLive
@@ -138,13 +138,13 @@ function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission)
   return { refusal: jobFaults.IDEMPOTENCY_KEY_REUSED(submission.idempotencyKey ?? "") };
 }
 
-/** Returns the hash of a program as it is, or undefined if the text is not a program. */
+/** Returns the hash of a program text, or undefined if the text is not a program. */
 export function hashOf(programJson: string): string | undefined {
   const read = readProgram(programJson);
   return "document" in read ? canonicalHash(read.document) : undefined;
 }
 
-/** Returns the digest that an idempotency key is bound to. */
+/** Returns the digest of the content that an idempotency key is bound to. */
 function contentDigest({ mode, simulateFirst, skill, binding }: Submission, programHash: string): Buffer {
   const called = skill === undefined ? null : [skill.calledAs, skill.input];
   return createHash("sha256")
@@ -154,13 +154,16 @@ function contentDigest({ mode, simulateFirst, skill, binding }: Submission, prog
     .digest();
 }
 
-/** A scoped caller cannot repeat the answer to another caller's key. */
+/** Returns the digest of the caller's scope. With it, a scoped caller cannot get the job of another caller who used the same key. */
 function bindingDigest({ entityId, accessClasses, toolkitSlugs, accountId }: JobBinding): JsonObject {
   const account = accountId === undefined ? {} : { accountId };
   return { entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs], ...account };
 }
 
-/** Returns the classes by which a person confirms a plan: those of its estimate, and those that its private tools count as. */
+/**
+ * Returns the access classes that decide if a person must confirm a plan: those of its estimate, and the classes that its private tools
+ * count as.
+ */
 function classesToConfirm(
   { accessClasses }: Pick<EstimateDocument, "accessClasses">,
   pins: Pins,

@@ -1,4 +1,4 @@
 import type { JobsContext } from "../api/context.ts";
 
-/** Dependencies of calling skills. */
+/** What calling skills uses. */
 export type SkillContext = Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs">;

@@ -13,17 +13,18 @@ import { jobFaults } from "../errors.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
 /**
- * Returns the differences by which a new schema may refuse inputs that the old one accepts, each as a text with its place. Empty if it
- * accepts them all. When in doubt it reports a difference. Both schemas are those of programs, which have few keywords.
+ * Returns the differences that may make a new schema refuse inputs that the old schema accepts. Each difference is a text with its place.
+ * Empty if the new schema accepts all these inputs. If in doubt, it reports a difference. Both schemas belong to programs, whose schemas
+ * use few keywords.
  */
 export function inputDifferences(before: JsonSchema, after: JsonSchema): string[] {
   return [...differencesAt(before, after, "input")];
 }
 
-/** Limits that are stricter when larger, and those that are stricter when smaller. */
+/** Limits that become stricter when they grow, and limits that become stricter when they shrink. */
 const lowerBounds = ["minItems", "minLength", "minimum", "exclusiveMinimum", "minProperties"];
 const upperBounds = ["maxItems", "maxLength", "maximum", "exclusiveMaximum", "maxProperties"];
-/** Keywords that are only compared as a whole: equal, or removed. */
+/** Keywords whose values are compared only as a whole. A change is accepted if the value is equal or the keyword is removed. */
 const wholeKeywords = ["pattern", "format", "multipleOf", "dependentRequired", "anyOf", "oneOf", "allOf"];
 
 function* differencesAt(before: JsonSchema, after: JsonSchema, at: string): Generator<string> {
@@ -78,7 +79,7 @@ function* fieldDifferences(before: JsonSchema, after: JsonSchema, at: string): G
     else if (isClosed) yield `${at}.${name} is not taken any more`;
   }
   for (const [name, schema] of is) {
-    // A caller may have sent anything in a field that the old schema did not mention.
+    // Callers may have sent any value in a field that the old schema did not mention.
     if (!was.has(name) && before.additionalProperties !== false) yield* differencesAt({}, schema, `${at}.${name}`);
   }
   const needed = new Set(namesOf(before.required));
@@ -97,7 +98,7 @@ function namesOf(names: unknown): string[] {
   return [names].flat().filter((name) => typeof name === "string");
 }
 
-/** Returns the only values that are accepted, as JSON texts, or undefined for any. */
+/** Returns the only values that a schema accepts, as JSON texts. Undefined if it accepts any value. */
 function valuesOf({ const: only, enum: some }: JsonSchema): string[] | undefined {
   if (only !== undefined) return [textOf(only)];
   return Array.isArray(some) ? some.map(textOf) : undefined;
@@ -112,7 +113,10 @@ function textOf(value: unknown): string {
 }
 
 const descriptionMax = 1000;
-/** Every node that serves the project holds the schemas of their newest versions. */
+/**
+ * Maximum numbers of skills in a project and of versions of a skill. They are limited because every node that serves the project holds the
+ * schemas of the newest versions.
+ */
 const most = { skills: 200, versions: 100 };
 
 /** Request of PromoteJob. */
@@ -124,8 +128,8 @@ export type Promotion = {
 };
 
 /**
- * Makes a tool of a job's program, or the next version of one. Returns its slug and version. It is part of the project's catalog from now
- * on. Throws the refusals of PromoteJob.
+ * Makes a job's program a tool, or the next version of an existing tool. Returns the tool's slug and version. The tool is part of the
+ * project's catalog from then on. Throws the errors of PromoteJob.
  */
 export async function promoteJob(
   { db, clock, sealer, views, accounts }: Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts">,
@@ -166,7 +170,7 @@ type Adding = {
   readonly chain: string[];
 };
 
-/** Adds the version after the newest one, after a comparison with that one. */
+/** Adds a version after the newest version. It compares the two versions first. */
 async function addSkill(
   skill: Omit<NewSkill, "newest">,
   newVersion: boolean,
@@ -188,14 +192,14 @@ async function addSkill(
   }
 }
 
-/** Throws SKILL_INCOMPATIBLE if the schema refuses an input that the version before accepts. */
+/** Throws SKILL_INCOMPATIBLE if the new schema refuses an input that the schema of the version before accepts. */
 function checkCompatible(before: { slug: string; version: number; inputSchema: string }, after: JsonSchema): void {
   const schema = readJsonObject(before.inputSchema, "the input schema of a skill");
   const differences = inputDifferences(schema, after);
   if (differences.length > 0) throw jobFaults.SKILL_INCOMPATIBLE(before.slug, before.version, differences);
 }
 
-/** A program without calls is a read. */
+/** Returns the highest access class of a program's calls. A program without calls counts as a read. */
 function worstOf({ accessClasses }: EstimateDocument): StoredAccessClass {
   return accessClasses.at(-1) ?? "read";
 }

@@ -17,13 +17,13 @@ const outputSchema: JsonSchema = {
   },
 };
 
-/** Returns the toolkit of a project's skills for its catalog, or none if it has no skill. */
+/** Returns the toolkit of a project's skills for the project's catalog. Empty if the project has no skills. */
 export async function readSkillToolkits(db: Executor, projectId: ProjectId): Promise<readonly Toolkit[]> {
   const skills = await skillsForProject(db, projectId).list();
   return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];
 }
 
-/** Returns the tool of one version of a skill, `skills.<slug>@<version>`, or undefined if the project has none of that name. */
+/** Returns the tool of one version of a skill, `skills.<slug>@<version>`. Undefined if the project has no tool of that name. */
 export async function findSkillTool(
   db: Executor,
   projectId: ProjectId,

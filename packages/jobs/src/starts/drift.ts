@@ -11,17 +11,17 @@ type DriftContext = Pick<JobsContext, "db" | "views">;
 export type DriftReader = {
   /** Returns the differences for one program. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Reads the differences of several programs in one statement, so that later requests for each are answered at once. */
+  /** Reads the differences of several programs in one statement. A later request for one of these programs is then answered at once. */
   look(programs: readonly JobProgramName[]): Promise<void>;
 };
 
-/** Programs that are cached for a catalog. */
+/** Maximum number of programs whose differences are cached for a catalog. */
 const keptMax = 50_000;
 
-/** Cached differences for a catalog: by program, and by pins of any program. */
+/** The cached differences for a catalog. `programs`: by program. `pins`: by the pinned definitions, which several programs can share. */
 type DriftCache = { readonly programs: Map<string, readonly Drift[]>; readonly pins: Map<string, readonly Drift[]> };
 
-/** Creates a reader of differences. For one catalog each program is compared once, and so are equal pins. */
+/** Returns a reader of differences. For one catalog, it compares each program once, and programs with equal pins only once together. */
 export function createDriftReader({ db, views }: DriftContext): DriftReader {
   const reader = createPinReader();
   const byView = new WeakMap<CatalogView, DriftCache>();
@@ -76,7 +76,7 @@ function readDrift(reader: ReturnType<typeof createPinReader>, view: CatalogView
   const tools = reader.tools(pins);
   const told = driftOf(tools, view);
   if (told.length > 0) return told;
-  // A call's definition may differ in more than is reported, so it is compared by its hash.
+  // The reported differences do not cover everything in a definition, so the definitions of calls are compared by their hashes.
   const actions = [...tools.keys()].flatMap((slug) => {
     const tool = view.tools.get(slug);
     return tool?.kind === "action" ? [tool] : [];

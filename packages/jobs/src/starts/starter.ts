@@ -37,18 +37,18 @@ export type StartableProgram = {
   readonly program: Program;
   readonly programHash: string;
   readonly estimate: EstimateDocument;
-  /** True if each of its jobs waits for approval first. */
+  /** True if each job of the program waits for approval before it begins. */
   readonly needsApproval: boolean;
   readonly programJson: string;
   /** The pinned definitions as JSON text. */
   readonly pins: string;
-  /** The programs of the skills that it runs. */
+  /** The programs of the skills that the program runs. */
   readonly skills: readonly SkillProgram[];
-  /** Notes on parts that may not do what the author means. */
+  /** Notes on parts of the program that may not do what its author intends. */
   readonly notes: readonly ProgramNote[];
 };
 
-/** The caller for whom a program is checked, as if SubmitJob were called. */
+/** The caller for whom a program is checked. The check is the same as in SubmitJob. */
 export type StartCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;
@@ -56,11 +56,11 @@ export type StartCheck = {
   readonly programJson: string;
   /** True if each start creates the program's input. */
   readonly isInputMade: boolean;
-  /** True if it was accepted before: faults of newer rules are ignored. Default false. */
+  /** True if the program was accepted earlier. Faults of newer rules are then ignored. Default false. */
   readonly isStored?: boolean;
 };
 
-/** Result of a check: the program, its faults, or the fact that its plan needs an approval that it could never get. */
+/** Result of a check: the program, its faults, or the fact that its plan needs an approval that the plan could never get. */
 export type CheckedStart =
   | StartableProgram
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
@@ -71,59 +71,59 @@ export type Start = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
-  /** The access scope of its job in the project. Null: the whole project. */
+  /** The access scope of the job in the project. Null if the job may use the whole project. */
   readonly binding: Binding | null;
   readonly principalChain: readonly string[];
   readonly program: Program;
   readonly programHash: string;
   readonly digest: Buffer;
   readonly estimate: EstimateDocument;
-  /** The approval of its plan that covers all its starts. Empty if it needs none. */
+  /** The approval that covers all starts of the plan. Empty if the plan needs no approval. */
   readonly grantedId: string;
-  /** Undefined for the program's own. */
+  /** The input of the job. Undefined to use the program's own input. */
   readonly input: JsonObject | undefined;
   readonly standing: StandingOrigin;
   readonly nowMs: number;
-  /** Earliest start. Default: at once. */
+  /** Earliest time at which the job starts. Default: at once. */
   readonly beginAtMs?: number;
 };
 
-/** An approval dry run: a job that asks people if a standing program may become active. */
+/** An approval dry run: a job that asks people if a standing program may become active. Nothing of the program runs. */
 export type ApprovalDryRun = Omit<Start, "grantedId"> & {
-  /** True if its program is first simulated with the given input. */
+  /** True if the program is first simulated with the given input. */
   readonly simulateFirst: boolean;
 };
 
-/** A plan as a policy judges it. */
+/** A plan, with the values that an approval policy checks. */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
-/** Creates jobs of standing programs. The caller that starts them stores them in its own transaction. */
+/** Creates the jobs of standing programs. The caller stores these jobs in its own transaction. */
 export type JobStarter = {
   check(asked: StartCheck): Promise<CheckedStart>;
-  /** Checks a call outside programs by the rules of programs. Returns its faults, empty if there are none. */
+  /** Checks a call that is not part of a program by the rules for programs. Returns its faults; empty if it has none. */
   checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
-  /** Stores a program for its later starts. Returns the digest that finds it. */
+  /** Stores a program for its later starts. Returns the digest under which the program is found. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
   /**
-   * Returns a check that is true if the project's present policy requires approval of a plan. It is used for plans that need none by their
-   * own rule.
+   * Returns a function that is true if the project's present policy requires approval of a plan. It is used for plans whose own programs
+   * require no approval.
    */
   isHeldByPolicy(tx: Executor, projectId: ProjectId): Promise<(plan: HeldPlan) => boolean>;
-  /** Returns the differences between the tools of a stored program and its pinned definitions. Empty if there are none. */
+  /** Returns the differences between the present tools of a stored program and its pinned definitions. Empty if there are none. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;
-  /** Reads `driftOf` of several programs in one statement. */
+  /** Reads the differences (`driftOf`) of several programs in one statement. */
   lookForDrift(programs: readonly JobProgramName[]): Promise<void>;
-  /** Creates the job of one start. Stores nothing. */
+  /** Returns the job of one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
-  /** Creates the job that asks people about a program that needs approval, and its simulation run. Stores nothing. */
+  /** Returns the job that asks people about a program that needs approval, and the simulation run of that job. Stores nothing. */
   rehearse(tx: Executor, rehearsal: ApprovalDryRun): Promise<NewJob[]>;
   /** Makes this node's engine claim stored jobs. */
   wake(): void;
-  /** Informs a driver on this node that its job is to be cancelled. The store already says so. */
+  /** Notifies the driver on this node, if any, that its job is to be cancelled. The request must already be stored. */
   cancel(jobId: Id<"job">): void;
 };
 
-/** Dependencies of the starter. */
+/** What the starter uses. */
 export type StarterContext = Pick<
   JobsContext,
   "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
@@ -167,7 +167,7 @@ export function createJobStarter(context: StarterContext): JobStarter {
   };
 }
 
-/** Returns the pins that the program of a start was stored with. */
+/** Returns the pinned definitions with which the program of a start was stored. */
 async function pinsOf(tx: Executor, { projectId, digest }: Pick<Start, "projectId" | "digest">): Promise<string> {
   const record = await loadJobProgram(tx, projectId, digest);
   if (record === undefined) throw new Error(`the program of a start of ${projectId} is gone from the store`);
@@ -190,7 +190,7 @@ async function check(
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
 }
 
-/** A call that is repeated outside a program, with the same arguments each time. */
+/** A call outside a program that is repeated with the same arguments. */
 type ReadCheck = {
   readonly projectId: ProjectId;
   readonly binding: Binding | null;
@@ -199,10 +199,10 @@ type ReadCheck = {
   readonly args: JsonObject;
 };
 
-/** A fault of such a call. Its path begins at `call`, `entity` or `args`. */
+/** A fault of a repeated call. `path` begins with `call`, `entity` or `args`. */
 type ReadFault = { readonly path: readonly string[]; readonly message: string; readonly hint: FaultText };
 
-/** Checks such a call by the rules of programs: its tool, its account and its arguments. */
+/** Checks a repeated call by the rules for programs: its tool, its account and its arguments. */
 async function checkRead(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, binding, call, entity, args }: ReadCheck,

@@ -18,13 +18,13 @@ import { shownOf } from "./shown.ts";
 import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
-/** A row that a step fetched or made, numbered from 1 over all sets of the job. */
+/** A row that a step fetched or made. Its number counts from 1 over all sets of the job. */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
-/** A row's place in the set of a map, and its result there. */
+/** A row's place in the set of a map, and the row's result there. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
-/** How a call is undone, numbered over all calls of the job. */
+/** How a call is undone. Undo entries are numbered over all calls of the job. */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
 
 /** Writes of the next commit in addition to the job and its steps. */
@@ -32,9 +32,9 @@ export type PendingWrites = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
   readonly placed: readonly PlacedRow[];
-  /** Rows that are appended to sets. */
+  /** Runs of row numbers that are appended to sets. */
   readonly runs: readonly JobSetRun[];
-  /** Sets that are emptied first. */
+  /** Sets that are emptied before rows are appended. */
   readonly clearedSets: readonly string[];
   readonly turned: readonly Extract<Edit, { kind: "turned" }>[];
   readonly armed: readonly ArmedUndo[];
@@ -45,15 +45,18 @@ export type PendingWrites = {
   readonly records: readonly CallRecord[];
   /** Results of calls that were made. */
   readonly made: readonly UnrecordedEnd[];
-  /** Child jobs that begin with it, to run skills. */
+  /** Child jobs that begin with the commit, to run skills. */
   readonly children: readonly NewChild[];
-  /** Child jobs that are retried with it. */
+  /** Child jobs that are retried with the commit. */
   readonly retried: readonly RetriedChild[];
   /** Results of undo entries of child jobs. */
   readonly childUndone: readonly (JobUndoChange & { readonly jobId: JobState["id"] })[];
 };
 
-/** A job in progress: its last committed state, its present state (the same if nothing is pending), and the other writes to commit. */
+/**
+ * A job in progress. `committed`: its last committed state. `state`: its present state (the same object if nothing is pending). `pending`:
+ * the other writes of the next commit.
+ */
 export type WorkingJob = { readonly committed: JobState; readonly state: JobState; readonly pending: PendingWrites };
 
 const nothing: PendingWrites = {
@@ -80,7 +83,7 @@ export function workOf(job: StoredState): WorkingJob {
   return { committed: state, state, pending: nothing };
 }
 
-/** Returns values of steps and sizes of sets. A lost set has no size. */
+/** Returns the values of steps and the sizes of their sets. A lost set has no size. */
 function followingFrom({ input, params, steps: entries, loaded: { flow } }: StoredState): DerivedState {
   const steps: Record<string, JsonValue> = {};
   const rows: Record<string, number> = {};
@@ -98,15 +101,15 @@ function followingFrom({ input, params, steps: entries, loaded: { flow } }: Stor
 
 const none: ReadonlySet<string> = new Set();
 
-/** Returns the steps whose sets are lost. */
+/** Returns the ids of the steps whose sets are lost. */
 function lostSetsOf(entries: JobState["steps"], flow: Flow): ReadonlySet<string> {
   if (![...entries.values()].some(hasFailedHandled)) return none;
   return new Set([...flow.indexOf.keys()].filter((id) => isLostSet(entries, flow, id)));
 }
 
 /**
- * True if the set of a step is unknown, because the step failed and its error was handled, or because an enclosing block failed before the
- * step had ended. Its present rows would pass for the whole set.
+ * True if the set of a step is lost (its full contents are unknown): the step failed and its error was handled, or an enclosing block
+ * failed before the step ended. Without this check, the rows present would be taken for the whole set.
  */
 function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): boolean {
   const own = entries.get(stepId);
@@ -120,12 +123,12 @@ function isLostSet(entries: JobState["steps"], flow: Flow, stepId: string): bool
 
 const madeStates: ReadonlySet<StepState> = new Set(["completed", "partial", "simulated", "undone"]);
 
-/** A failed step has a value, the error, only if its error was handled. */
+/** True if the step failed and its error was handled. Only then a failed step has a value, its error. */
 function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
   return state === "failed" && isObject(value) && "error" in value;
 }
 
-/** Returns a job after the commit of its work. Changes to its row by others meanwhile are known from the commit. */
+/** Returns a job after the commit of its work. The commit also returns the changes that others made to the job's row meanwhile. */
 export function committedWork(
   { state }: WorkingJob,
   found: Pick<JobState, "lastSeq" | "cancel" | "pause">,
@@ -136,8 +139,8 @@ export function committedWork(
 }
 
 /**
- * Returns the job after a step action. This is the only place that makes a new state of a run. Edits are applied in their order, which is
- * the order of the log. Throws an Error for a transition that is not in the table.
+ * Returns the job after a step action. This function is the only place that creates a new state of a running job. Edits are applied in
+ * their order, which is also the order of the log. Throws an Error for a status change that is not in the table of transitions.
  */
 export function apply(work: WorkingJob, edits: readonly Edit[], nowMs: number): WorkingJob {
   if (edits.length === 0) return work;
@@ -170,7 +173,7 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
     patch(draft, stepId, ({ receipt }) => ({ calls: receipt.calls ? sumCalls([receipt.calls, calls]) : calls })),
   error: (draft, { stepId, ...error }) =>
     patch(draft, stepId, ({ receipt: { errors } }) => {
-      // The first message of each code is kept.
+      // For each code, the first message is kept.
       const isKnown = errors.some(({ code }) => code === error.code);
       return { errors: addError(errors, isKnown ? error : { ...error, message: toldText(draft.job, error.message) }) };
     }),
@@ -288,14 +291,14 @@ const editors: { readonly [Kind in Edit["kind"]]: (draft: Draft, edit: Extract<E
   end: endJob,
 };
 
-/** An app may quote what it was sent. */
+/** Returns a message with sensitive values masked. An app's message may quote what the app was sent. */
 function toldText(job: Draft["job"], message: string): string {
   return job.loaded.hasSensitive ? shownOf({ ...job, ...followingFrom(job) }).redact(message) : message;
 }
 
 const payloadBytesMax = 4_096;
 
-/** A payload that is too long is replaced by its type alone. */
+/** Adds a log entry. A payload that is too long is dropped; then the entry has only its type. */
 function note({ job, pending }: Draft, { type, stepId, payload, chain = job.principalChain }: LogNote): void {
   const text = JSON.stringify(payload);
   const isShort = Buffer.byteLength(text) <= payloadBytesMax;
@@ -303,7 +306,7 @@ function note({ job, pending }: Draft, { type, stepId, payload, chain = job.prin
     type,
     stepId,
     payload: isShort ? text : '{"truncated":true}',
-    // The cause of what the program does by itself is stored in the job.
+    // An entry that the program itself causes stores no chain: the job stores that chain.
     principalChain: chain === job.submitChain ? null : [...chain],
   });
 }
@@ -319,7 +322,7 @@ function patch({ job }: Draft, stepId: string, changed: (entry: StepEntry) => Pa
   job.steps.set(stepId, { ...entry, receipt: { ...entry.receipt, ...changed(entry) } });
 }
 
-/** Returns a new receipt. Counts of an earlier run of the step are kept. */
+/** Returns a new receipt of a step. It keeps the counts of an earlier run of the step. */
 function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   const before = job.steps.get(step.id)?.receipt;
   const tool = toolNamed(step);
@@ -336,7 +339,7 @@ function newReceipt({ job, nowMs }: Draft, step: Step): StepReceiptDocument {
   };
 }
 
-/** Returns the tool that a step's receipt names: its own, or that of its first call. */
+/** Returns the tool that a step's receipt names: the step's tool, or the tool of its first call. */
 function toolNamed(step: Step): string | undefined {
   if ("tool" in step) return step.tool;
   if (step.kind === "run") return step.skill;
@@ -380,7 +383,7 @@ function beginStep(
   note(draft, { type: "step-started", stepId: step.id, payload: { kind: step.kind, attempt: attempts } });
 }
 
-/** A branch that has begun a call is not given up when another branch fails. */
+/** Notes that a branch has begun a call. Such a branch is not given up when another branch fails. */
 function beginInBranch({ job }: Draft, stepId: string): void {
   if (job.positions.length === 1) return;
   const { flow } = job.loaded;
@@ -411,7 +414,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
     return;
   }
   const { step } = stepOf(job.loaded.flow, stepId);
-  // Another attempt of the job may continue from here.
+  // The progress is kept, because another attempt of the job may continue from here.
   const begun: StepProgress = { kind: step.kind, stepId };
   job.positions = job.positions.map((position) => {
     if (position.index !== index) return position;
@@ -420,7 +423,7 @@ function finishStep(draft: Draft, { stepId, state, to, isCut }: Extract<Edit, { 
   });
 }
 
-/** Errors that only report the end of the job are removed. */
+/** Reopens a step for another attempt. Errors that only report the end of the job are removed. */
 function reopenStep(draft: Draft, { stepId, progress }: Extract<Edit, { kind: "reopen" }>): void {
   const { job } = draft;
   const entry = entryOf(job, stepId);
@@ -446,7 +449,7 @@ function goTo(job: Draft["job"], from: number | undefined, to: number): void {
   });
 }
 
-/** The step has no value, and its set, if it makes one, does not exist. */
+/** Records a skipped step. It has no value; if it would make a set, that set does not exist. */
 function skipStep(draft: Draft, { step }: Extract<Edit, { kind: "skip" }>): void {
   const { job, pending, nowMs } = draft;
   const before = job.steps.get(step.id);
@@ -478,7 +481,7 @@ function takeRows(draft: Draft, { setId, rows }: Extract<Edit, { kind: "fetched"
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + rows.length, ok: counts.ok + rows.length } }));
 }
 
-/** Adds a row that no answer contains. Returns its number. */
+/** Adds a row that does not come from an answer. Returns its number. */
 function makeRow({ job, pending }: Draft, data: JsonObject): number {
   job.rowsMade += 1;
   const rowNumber = job.used.rows + job.rowsMade;
@@ -500,7 +503,7 @@ function makeRows(draft: Draft, { setId, rows, looked }: Extract<Edit, { kind: "
   patch(draft, setId, () => ({ rows: { ...counts, in: counts.in + looked, ok: counts.ok + rows.length } }));
 }
 
-/** Rows directly after pending ones are added to them. */
+/** Appends a run of rows to a set. If the run directly follows the pending run, the two are joined. */
 function placeRows({ pending: { runs } }: Draft, run: JobSetRun): void {
   if (run.rowNumbers.length === 0) return;
   const last = runs.at(-1);
@@ -517,7 +520,7 @@ function turnRows(draft: Draft, edit: Extract<Edit, { kind: "turned" }>): void {
   });
 }
 
-/** An entry whose arguments could not be filled in counts as a failed undo. */
+/** Adds undo entries. An entry whose arguments could not be filled in counts as a failed undo. */
 function armUndo(draft: Draft, { entries }: Extract<Edit, { kind: "armUndo" }>): void {
   const { job, pending } = draft;
   for (const { args, ...undo } of entries) {
@@ -553,7 +556,7 @@ function moveJob(draft: Draft, { to, reason, chain }: Extract<Edit, { kind: "mov
   if (to !== "parked" && to !== "pending_plan_approval") job.park = null;
 }
 
-/** True if the parent of a skill's job must read it: when it begins or ends a wait, and at its end. */
+/** True if the parent of a child job must read the child after this status change: the child begins or ends a wait, or it ends. */
 function isWaitedFor(from: JobStatus, to: JobStatus): boolean {
   return from === "parked" || to === "parked" || endStatuses.has(to);
 }
@@ -563,13 +566,13 @@ function wakeParent(draft: Draft): void {
   if (parent !== null) wake(draft, parent.jobId);
 }
 
-/** Once for each commit, because a job that continues after a wait may end in the same commit. */
+/** Makes a job's task due, once for each commit: a job that continues after a wait may end in the same commit. */
 function wake({ job: { projectId }, pending: { tasks }, nowMs }: Draft, jobId: JobState["id"]): void {
   const isWoken = tasks.some((task) => task.jobId === jobId && task.kind === "run");
   if (!isWoken) tasks.push({ jobId, kind: "run", subject: "", projectId, dueAt: nowMs });
 }
 
-/** While a job waits for a person, and while it is paused, the deadline's clock is stopped. */
+/** Stops or starts the deadline's clock. It is stopped while a job waits for a person and while a job is paused. */
 function turnClock({ job, nowMs }: Draft, { clock, sinceMs = nowMs }: Extract<Edit, { kind: "deadline" }>): void {
   const { deadline } = job;
   if (clock === "begins") job.deadline = { leftMs: job.loaded.program.limits.deadlineMs };
@@ -601,11 +604,11 @@ function putQuestion({ job, pending }: Draft, { prepared, isOfPlan }: Extract<Ed
   if (isOfPlan) job.planApprovalId = prepared.approvalId;
 }
 
-/** The job ends: nothing is in progress any more. Its position is kept for another attempt. */
+/** Ends the job: nothing is in progress afterwards. The job's position is kept for another attempt. */
 function endJob({ job, nowMs }: Draft): void {
   if (!endStatuses.has(job.status)) throw new Error(`a job that is ${job.status} has not ended`);
   job.finishedAt = nowMs;
-  // Another attempt is asked about again. The keys whose answers changed it are kept.
+  // Another attempt needs a new question. The keys whose answers changed the job are kept.
   const { changedBy } = job.plan ?? {};
   job.plan = changedBy && { changedBy };
   job.undo = undefined;

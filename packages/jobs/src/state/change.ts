@@ -11,7 +11,7 @@ import type { BlockProgress, PlanProgress, StepFailure, StepProgress, UndoProgre
 import type { UnsentWrites } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** An entry for the job's log. Payloads contain no row data. Without a chain the program itself is the cause. */
+/** An entry for the job's log. Its payload contains no row data. If `chain` is absent, the program itself is the cause. */
 export type LogNote = {
   readonly type: string;
   readonly stepId: string;
@@ -23,17 +23,17 @@ export type LogNote = {
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
-  /** `in` until it has ended. */
+  /** State of the row; `in` until the row has ended. */
   readonly state: "in" | RowState;
   readonly doneCalls: number;
   readonly errorCode: string;
-  /** Answers of its calls by id, if a later part of the row needs them. */
+  /** Answers of the row's calls by call id, if a later call of the row needs them. */
   readonly outputs: JsonObject | undefined;
-  /** Its fields, if the kept parts of answers make a new row. */
+  /** The row's fields, if the kept parts of answers make it a new row. */
   readonly data?: JsonObject | undefined;
 };
 
-/** How a successful call is undone. Without `args` they could not be filled in, and it cannot be undone. */
+/** How a successful call is undone. If `args` is absent, the arguments could not be filled in, and the call cannot be undone. */
 export type UndoOf = {
   readonly stepId: string;
   readonly ordinal: number;
@@ -170,13 +170,13 @@ export type NewChild = {
   readonly input: JsonObject;
   readonly place: CallPlace;
   readonly generation: number;
-  /** The part of the parent's limits that it may use. */
+  /** The part of the parent's limits that the child may use. */
   readonly limits: ChildDocument["limits"];
 };
 
 /**
- * A child job that continues where it stopped: the part of the parent's limits for all its attempts, and whether its writes in doubt are
- * sent again.
+ * A child job that continues where it stopped. `limits`: the part of the parent's limits for all its attempts together. `resendsUnknown`:
+ * true if its writes in doubt are sent again.
  */
 export type RetriedChild = {
   readonly id: Id<"job">;
@@ -184,13 +184,13 @@ export type RetriedChild = {
   readonly resendsUnknown: boolean;
 };
 
-/** The call of a job that a child belongs to. */
+/** The call of the parent job for which a child runs. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
-/** The state of a child when it was read. A child in another state is read again. */
+/** A child job and its state when it was read. If the child's state differs later, the child is read again. */
 export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
-/** A question to raise. */
+/** A question that is to be asked. */
 export type JobQuestion = Pick<
   AskInput,
   | "stepId"
@@ -207,7 +207,7 @@ export type JobQuestion = Pick<
 /** A limit that a program declares. */
 export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 
-/** An end that a saga may run for. */
+/** The kinds of a job's end after which its calls can be undone, if the program declares that. */
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
@@ -226,15 +226,15 @@ export type Next =
       readonly kind: "await";
       readonly children: readonly ChildStanding[];
       readonly atMs?: number;
-      /** A question that a branch has raised meanwhile. */
+      /** The question that a branch has asked meanwhile. */
       readonly askId?: string;
     }
   | ({
       readonly kind: "fail";
       readonly stepId: string;
-      /** The inner step that failed, if the step failed because of it. It is shown to people. */
+      /** The inner step whose failure made this step fail. People see it. */
       readonly failedIn?: string;
-      /** True if its own `onError` has already handled it. */
+      /** True if the step's own `onError` has already handled the error. */
       readonly isHandled?: boolean;
     } & Pick<StepFailure, "code" | "message"> &
       Partial<StepFailure>)

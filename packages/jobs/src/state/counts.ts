@@ -28,7 +28,7 @@ const errorsMax = 10;
 
 const sampleMax = 500;
 
-/** Returns the errors of a step with one more occurrence: at most 10 codes, the most frequent first. */
+/** Returns the errors of a step with one more occurrence added. It has at most 10 codes, the most frequent first. */
 export function addError(
   errors: readonly StepErrorDocument[],
   { code, ordinal, message }: { code: string; ordinal: number; message: string },

@@ -7,12 +7,12 @@ const codes: Readonly<Record<string, string>> = {
 
 const known: ReadonlySet<string> = new Set(Object.values(codes));
 
-/** Returns the code of a step that did not end before its job, by the job's end. */
+/** Returns the error code of a step that had not ended when its job ended. `cause`: how the job ended. */
 export function endCodeOf(cause: string): string {
   return codes[cause] ?? cause;
 }
 
-/** True if a code reports only the job's end and not an error of the step. */
+/** True if a code reports only the end of the job, not an error of the step itself. */
 export function isEndCode(code: string): boolean {
   return known.has(code);
 }

@@ -1,9 +1,12 @@
 import type { Step, StepOf } from "@svc/program";
 
-/** The receipt's count that is the size of a set: all rows taken, or those that are ok. */
+/** Which count of a step's receipt is the size of the step's set: `in` (all rows taken) or `ok`. */
 export type SetSize = "in" | "ok" | undefined;
 
-/** An enclosing step of an instruction: a block, or a step whose error it handles; with the branch of a parallel. */
+/**
+ * A step that encloses an instruction: a block, or a step whose error handler contains the instruction. For a `parallel`, the branch is
+ * included.
+ */
 export type EnclosingStep = {
   readonly stepId: string;
   readonly index: number;
@@ -14,7 +17,7 @@ export type EnclosingStep = {
 /** The index of an entry, and its enclosing blocks, outermost first. */
 type FlowPlace = { readonly index: number; readonly inside: readonly EnclosingStep[] };
 
-/** A step in a program's flat order: its index, and where the job continues after it. */
+/** A step in the flat order of a program: its index, and the indexes where the job continues after the step. */
 export type StepInstruction = FlowPlace & {
   readonly kind: "step";
   readonly step: Step;
@@ -22,22 +25,22 @@ export type StepInstruction = FlowPlace & {
   readonly next: number;
   /** The index if the condition of an `if` is false. For any other step, `next`. */
   readonly otherwise: number;
-  /** The index after the step and everything in it, where a job continues that skips it. */
+  /** The index after the step and everything inside it. A job that skips the step continues there. */
   readonly end: number;
-  /** The index of its error handler. Undefined if it has none. */
+  /** The index of the step's error handler. Undefined if the step has no handler. */
   readonly handler: number | undefined;
-  /** The count of rows that is the size of the step's set. Undefined if it makes none. */
+  /** Which count of rows is the size of the step's set. Undefined if the step makes no set. */
   readonly set: SetSize;
-  /** True if it calls, itself or through a child job. */
+  /** True if the step makes calls, by itself or through a child job. */
   readonly calls: boolean;
   /** The branches of a `parallel`, in their order. Empty for any other step. */
   readonly branches: readonly Branch[];
 };
 
-/** A branch of a `parallel`: the index of its first step, and of its end. */
+/** A branch of a `parallel`. `from`: index of its first step. `join`: index of its end. */
 export type Branch = { readonly name: string; readonly from: number; readonly join: number };
 
-/** The end of a branch of a `parallel`, where it waits for the others. */
+/** The end of a branch of a `parallel`. The branch waits there for the other branches. */
 type JoinInstruction = FlowPlace & { readonly kind: "join"; readonly step: StepOf<"parallel"> };
 
 /** The end of a round of an `until`: its steps begin again at `from`, or the job continues at `to`. */
@@ -50,7 +53,7 @@ export type AgainInstruction = FlowPlace & {
   readonly steps: readonly Step[];
 };
 
-/** The end of a step's error handler: the job continues at `to`, or fails anyway. */
+/** The end of a step's error handler. The job continues at `to`, or the step fails although its error was handled. */
 type HandledInstruction = FlowPlace & { readonly kind: "handled"; readonly step: Step; readonly to: number };
 
 /** One entry of a program's flat order. */
@@ -68,13 +71,13 @@ export type Flow = {
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** Properties of each kind of step that the flat order needs. */
+/** The properties of each kind of step that the flat order depends on. */
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
- * Returns a program's steps as a flat list, with each list of a block after the step that contains it: the branches of an `if` with a jump
- * between them; the steps of an `until` and the end of its round; the branches of a `parallel`, each with its end; an error handler with a
- * jump over it. `kinds` says which steps make sets.
+ * Returns a program's steps as a flat list. The lists inside a block follow the step that contains them: the branches of an `if` with a
+ * jump between them; the steps of an `until` and the end of its round; the branches of a `parallel`, each with its end; an error handler
+ * with a jump over it. `kinds`: which kinds of steps make sets.
  */
 export function flatten(steps: readonly Step[], kinds: FlowKinds): Flow {
   const instructions: Instruction[] = [];
@@ -92,7 +95,7 @@ function layList(steps: readonly Step[], inside: readonly EnclosingStep[], layin
   for (const step of steps) layStep(step, inside, laying);
 }
 
-/** Adds a step and its contents. Its own entry comes first, and gets its targets when they are known. */
+/** Adds a step and its contents to the list. The step's own entry comes first; its target indexes are set when they are known. */
 function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): void {
   const { instructions, kinds } = laying;
   const index = instructions.length;
@@ -115,7 +118,7 @@ function layStep(step: Step, inside: readonly EnclosingStep[], laying: FlowBuild
   instructions[index] = { ...own, next: isBlock ? next : end, otherwise: otherwise ?? end, end, handler, branches };
 }
 
-/** Adds the branches of a parallel, one after another, each with its end. */
+/** Adds the branches of a `parallel`, one after another, each with its end. */
 function layBranches(step: StepOf<"parallel">, { index, inside }: FlowPlace, laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
   const branches = step.branches.map(({ name, steps }, branch) => {
@@ -135,7 +138,9 @@ type LaidBlock = {
   readonly branches?: readonly Branch[];
 };
 
-/** Adds the lists of a block. Returns its alternative target and its jumps to the end; nothing for a step that is not a block. */
+/**
+ * Adds the lists of a block. Returns the block's alternative target and the jumps to its end. Returns neither if the step is not a block.
+ */
 function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuilder): LaidBlock {
   const { instructions } = laying;
   switch (step.kind) {
@@ -158,7 +163,7 @@ function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuil
   }
 }
 
-/** Adds the handler of a step's error, after a jump over it. Returns its first index. */
+/** Adds the error handler of a step, after a jump over the handler. Returns the handler's first index. */
 function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): number | undefined {
   const { instructions } = laying;
   if (step.onError === undefined) return undefined;
@@ -171,21 +176,24 @@ function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBu
   return index + 1;
 }
 
-/** Returns the step at an index: after a jump there, or the block that an entry there belongs to. Undefined at the program's end. */
+/**
+ * Returns the step at an index. If there is a jump at the index, returns the step that the jump leads to. If there is the end of a block's
+ * round or branch, returns that block. Undefined at the program's end.
+ */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];
   if (instruction?.kind === "jump") return stepAt(flow, instruction.to);
   return instruction === undefined || instruction.kind === "step" ? instruction : stepOf(flow, instruction.step.id);
 }
 
-/** Returns the step of an id. Throws an Error for an id that is not in the program, because nothing stored can name another. */
+/** Returns the step with an id. Throws an Error if the program has no such step; stored data cannot name one. */
 export function stepOf({ instructions, indexOf }: Flow, stepId: string): StepInstruction {
   const instruction = instructions[indexOf.get(stepId) ?? -1];
   if (instruction?.kind !== "step") throw new Error(`a checked program lacks the step ${stepId}`);
   return instruction;
 }
 
-/** Returns the `parallel` and branch of an instruction, or undefined if it is in none. */
+/** Returns the `parallel` and the branch that contain an instruction. Undefined if no branch contains it. */
 export function branchOf(
   { instructions }: Flow,
   index: number,

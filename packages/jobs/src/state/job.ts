@@ -8,17 +8,17 @@ import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progres
 import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** A program ready to run, with its pinned definitions by tool slug. */
+/** A program that is ready to run, with its pinned tool definitions by slug. */
 export type LoadedProgram = {
   readonly program: Program;
   readonly programHash: string;
   readonly flow: Flow;
   readonly tools: PinnedTools;
-  /** The skills that it runs, by its names for them. */
+  /** The skills that the program runs, by the program's names for them. */
   readonly skills: PinnedSkills;
   /** True if any of its inputs or reads is sensitive. */
   readonly hasSensitive: boolean;
-  /** True if version 0.1 stored it: rules that changed since apply in their old form. */
+  /** True if version 0.1 stored the program. Rules that have changed since that version then apply in their old form. */
   readonly isOld: boolean;
 };
 
@@ -26,32 +26,34 @@ export type LoadedProgram = {
 export type JobFacts = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
-  /** The key that submitted it or, for a later attempt, that began this one. */
+  /** The key that submitted the job. For a later attempt, the key that began that attempt. */
   readonly keyId: KeyId;
-  /** The access scope of its submitter. Null: the whole project. */
+  /** The access scope of the caller who submitted the job. Null if the caller may use the whole project. */
   readonly binding: JobBinding | null;
   readonly isSimulated: boolean;
-  /** True for an approval dry run: people are asked about a standing program's plan, and nothing of it runs. */
+  /** True for an approval dry run: a job that asks people about the plan of a standing program and runs nothing of it. */
   readonly isRehearsal: boolean;
   /** The live job that this simulation run belongs to. */
   readonly simulatedFrom: Id<"job"> | null;
-  /** The parent that runs it as a skill, and the part of the parent's limits it may use. Null for a submitted job. */
+  /** The parent job that runs this job as a skill, and the part of the parent's limits that this job may use. Null for a submitted job. */
   readonly parent: (ChildDocument & { readonly jobId: Id<"job"> }) | null;
   readonly standingProgramId: string;
-  /** Its run of a standing program. Null if there is none. */
+  /** The run of a standing program that this job belongs to. Null if it belongs to none. */
   readonly standingRunId: StandingRunId | null;
-  /** Seed of the keys of its calls at apps: its id, or a value that every job of the same occurrence of a standing program shares. */
+  /**
+   * Seed of the keys for the job's calls at apps: the job's id, or a value shared by all jobs of the same occurrence of a standing program.
+   */
   readonly callSeed: string;
   /**
-   * End of the backup from which it was restored, if the original store may have continued it: writes without a key known to the app are
-   * then in doubt. Epoch milliseconds; usually null.
+   * End of the backup from which the job was restored, in epoch milliseconds. Usually null. It is set if the job may have continued in the
+   * original database after the backup. Writes without a key known to the app are then in doubt.
    */
   readonly restoredFrom: number | null;
-  /** From 1. */
+  /** Number of the job's attempt, from 1. */
   readonly attempt: number;
-  /** The causes of what the program does by itself: the submitter, and the caller that began this attempt. */
+  /** The causes of what the program does by itself: the caller that submitted the job, and the caller that began this attempt. */
   readonly principalChain: readonly string[];
-  /** The submitter. */
+  /** The caller that submitted the job. */
   readonly submitChain: readonly string[];
   readonly estimate: EstimateDocument;
   readonly loaded: LoadedProgram;
@@ -61,8 +63,8 @@ export type JobFacts = {
 };
 
 /**
- * A job's position in its program's flow, and the progress of the step there, undefined if it has not begun. In a branch of a `parallel`
- * the position has its own generation: new calls in one branch do not affect those of the others.
+ * A job's position in the flow of its program. `progress`: progress of the step at this position, undefined if the step has not begun.
+ * Inside a branch of a `parallel`, the position has its own generation, so that new calls in one branch do not affect other branches.
  */
 export type Position = {
   readonly index: number;
@@ -72,55 +74,55 @@ export type Position = {
 
 /** A step that has begun or was skipped. */
 export type StepEntry = {
-  /** Steps are shown in the order in which they began. */
+  /** Position in the order in which steps began. Steps are shown in this order. */
   readonly ordinal: number;
   readonly receipt: StepReceiptDocument;
-  /** The value of `steps.<id>`. Undefined for a step that made none. */
+  /** The value of `steps.<id>`. Undefined if the step made no value. */
   readonly value: JsonValue | undefined;
 };
 
-/** When a job expires (epoch milliseconds), or the time left while its clock is stopped (milliseconds). */
+/** Deadline of a job. `atMs`: when it expires, in epoch milliseconds. `leftMs`: time left while its clock is stopped, in milliseconds. */
 type Deadline = { readonly atMs: number } | { readonly leftMs: number };
 
-/** The names that references can use. A skipped step has no value, and its set is empty. */
+/** The names that references in a program can use. A skipped step has no value, and its set is empty. */
 export type JobScope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 
 /** A request to end or to pause a job, and its cause. */
 export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
 
-/** State of a running job. It is immutable: changes are given as a `Change`, and only `apply` makes the next state. */
+/** State of a running job. It is immutable: a step action returns a `Change`, and only `apply` creates the next state. */
 export type JobState = StoredState & DerivedState;
 
 /** Values derived from the rest of the state. */
 export type DerivedState = {
-  /** The names that references can use now. */
+  /** The names that references in the program can use at the moment. */
   readonly scope: JobScope;
-  /** Steps whose set is unknown because they failed and their error was handled. */
+  /** Steps whose sets are lost (incomplete), because the steps failed and their errors were handled. */
   readonly lostSets: ReadonlySet<string>;
 };
 
-/** A job as its rows contain it. */
+/** The state of a job as its database rows contain it. */
 export type StoredState = JobFacts & {
   readonly status: JobStatus;
-  /** One position; at a `parallel`, one for each of its branches, in their order. */
+  /** The job's positions: usually one; inside a `parallel`, one for each branch, in the order of the branches. */
   readonly positions: readonly Position[];
-  /** State of the blocks at work, by the id of their step. */
+  /** State of the running blocks, by step id. */
   readonly blocks: Blocks;
-  /** Set while the plan is simulated or asked about. */
+  /** Present while the plan is simulated or while people are asked about it. */
   readonly plan: PlanProgress | undefined;
   /** Set while the job is being undone. */
   readonly undo: UndoProgress | undefined;
-  /** By id, in the order in which they began. */
+  /** The steps by id, in the order in which they began. */
   readonly steps: ReadonlyMap<string, StepEntry>;
   readonly params: JsonObject;
-  /** Arguments from answers that replace the program's, by step. */
+  /** Arguments from people's answers that replace those of the program, by step. */
   readonly stepArgs: Readonly<Record<string, JsonObject>>;
-  /** Number that grows when calls are to be made again: calls of another generation are different calls. */
+  /** A number that grows when calls are to be made again. Calls of different generations are different calls. */
   readonly generation: number;
   readonly used: UsedDocument;
   /** Number of rows that steps made from other rows, over all sets. Fetched rows are counted in `used`. */
   readonly rowsMade: number;
-  /** For a simulation: its first writes. */
+  /** For a simulation: its first writes, which were not sent. */
   readonly simulated: SimulatedCalls;
   readonly saga: SagaDocument;
   readonly park: ParkDocument | null;
@@ -131,13 +133,13 @@ export type StoredState = JobFacts & {
   /** Number of the last log entry that this driver knows. */
   readonly lastSeq: number;
   readonly cancel: JobRequest | undefined;
-  /** Set while it is paused or is to be paused. */
+  /** Present while the job is paused or a pause is requested. */
   readonly pause: JobRequest | undefined;
-  /** When a step's progress was last logged by any driver, in epoch milliseconds. 0 before that and after the job's end. */
+  /** When any driver last logged the progress of a step, in epoch milliseconds. 0 before the first entry and after the job's end. */
   readonly progressLoggedAt: number;
 };
 
-/** Changes to a job by answers, as sealed in `jobs.overrides`. */
+/** Changes that answers made to a job, in the form that is sealed in `jobs.overrides`. */
 export type StoredOverrides = {
   /** Values of params by name. */
   readonly params: JsonObject;
@@ -145,7 +147,7 @@ export type StoredOverrides = {
   readonly stepArgs: JobState["stepArgs"];
 };
 
-/** Returns the changes to a job by answers: params that differ from the program's, and arguments of steps. */
+/** Returns the changes that answers made to a job: params that differ from those of the program, and arguments of steps. */
 export function overridesOf({
   params,
   stepArgs,

@@ -4,20 +4,23 @@ import type { LoadedProgram, Position, StoredOverrides, StoredState } from "./jo
 import { noProgress, type Progress } from "./progress.ts";
 import { readProgress } from "./stored-progress.ts";
 
-/** Opens sealed parts of a job. `place` names column and row. */
+/** Opens sealed parts of a job. `place`: names the column and the row. */
 export type Opener = {
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
-  /** Throws an Error unless the value is an object. */
+  /** Opens an object. Throws an Error if the value is not an object. */
   openObject(this: void, place: string, sealed: Uint8Array): JsonObject;
 };
 
-/** Returns the submission's own chain if its key also began this attempt. */
+/**
+ * Returns the chain of causes of this attempt. If the key that submitted the job also began this attempt, it is the chain of the
+ * submission.
+ */
 function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[] {
   const key = `key:${attemptKeyId}`;
   return attemptKeyId === null || principalChain.at(-1) === key ? principalChain : [...principalChain, key];
 }
 
-/** Returns the state of a job from its rows. Throws for rows that this version cannot read. */
+/** Returns the state of a job from its database rows. Throws if this version cannot read a row. */
 export function openState(
   job: JobRecord,
   steps: readonly JobStepRecord[],
@@ -61,7 +64,7 @@ export function openState(
         return [stepId, { ordinal, receipt, value }];
       }),
     ),
-    // The program's own, changed by answers: first those of versions before 0.2, then later ones.
+    // The program's params, then the changes that answers made: first those stored by versions before 0.2, then later ones.
     params: { ...loaded.program.params, ...job.params, ...overrides?.params },
     stepArgs: { ...job.stepArgs, ...overrides?.stepArgs },
     generation: job.generation,

@@ -4,7 +4,7 @@ import type { LoadedProgram } from "./job.ts";
 
 type Path = readonly (string | number)[];
 
-/** A program with the tools that its rows come from. */
+/** A program together with the tools that its rows come from. */
 type RowProgram = Pick<LoadedProgram, "program" | "flow" | "tools">;
 
 /** True if a value over the rows of a set reveals sensitive data. */
@@ -16,7 +16,10 @@ export function isSensitiveValue(rows: RowProgram, setId: string, reduction: Red
   });
 }
 
-/** True if a field of a set's rows is sensitive or contains sensitive data, according to the answers or the input it was taken from. */
+/**
+ * True if a field of a set's rows is sensitive or contains sensitive data. The schema of the answer or input that the field was taken from
+ * decides this.
+ */
 export function isSensitiveField(rows: RowProgram, setId: string, field: Path): boolean {
   const instruction = rows.flow.instructions[rows.flow.indexOf.get(setId) ?? -1];
   const step = instruction?.kind === "step" ? instruction.step : undefined;
@@ -53,7 +56,7 @@ export function isSensitiveField(rows: RowProgram, setId: string, field: Path): 
   }
 }
 
-/** A field of a map's rows comes from the answer of a call, or from the source row. */
+/** True if a field of a map's rows is sensitive. The field comes from the answer of a call or from the source row. */
 function isSensitiveInMap(rows: RowProgram, { source, keep, calls }: StepOf<"map">, field: Path): boolean {
   const [name, ...rest] = field;
   const [callId, ...path] = keep.find(([known]) => known === name)?.[1] ?? [];
@@ -63,7 +66,7 @@ function isSensitiveInMap(rows: RowProgram, { source, keep, calls }: StepOf<"map
   return call !== undefined && isCall(call) && isSensitiveAnswer(rows, call.tool, [...path, ...rest]);
 }
 
-/** A computed value is as sensitive as the names in its expression. */
+/** True if a computed field is sensitive: if any name in its expression is sensitive. */
 function isSensitiveComputed(rows: RowProgram, { source, fields }: StepOf<"compute">, field: Path): boolean {
   const expression = fields.find(([known]) => known === field[0])?.[1];
   if (expression === undefined) return isSensitiveField(rows, source, field);

@@ -4,33 +4,34 @@ import { createRedactor, mask, maskedTexts, type Redactor } from "@svc/tools";
 import type { JobScope, JobState, LoadedProgram } from "./job.ts";
 import { isSensitiveValue } from "./sensitive-rows.ts";
 
-/** The sensitive parts of a run's values: schemas that mark them, each undefined if it marks nothing. */
+/** Schemas that mark the sensitive parts of a run's values. Each is undefined if it marks nothing. */
 type SensitiveParts = {
   readonly input: JsonSchema | undefined;
   readonly params: JsonSchema | undefined;
   /** Schemas of the steps' values, by id. */
   readonly steps: ReadonlyMap<string, JsonSchema>;
-  /** Schemas of the arguments that answers may change, by call. */
+  /** Schemas of the arguments that people's answers may change, by call. */
   readonly args: ReadonlyMap<string, JsonSchema>;
 };
 
 /** The parts of a program that determine its sensitive values. */
 type ReadProgram = Omit<LoadedProgram, "hasSensitive">;
 
-/** The values of a job for display. */
+/** The values of a job in the form that people see. */
 export type ShownJob = {
-  /** The names that references can use, with `***` for sensitive values: for questions and results. */
+  /** The names that questions and results can refer to. Sensitive values are `***`. */
   readonly scope: JobScope;
-  /** Arguments from answers that replace the program's, by step, masked in the same way. */
+  /** Arguments from people's answers that replace those of the program, by step. Sensitive values are `***`. */
   readonly stepArgs: JsonObject;
-  /** Removes sensitive values from a text into which an app or the program joined them. */
+  /** Removes sensitive values from a text in which an app or the program included them. */
   readonly redact: Redactor;
-  /** The texts, numbers and names of the sensitive values. */
+  /** The sensitive values as texts, numbers and names. */
   readonly secrets: readonly string[];
 };
 
 /**
- * Returns a job's values for display. The program's inputs and reads are sensitive if its inputSchema, an answerSchema or a tool says so.
+ * Returns a job's values in the form that people see. The program's inputs and reads are sensitive if its inputSchema, an answerSchema or a
+ * tool marks them.
  */
 export function shownOf({ loaded, scope, stepArgs }: Pick<JobState, "loaded" | "scope" | "stepArgs">): ShownJob {
   const parts = loaded.hasSensitive ? sensitiveParts(loaded) : undefined;
@@ -61,7 +62,7 @@ function maskObject(schema: JsonSchema | undefined, value: JsonObject): JsonObje
   return schema === undefined ? value : (mask(schema, value) as JsonObject);
 }
 
-/** Masks each value by its own schema, whose references are its own too. */
+/** Returns the values, each masked by its own schema. References inside a schema point into that same schema. */
 function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject): JsonObject {
   if (schemas.size === 0) return values;
   const shown = Object.entries(values).map(([id, value]): [string, JsonValue] => {
@@ -73,7 +74,10 @@ function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject):
 
 const known = new WeakMap<LoadedProgram, SensitiveParts | "none">();
 
-/** Computed once for each program that a node caches. Undefined if nothing is sensitive. */
+/**
+ * Returns the sensitive parts of a program, or undefined if nothing is sensitive. They are computed once for each program that a node
+ * caches.
+ */
 function sensitiveParts(loaded: LoadedProgram): SensitiveParts | undefined {
   let parts = known.get(loaded);
   if (parts === undefined) {

@@ -1,4 +1,4 @@
-/** A write that a simulation did not send. `argumentsJson`: its arguments for display, empty if too long. */
+/** A write that a simulation did not send. `argumentsJson`: its arguments as people see them; empty if they are too long. */
 export type SimulatedCall = {
   readonly callId: string;
   /** Ordinal of the row. 0 for a step without rows. */
@@ -8,26 +8,26 @@ export type SimulatedCall = {
   readonly argumentsJson: string;
 };
 
-/** The writes of a simulation by step: their number, and the first of them. */
+/** The unsent writes of a simulation, by step. For each step: the number of writes, and the first of them. */
 export type SimulatedCalls = Readonly<
   Record<string, { readonly count: number; readonly first: readonly SimulatedCall[] }>
 >;
 
-/** Unsent writes of a step action: their number, and those that may be shown. */
+/** Unsent writes of a step action. `count`: their number. `calls`: those that may be shown. */
 export type UnsentWrites = { readonly count: number; readonly calls: readonly SimulatedCall[] };
 
-/** Number of calls shown for each call of a step, and characters of all shown arguments of a job. */
+/** `callsMax`: number of writes shown for each call of a step. `charactersMax`: characters of all shown arguments of a job together. */
 const callsMax = 10;
 
 const charactersMax = 65_536;
 
-/** True if another write of a call may be shown. */
+/** True if one more write of a call may be shown. */
 export function showsMore(simulated: SimulatedCalls, stepId: string, callId: string): boolean {
   const shown = simulated[stepId]?.first.filter((call) => call.callId === callId) ?? [];
   return shown.length < callsMax;
 }
 
-/** Adds writes of a step. The first of each call are shown, in the order of their rows. */
+/** Returns the simulated calls with further writes of a step. The first writes of each call are shown, in the order of their rows. */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};
   let shown: SimulatedCalls = { ...simulated, [stepId]: { count: before + count, first } };

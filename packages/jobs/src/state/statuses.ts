@@ -2,10 +2,10 @@ import type { JobStatus } from "@svc/db/schema/words";
 
 export { type JobStatus, jobStatuses } from "@svc/db/schema/words";
 
-/** Statuses that an ended job can move to, through RetryJob only. */
+/** Statuses that an ended job can move to. Only RetryJob makes these moves. */
 const attempted: readonly JobStatus[] = ["pending_plan_approval", "queued"];
 
-/** The one table of transitions. Any other transition is an error of the engine. */
+/** The table of a job's status changes. Any other change is an error of the engine. */
 export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   simulating: ["pending_plan_approval", "queued", "failed", "cancelled"],
   pending_plan_approval: ["queued", "rejected", "cancelled"],
@@ -21,16 +21,16 @@ export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   cancelled: attempted,
 };
 
-/** The transitions of an approval dry run: it ends with its answer, and nothing of its program runs. */
+/** The status changes of an approval dry run. It ends with its answer, and nothing of its program runs. */
 const rehearsed: typeof transitions = {
   ...transitions,
   pending_plan_approval: [...transitions.pending_plan_approval, "succeeded"],
 };
 
-/** The tables of transitions, for jobs and for approval dry runs. */
+/** The tables of status changes, for jobs and for approval dry runs. */
 export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 
-/** The statuses that a new job may begin with. */
+/** The statuses that a new job can have first. */
 export const firstStatuses: readonly JobStatus[] = ["simulating", "pending_plan_approval", "queued"];
 
 /** True if a job, or an approval dry run, may move from one status to another. */
@@ -43,7 +43,10 @@ export function assertMove(from: JobStatus, to: JobStatus): void {
   if (!mayMove(from, to)) throw new Error(`a job that is ${from} cannot become ${to}`);
 }
 
-/** Statuses in which an attempt of a job ends: its receipt and end are final. The table says if another attempt may follow. */
+/**
+ * Statuses in which an attempt of a job ends. The attempt's receipt and end are then final. The table of status changes says if another
+ * attempt may follow.
+ */
 export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "succeeded",
   "failed",
@@ -53,12 +56,12 @@ export const endStatuses: ReadonlySet<JobStatus> = new Set([
   "cancelled",
 ]);
 
-/** True if a status is an end. */
+/** True if an attempt of a job ends in this status. */
 export function isEnd(status: JobStatus): boolean {
   return endStatuses.has(status);
 }
 
-/** True if RetryJob may continue a job from this end. */
+/** True if RetryJob may continue a job that ended in this status. */
 export function isRetryable(status: JobStatus): boolean {
   return isEnd(status) && transitions[status].length > 0;
 }
@@ -66,7 +69,10 @@ export function isRetryable(status: JobStatus): boolean {
 /** Statuses in which an administrator or svc may park a job: those in which it would otherwise run. */
 export type ParkableStatus = "queued" | "running" | "compensating";
 
-/** True if a job may be parked from outside its program. A job that waits for a person, a time or its simulation does no harm. */
+/**
+ * True if svc or an administrator may park a job in this status. A job that waits for a person, a time or its simulation does no harm and
+ * is not parked.
+ */
 export function isParkable(status: JobStatus): status is ParkableStatus {
   return status === "queued" || status === "running" || status === "compensating";
 }

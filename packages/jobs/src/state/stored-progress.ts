@@ -18,24 +18,24 @@ import type { JobStatus } from "./statuses.ts";
 /** Progress as sealed in `jobs.progress`. Version 0.1 stored `LegacyProgress`. */
 type StoredProgress = {
   readonly version: 2;
-  /** The positions that have begun. */
+  /** The positions whose steps have begun. */
   readonly positions: readonly BegunPosition[];
-  /** Absent while no block is at work. */
+  /** Absent while no block is running. */
   readonly blocks?: Blocks;
   readonly plan?: PlanProgress;
   readonly undo?: UndoProgress;
   /** Absent until a step's progress is logged, and in records of version 0.1. */
   readonly progressLoggedAt?: number;
-  /** Absent until a step makes rows from others. */
+  /** Absent until a step makes rows from other rows. */
   readonly rowsMade?: number;
   /** Absent until a simulated job reaches a write. */
   readonly simulated?: SimulatedCalls;
 };
 
-/** The step at the job's only position has begun, and no more is known. Every step begins this way. */
+/** Stored if the step at the job's only position has begun and nothing else is known. Every step begins in this form. */
 type BegunProgress = { readonly version: 3 };
 
-/** Version 0.1 stored one record for any kind of work, without the kind. */
+/** Progress as version 0.1 stored it: one record for any kind of work, without the kind. */
 type LegacyProgress = {
   readonly version?: undefined;
   readonly stepId: string;
@@ -52,7 +52,7 @@ type LegacyProgress = {
   readonly totals?: Readonly<Record<string, Total>>;
 };
 
-/** The parts of a job that say what a record of version 0.1 is about. */
+/** The parts of a job that show which work a record of version 0.1 is about. */
 export type ProgressOwner = {
   readonly status: JobStatus;
   readonly saga: SagaDocument;
@@ -60,7 +60,7 @@ export type ProgressOwner = {
   readonly flow: Flow;
 };
 
-/** Reads the progress of any version. Throws an Error for a newer form. */
+/** Returns the progress that any version stored. Throws an Error for a form newer than this version. */
 export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress {
   const document = stored as unknown as StoredProgress | BegunProgress | LegacyProgress;
   if (document.version === undefined) return readLegacy(document, owner);
@@ -82,7 +82,7 @@ export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   }[];
 };
 
-/** Returns the step at an index of a flow, as it begins. */
+/** Returns the progress of the step at an index of a flow, as it is when the step begins. Undefined if there is no step. */
 function begunStep({ instructions }: Flow, index: number): StepProgress | undefined {
   const instruction = instructions[index];
   if (instruction?.kind !== "step") return undefined;
@@ -90,8 +90,8 @@ function begunStep({ instructions }: Flow, index: number): StepProgress | undefi
 }
 
 /**
- * Returns the progress to store, or undefined if nothing is in progress, no progress was logged, and no row was made or write simulated.
- * `flow`: the job's, if available. Most steps are stored as just begun, which needs no text.
+ * Returns the progress to store. Returns undefined if there is nothing to store: nothing is in progress, no progress was logged, no row was
+ * made and no write was simulated. `flow`: the job's flow, if available. Most steps are stored as just begun, which needs no text.
  */
 export function storedProgress(underway: StoredPosition, flow?: Flow): StoredProgress | BegunProgress | undefined {
   const { positions, blocks, plan, undo, progressLoggedAt, rowsMade, simulated } = underway;

@@ -15,7 +15,10 @@ export const answerLinkLifeMs: number = 30 * 86_400_000;
 /** Largest difference between the clocks of two nodes, in milliseconds. */
 const clocksApartMs = 2_000;
 
-/** The answer that a link is for, and when the link expires, in epoch milliseconds. An empty requestId means the job's pending ask. */
+/**
+ * What a link is created for: the job, the ask and the contact; and when the link expires, in epoch milliseconds. An empty requestId means
+ * the job's pending ask.
+ */
 export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {
   readonly expiresAt: number;
 };
@@ -23,23 +26,20 @@ export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "princip
 /** An answer given through a link. */
 export type LinkedAnswer = Pick<AnswerRequest, "continuation" | "overridesJson" | "note">;
 
-/** A link whose own row is valid, and the role of the key that made it. */
+/** A link that was found and has not expired, and the role of the key that created the link. */
 export type OpenedLink = { readonly link: ConsoleLink; readonly role: Role };
 
 /** Links through which contacts without a key answer. */
 export type AnswerLinks = {
-  /** Creates a link. Rejects with the refusals of CreateAnswerLink. */
+  /** Creates a link. Rejects with the errors of CreateAnswerLink. */
   create(principal: ProjectPrincipal, request: NewAnswerLink): Promise<{ readonly url: string }>;
-  /** Returns the content of the link's page, or undefined if its ask or contact no longer exists. Changes nothing. */
+  /** Returns the content of the link's page. Returns undefined if the ask or the contact no longer exists. Changes nothing. */
   show(link: ConsoleLink): Promise<JsonObject | undefined>;
-  /**
-   * Settles the ask through the same engine and with the same refusals as AnswerAsk. Returns false if the ask or the contact no longer
-   * exists.
-   */
+  /** Settles the ask in the same way and with the same errors as AnswerAsk. Returns false if the ask or the contact no longer exists. */
   answer(opened: OpenedLink, answer: LinkedAnswer): Promise<boolean>;
 };
 
-/** Creates the part that creates and opens answer links. */
+/** Returns the functions that create, show and answer links. */
 export function createAnswerLinks(context: AskContext): AnswerLinks {
   const { db, clock, consoleUrl } = context;
   return {
@@ -97,7 +97,7 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
     contactsForProject(db, projectId).find(answer.principalId),
   ]);
   if (ask?.projectId !== projectId || contact === undefined) return undefined;
-  // False if the contact was deleted and a new one with the same name was created after the link.
+  // False if the contact was deleted after the link was created, and a new contact now has the same name.
   const isSame =
     answer.contactCreatedAt === undefined
       ? contact.createdAt <= createdAt + clocksApartMs
@@ -106,7 +106,7 @@ async function findLinked({ db, sealer }: AskContext, { target: { answer }, proj
   return { ask, principalId: answer.principalId, contactName: contact.name };
 }
 
-/** Returns the question and nothing else of its job. For a settled ask it adds the answer and the contact who gave it. */
+/** Returns the question of an ask, and no other data of its job. For a settled ask, returns also the answer and the contact who gave it. */
 function shownAsk(ask: AskRecord, contactName: string, { target, expiresAt }: ConsoleLink): JsonObject {
   const { state, decision } = ask;
   const principalId = target.answer?.principalId ?? "";

@@ -21,7 +21,7 @@ import type { AnswerRequest } from "./types.ts";
 /** A refused answer that is about to be logged. */
 type RefusalRecord = {
   readonly refusal: Fault;
-  /** The ask that the answer was for, if it is known. */
+  /** The ask that the answer was for. Undefined if it is not known. */
   readonly ask: AskRecord | undefined;
   readonly job: LockedJobRow;
   readonly request: AnswerRequest;
@@ -33,8 +33,8 @@ const loggedMax = 100;
 const excerptMax = 100;
 
 /**
- * Counts a refused answer under the job's lock, and logs it if `isLogged` says so. An answer that names no ask of the job counts for its
- * present or last ask.
+ * Counts a refused answer under the job's lock. Adds a log entry if `isLogged` returns true. If the answer names no ask of the job, it
+ * counts for the job's pending ask, or else for its last ask.
  */
 async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void> {
   const { job, request, nowMs } = record;
@@ -43,7 +43,7 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
   if (!isLogged(count)) return;
   const payload = {
     reason: record.refusal.details[0]?.reason ?? "",
-    // The values as they came, shortened: a reader of the log sees what was tried.
+    // The values are logged as the caller sent them, but shortened, so that a reader of the log sees what was tried.
     principalId: excerpt(request.principalId),
     continuation: excerpt(request.continuation),
     ...(request.requestId !== "" && { named: excerpt(request.requestId) }),
@@ -57,7 +57,7 @@ async function recordRefusal(tx: Executor, record: RefusalRecord): Promise<void>
   await appendJobEvents(tx, job.id, [event], nowMs);
 }
 
-/** True for each of the first refusals, and then each time the count has doubled. */
+/** True for each of the first `loggedMax` refusals, and after that each time the number of refusals has doubled. */
 function isLogged(count: number): boolean {
   return count <= loggedMax || Number.isInteger(Math.log2(count / loggedMax));
 }
@@ -72,8 +72,8 @@ type RefusedAnswer = { readonly refusal: Fault; readonly ask: AskRecord | undefi
 const noteCharactersMax = 2_000;
 
 /**
- * Settles the pending ask of a job, or throws the first refusal that applies, in the order of AnswerAsk. If the job is known, the refusal
- * is logged and nothing else changes. The job's lock makes concurrent answers wait for one another.
+ * Settles the pending ask of a job. Throws the first error that applies, in the order that AnswerAsk documents. If the job is known, the
+ * refused answer is logged; nothing else changes. The job's lock makes concurrent answers wait for each other.
  */
 export async function answerAsk(context: AskContext, request: AnswerRequest): Promise<void> {
   const outcome = await withTransaction(context.db, async (tx) => {
@@ -119,7 +119,7 @@ async function trySettle(
     : { refusal: askFaults.ASK_SETTLED(request.requestId), ask };
 }
 
-/** Returns the pending ask that the answer names, or the job's pending ask if it names none. */
+/** Returns the pending ask that the answer names. If the answer names no ask, returns the job's pending ask. */
 async function findNamed(
   tx: Executor,
   { jobId, requestId }: AnswerRequest,
@@ -134,7 +134,10 @@ async function findNamed(
   return ask.state === "pending" ? { ask } : { refusal: askFaults.ASK_SETTLED(requestId), ask };
 }
 
-/** Returns the continuation that the answer chooses, or the first reason why it does not fit the ask, in the order of the contract. */
+/**
+ * Returns the continuation that the answer chooses. If the answer does not fit the ask, returns the first reason, in the order that
+ * AnswerAsk documents.
+ */
 async function checkAnswer(
   tx: Executor,
   { job, ask }: { readonly job: LockedJobRow; readonly ask: AskRecord },
@@ -158,8 +161,8 @@ async function checkAnswer(
 }
 
 /**
- * Returns the delivery that the answer refers to, if it is a delivery of this ask. Any other id is ignored: it neither refuses nor proves
- * anything.
+ * Returns the delivery that the answer refers to, if this delivery belongs to the ask. Any other id is ignored: the answer is neither
+ * refused nor treated as coming from a delivery.
  */
 async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }: AnswerRequest): Promise<string> {
   const id = parseId("dlv", deliveryId);
@@ -167,18 +170,18 @@ async function surfaceOf(tx: Executor, ask: AskRecord, { projectId, deliveryId }
   return delivery !== undefined && ask.eventIds.includes(delivery.eventId) ? delivery.id : "api";
 }
 
-/** The key that presents an answer to an approval, and the contact it answers for. */
+/** The key that sends an answer to an approval, and the contact in whose name it answers. */
 type Decider = {
   readonly keyId: KeyId;
   readonly role: Role;
   readonly principalId: string;
-  /** The contact as it is now, or undefined if it no longer exists. */
+  /** The contact as stored now. Undefined if the contact no longer exists. */
   readonly contact: Pick<Contact, "isApprover"> | undefined;
 };
 
 /**
- * Returns true if the answer may decide an approval, or the reason why not. The key must be an approver's and must be the key whose plan is
- * waiting. The ask must have reached the contact, and the contact must be marked as approver.
+ * Returns true if the answer may decide an approval, or else the reason why it may not. The key must have the approver role and must be the
+ * key whose plan waits. The ask must have reached the contact, and the contact must be marked as approver.
  */
 function mayDecide(ask: Pick<AskRecord, "keyId">, decider: Decider): true | Fault {
   if (decider.role !== "approver") return askFaults.APPROVER_ROLE_REQUIRED();
@@ -211,8 +214,8 @@ function faultOfOverrides(
 }
 
 /**
- * Returns the overrides for display: fields that the answer schema marks as sensitive are `***`. Without such fields it returns the text
- * unchanged. The overrides must have been checked against the schema.
+ * Returns the overrides as people see them: fields that the answer schema marks as sensitive are `***`. If the schema marks no field, the
+ * text is returned unchanged. The caller has checked the overrides against the schema.
  */
 function shownOverrides(ask: Pick<AskRecord, "answerSchema">, overridesJson: string): string {
   if (overridesJson === "" || ask.answerSchema === "") return overridesJson;

@@ -4,7 +4,9 @@ import type { NewJobEvent } from "@svc/db/jobs/record";
 /** The ids of an ask that its log entries contain. */
 export type AskName = { readonly id: Id<"ask">; readonly stepId: string; readonly pointId: string };
 
-/** Returns a log entry about an ask. Its payload has the ask's ids only, because the question may contain data that a step has read. */
+/**
+ * Returns a log entry about an ask. Its payload contains only the ask's ids, because the question may contain data that a step has read.
+ */
 export function askEvent(
   type: string,
   ask: AskName,

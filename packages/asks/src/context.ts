@@ -12,7 +12,7 @@ import { prepareAsk } from "./raise.ts";
 import { openOverrides } from "./read-json.ts";
 import type { AskPort, AskView } from "./types.ts";
 
-/** Dependencies of asks. */
+/** What the functions of asks use. */
 export type AskContext = {
   readonly db: Database;
   readonly clock: Clock;
@@ -22,14 +22,14 @@ export type AskContext = {
   readonly caller: ToolCaller;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire">;
   /**
-   * Applies a settled ask to its job, in the transaction that settled it and under the job's lock (the engine's `settled`). If absent, the
-   * run task becomes due and the worker that claims it moves the job.
+   * Applies a settled ask to its job (the engine's `settled`). It is called in the transaction that settles the ask, under the job's lock.
+   * If absent, the job's run task becomes due instead, and the worker that claims this task moves the job.
    */
   readonly moveJob?: ((tx: Executor, jobId: Id<"job">) => Promise<void>) | undefined;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
   readonly observer?: AskObserver;
-  /** Called after a commit that made tasks due: the engine's `wake`. */
+  /** Called after a commit that made tasks due. It is the engine's `wake`. */
   readonly onDue: () => void;
   /** Called after a commit that may have added to a job's log. */
   readonly onLogged: (jobId: Id<"job">) => void;

@@ -20,19 +20,19 @@ const states = {
   withdrawn: AskState.WITHDRAWN,
 } as const satisfies Readonly<Record<AskRecord["state"], AskState>>;
 
-/** Returns the state that a list filter names, or undefined for every state. */
+/** Returns the state that a list filter names. Returns undefined if the filter includes every state. */
 export function stateOfFilter(state: AskState): AskRecord["state"] | undefined {
   return (Object.keys(states) as AskRecord["state"][]).find((name) => states[name] === state);
 }
 
-/** Data of an ask's API message that is not in the ask's row. */
+/** Data of an ask's API message that is not in the ask's database row. */
 export type AskSurroundings = {
   readonly delivery: AskDelivery;
   /** For the approval of a plan: the receipt of its simulation run. */
   readonly simulationReceipt?: Receipt | undefined;
 };
 
-/** Returns the message of an ask for ListAsks, GetAsk and publications. */
+/** Returns an ask in the form of the API, for ListAsks, GetAsk and publications. */
 export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskSurroundings): Ask {
   const { decision } = ask;
   return create(AskSchema, {
@@ -53,7 +53,10 @@ export function askMessage(ask: AskRecord, { delivery, simulationReceipt }: AskS
   });
 }
 
-/** Returns the message of a job's pending ask. Its question is in park.judgment, so the read fields are absent. */
+/**
+ * Returns a job's pending ask in the form of the API. The question is already in park.judgment, so the fields that only ListAsks and GetAsk
+ * return are absent.
+ */
 export function pendingAskMessage(ask: AskRecord): Ask {
   return create(AskSchema, {
     pointId: ask.pointId,
@@ -71,14 +74,14 @@ export function pendingAskMessage(ask: AskRecord): Ask {
   });
 }
 
-/** Returns the message of a decision for asks and receipts. */
+/** Returns a decision in the form of the API, for asks and receipts. */
 export function decisionMessage(decision: DecisionDocument): AskDecision {
   const { continuation, principalId, keyId, surface, note, overridesJson, at, linkId } = decision;
   const shown = { continuation, principalId, keyId, surface, note, overridesJson, ...(linkId && { linkId }) };
   return create(AskDecisionSchema, { ...shown, at: timestampFromMs(at) });
 }
 
-/** Returns the JSON body of an ask's publication, without the event's id and type. */
+/** Returns the JSON body that is published for an ask. It does not contain the event's id and type. */
 export function publicationOf(ask: AskRecord): string {
   const text = toJsonString(AskSchema, askMessage(ask, { delivery: "pending" }), { alwaysEmitImplicit: true });
   return `{"jobId":"${ask.jobId}","ask":${text}}`;

@@ -13,12 +13,15 @@ export type AskDelivery = (typeof fates)[number];
 /** The fields of an ask that its publication needs. */
 export type PublishedAsk = Pick<AskRecord, "id" | "jobId" | "eventIds">;
 
-/** The current state of a publication, and the earliest time it can change by itself, in epoch milliseconds. Undefined if it is final. */
+/**
+ * `delivery`: the current state of a publication. `nextAt`: the earliest time at which the state can change by itself, in epoch
+ * milliseconds; undefined if the state is final.
+ */
 export type AskDeliveryState = { readonly delivery: AskDelivery; readonly nextAttemptAt: number | undefined };
 
 /**
- * Returns the publication states of asks, in the order of the asks. An ask that has an endpoint is `pending` from the commit that raises
- * it.
+ * Returns the publication states of asks, in the order of the asks. If the project has an ask endpoint, an ask is `pending` from the moment
+ * it is stored.
  */
 export async function readAskFates(
   db: Executor,
@@ -40,8 +43,9 @@ export async function readAskFates(
 }
 
 /**
- * Returns the publication states of asks, in the order of the asks, computed from their deliveries: `dead-letter` if any delivery is dead,
- * else `pending` if any is pending, else `delivered`. If the deliveries are past their retention, the state comes from the log.
+ * Returns the publication states of asks, in the order of the asks. A state is computed from the ask's deliveries: `dead-letter` if any
+ * delivery is dead, otherwise `pending` if any is pending, otherwise `delivered`. If the deliveries were deleted after their retention, the
+ * state comes from the job's log.
  */
 export async function readAskDeliveries(
   db: Executor,

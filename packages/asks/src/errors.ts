@@ -1,7 +1,7 @@
 import { call, defineFaults, field, formatValue, text } from "@svc/core";
 import { askEndpointEventTypes } from "@svc/db/schema/words";
 
-/** Refusals of asks, ask endpoints and contacts. */
+/** Errors of asks, ask endpoints and contacts. */
 export const askFaults = defineFaults({
   JOB_NOT_FOUND: {
     code: "not_found",

@@ -12,8 +12,8 @@ import { settle } from "./settle.ts";
 import type { HopSubject } from "./task-subject.ts";
 
 /**
- * Ends a hop whose time has expired, in one transaction. The question goes to the next contact. After the last hop the declared default
- * applies, or the ask is exhausted. An answer that was committed first wins.
+ * Ends a hop (one stage of the escalation) whose time has expired, in one transaction. The question goes to the next contact. After the
+ * last hop, the declared default applies; without a default, the ask is exhausted. If an answer was committed first, the answer wins.
  */
 export async function runHop(
   context: AskContext,
@@ -29,7 +29,7 @@ export async function runHop(
     if (job === undefined || ask === undefined || isOver) await endJobTask(tx, task);
     else if (ask.deadlineAt !== null && ask.deadlineAt > nowMs) await moveJobTask(tx, task, ask.deadlineAt);
     else {
-      // This comes first, because the next hop may create a task with the same subject.
+      // The old task is ended first, because the next hop may create a task with the same subject.
       await endJobTask(tx, task);
       return endHop(context, tx, { job, ask, nowMs });
     }
@@ -40,7 +40,7 @@ export async function runHop(
 
 type HopEnd = { readonly job: LockedJobRow; readonly ask: AskRecord; readonly nowMs: number };
 
-/** Returns the settlement, if the end of the hop settles the ask. */
+/** Ends a hop. Returns the settlement if the end of the hop settles the ask, or else undefined. */
 async function endHop(context: AskContext, tx: Executor, end: HopEnd): Promise<AskObservation | undefined> {
   const { job, ask, nowMs } = end;
   const next = ask.escalation[ask.hopIndex + 1];

@@ -3,36 +3,36 @@ import type { AskRecord } from "@svc/db/asks/repo";
 import type { DecisionDocument } from "@svc/db/documents/programs";
 import type { AskKind } from "@svc/db/schema/words";
 
-/** A settled ask, for logs and metrics. It has no names and no question; those are in the job's log. */
+/** A settled ask, for logs and metrics. It contains no names and no question, because these are in the job's log. */
 export type AskObservation = {
   readonly askId: Id<"ask">;
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
-  /** Empty if the ask is about the whole plan. */
+  /** Id of the step that asked. Empty if the ask is about the whole plan. */
   readonly stepId: string;
   readonly kind: AskKind;
-  /** `answered` by a person, or `defaulted` by the clock. */
+  /** `answered` if a person answered. `defaulted` if the time expired and the default applied. */
   readonly state: "answered" | "defaulted";
   readonly continuation: string;
-  /** `api`, the delivery that the answer came back on, or `timeout`. */
+  /** How the answer arrived: `api`, the delivery to which the answer responded, or `timeout`. */
   readonly surface: string;
-  /** The key that presented the answer. Empty for the clock. */
+  /** The key that sent the answer. Empty if the time expired. */
   readonly keyId: string;
   /** Number of times the question went to another contact. */
   readonly hops: number;
-  /** Number of answers refused before. */
+  /** Number of answers that were refused before the ask was settled. */
   readonly refusedAnswers: number;
   /** Milliseconds from the question to its settlement. */
   readonly waitMs: number;
 };
 
-/** Receiver of observations about asks. packages/server turns them into log lines and metrics. */
+/** Receives observations about asks. packages/server turns them into log lines and metrics. */
 export type AskObserver = {
-  /** Called after a settled ask is committed. Withdrawn asks are not reported here; the job reports them. */
+  /** Called after a settled ask is committed. Withdrawn asks are not reported here, because their job's end is reported. */
   settled(ask: AskObservation): void;
 };
 
-/** Returns the observation of an ask that a decision has settled. */
+/** Returns the observation of an ask that was settled by a decision. */
 export function observationOf(ask: AskRecord, decision: DecisionDocument): AskObservation {
   return {
     askId: ask.id,

@@ -17,8 +17,8 @@ const watchMinMs = 1_000;
 const watchMaxMs = 3_600_000;
 
 /**
- * Publishes an ask in its current state to the project's active ask endpoints. The event, its deliveries and the end of the task are one
- * transaction, so that each hop is published exactly once. The delivery engine sends them.
+ * Publishes an ask in its current state to the project's active ask endpoints. One transaction stores the event and its deliveries and ends
+ * the task, so that each hop (stage of the escalation) is published exactly once. The delivery engine sends the deliveries.
  */
 export async function runPublish(context: AskContext, task: ClaimedJobTask, { askId }: PublishSubject): Promise<void> {
   const isPublished = await withTransaction(context.db, async (tx) => {
@@ -32,7 +32,7 @@ export async function runPublish(context: AskContext, task: ClaimedJobTask, { as
   if (isPublished) context.dispatcher.wake();
 }
 
-/** Returns false if the project has no active ask endpoint. */
+/** Stores the event and its deliveries. Returns false if the project has no active ask endpoint. */
 async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask: AskRecord): Promise<boolean> {
   const { clock, nodeId } = context;
   const endpoints = await askEndpointsForProject(tx, ask.projectId).listActive("ask_raised");
@@ -61,8 +61,8 @@ async function publish(context: AskContext, tx: Executor, job: LockedJobRow, ask
 }
 
 /**
- * Logs a publication's state if it differs from the last one logged. Returns the time of the next possible change, or undefined if there is
- * none.
+ * Logs the state of a publication if it differs from the last logged state. Returns the time of the next possible change, or undefined if
+ * the state can no longer change.
  */
 async function logDelivery(
   tx: Executor,
@@ -81,8 +81,8 @@ async function logDelivery(
 }
 
 /**
- * Reads the state of an ask's deliveries shortly after each is due, and logs a change. The task ends when all deliveries are final. One run
- * costs one read.
+ * Reads the state of an ask's deliveries shortly after each delivery is due, and logs a change. The task ends when all deliveries are
+ * final. Each run reads once.
  */
 export async function runWatch(context: AskContext, task: ClaimedJobTask, { askId }: WatchSubject): Promise<void> {
   await withTransaction(context.db, async (tx) => {
@@ -96,7 +96,10 @@ export async function runWatch(context: AskContext, task: ClaimedJobTask, { askI
   });
 }
 
-/** A delivery past its due time is in flight, or its endpoint is failing: the pauses become longer. */
+/**
+ * Returns the pause before the next read. If a delivery is past its due time, it is in flight or its endpoint is failing, so the pauses
+ * become longer.
+ */
 function watchPauseMs(untilNextMs: number, attempt: number): number {
   const pauseMs = untilNextMs > 0 ? untilNextMs + watchMinMs : watchMinMs * 2 ** Math.min(attempt, 6);
   return Math.min(Math.max(pauseMs, watchMinMs), watchMaxMs);

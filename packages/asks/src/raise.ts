@@ -9,8 +9,9 @@ import { subjectText, type TaskSubject, type WatchSubject } from "./task-subject
 import type { AskInput, PreparedAsk } from "./types.ts";
 
 /**
- * Prepares a question for the transaction that parks its job. A question with an escalation goes to the contact of its first hop. Approvals
- * and svc's own questions have none: they go to everyone in `approvers`, or else to every approver of the project.
+ * Prepares a question for the transaction that parks its job. A question with an escalation goes to the contact of the first hop (stage).
+ * Approvals and svc's own questions have no escalation: they go to all contacts in `approvers`, or, if that is empty, to every approver of
+ * the project.
  */
 export async function prepareAsk(db: Executor, input: AskInput): Promise<PreparedAsk> {
   const ask = askOf(input, await addresseesOf(db, input));
@@ -55,7 +56,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
     stepId: input.stepId,
     pointId: input.pointId,
     kind: input.kind,
-    // The store cannot hold U+0000, and a post must be valid UTF-8.
+    // The database cannot store U+0000, and a published body must be valid UTF-8.
     question: storableText(input.question),
     continuations: [...input.continuations],
     answerSchema: input.answerSchemaJson,
@@ -77,7 +78,7 @@ function askOf(input: AskInput, addressees: readonly string[]): NewAsk {
   };
 }
 
-/** An ask that has reached a hop, with the contacts that the hop addresses. */
+/** An ask that has reached a hop (stage of the escalation), and the contacts of this hop. */
 export type HopReached = {
   readonly id: Id<"ask">;
   readonly jobId: Id<"job">;
@@ -89,8 +90,8 @@ export type HopReached = {
 };
 
 /**
- * Returns the tasks of a hop: its end, a call for each contact with a contact channel, and the publication if the project has an ask
- * endpoint.
+ * Returns the tasks of a hop: the end of the hop, a call for each contact with a contact channel, and the publication if the project has an
+ * ask endpoint.
  */
 export async function tasksOfHop(db: Executor, hop: HopReached): Promise<NewJobTask[]> {
   const { id: askId, jobId, projectId, hopIndex, deadlineAt, nowMs } = hop;

@@ -1,2 +1,2 @@
-/** The address where a contact answers a question, and the parts of it that must stay out of every other text. */
+/** The address at which a contact answers a question. `secrets`: the parts of the address that must not appear in any other text. */
 export type ReachLink = { readonly url: string; readonly secrets: readonly string[] };

@@ -20,14 +20,14 @@ import { isOfCauser, isOwnConfirmation, type ReachSubject, subjectText } from ".
 
 type Reach = NonNullable<Contact["reach"]>;
 
-/** Waits before the second, third and fourth attempt, in milliseconds. */
+/** Waits before the second, third and fourth attempt to send a question, in milliseconds. */
 const retryWaitsMs = [10_000, 60_000, 300_000];
-/** Pause before a call that may still run on another node is looked up again, in milliseconds. */
+/** Pause before svc checks again a call that may still run on another node, in milliseconds. */
 const inProgressPollMs = 2_000;
 
 /**
- * Result of an attempt. `doubt`: the call may have been executed and is not sent again. `waiting`: the call is still running elsewhere, or
- * a call limit delays it.
+ * Result of an attempt to send a question. `doubt`: the call may have been executed and is not sent again. `waiting`: the call still runs
+ * on another node, or a call limit delays it.
  */
 type ReachAttempt =
   | { readonly kind: "reached"; readonly callId: string }
@@ -36,8 +36,8 @@ type ReachAttempt =
   | { readonly kind: "waiting"; readonly waitMs: number };
 
 /**
- * Sends a question to a contact with the tool that the contact chose. The call is in the ledger before it is sent, with its own key for
- * each attempt, so that a node that takes over finds its result. A failure does not prevent anyone from answering.
+ * Sends a question to a contact with the tool that the contact chose. Each attempt has its own key and is stored in the ledger before it is
+ * sent, so that a node that takes over the task finds the result. If sending fails, people can still answer.
  */
 export async function runReach(context: AskContext, task: ClaimedJobTask, subject: ReachSubject): Promise<void> {
   const { db } = context;
@@ -82,7 +82,7 @@ async function tryToReach(
   const called = await context.caller.call({
     caller: { projectId, keyId, job: { id: jobId, stepId }, ...(confirm && { confirm }) },
     toolSlug: reach.toolSlug,
-    // Each attempt has a new link. The placeholder in its place keeps two attempts the same call.
+    // Each attempt has a new link. The ledger contains the placeholder instead of the link, so that all attempts count as the same call.
     args: argsOf("{link}"),
     ...(namesLink(reach.args) && { late }),
     entityId: reach.entityId,
@@ -96,8 +96,8 @@ async function tryToReach(
 }
 
 /**
- * Returns the confirmation rules for the call: those of the keys that caused the ask. Returns undefined if a key of another person created
- * the contact, because that key has agreed to the message.
+ * Returns the confirmation rules for the call. These are the rules of the keys that caused the ask. Returns undefined if a key of another
+ * person created the contact, because that key has agreed to the message.
  */
 async function rulesOfReach(
   { db }: AskContext,
@@ -123,10 +123,10 @@ function attemptOf(called: CallReply): ReachAttempt {
     case "limited":
       return { kind: "waiting", waitMs: called.retryAfterMs };
     case "key_reused":
-      // The contact was changed between the call and its repeat. The ledger has the result of the first call.
+      // The contact was changed between the call and its repetition. The ledger has the result of the first call.
       return { kind: "doubt", code: "outcome_unknown" };
     case "refused":
-      // svc calls contacts without a scope, so this is an error of svc.
+      // svc calls contacts without an access scope, so a refusal here is an error of svc.
       throw called.refusal;
     case "no_such_tool":
       return { kind: "failed", code: "tool_not_found", retryAfterMs: 0 };
@@ -138,7 +138,7 @@ function attemptOf(called: CallReply): ReachAttempt {
 function attemptOfAnswer({ result, callId }: CallAnswer): ReachAttempt {
   if (result.outcome === "ok") return { kind: "reached", callId: callId ?? "" };
   if (result.outcome === "outcome_unknown") return { kind: "doubt", code: result.outcome };
-  // No one confirms this call, so another attempt would have the same result.
+  // No person confirms this call, so another attempt would have the same result.
   if (result.outcome === "held") return { kind: "failed", code: result.outcome, isFinal: true, retryAfterMs: 0 };
   return { kind: "failed", code: result.outcome, retryAfterMs: result.retryAfterMs ?? 0 };
 }
@@ -183,9 +183,9 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
 }
 
 /**
- * Returns the address for the contact's answer. It is a link of its own if the key that created the contact is an approver's. It is the
- * console's page of the question in three cases: for an approval, for a call of that same key that needs confirmation, and if no such key
- * exists.
+ * Returns the address at which the contact answers. If the key that created the contact has the approver role, it is an answer link. In
+ * three cases it is the console's page of the question instead: the ask is an approval, the ask confirms a call of that same key, or the
+ * key no longer exists.
  */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,
@@ -209,7 +209,7 @@ async function reachLink(
   return { url: `${consoleUrl()}answer#${token}`, secrets: [token] };
 }
 
-/** True if the arguments contain the answer address. */
+/** True if the arguments contain the placeholder of the answer address. */
 function namesLink(args: ReachArguments): boolean {
   return JSON.stringify(args).includes("{link}");
 }

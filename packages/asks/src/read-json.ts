@@ -13,11 +13,14 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
   }
 }
 
-/** Description, for messages, of a value that `isStorable` refuses. */
+/** Text for error messages that describes a value that `isStorable` refuses. */
 export const unstorable =
   "nests too deep, holds U+0000 or a lone surrogate in a text, or a number of more than 1,000 characters or an exponent beyond 999";
 
-/** True if a value can be stored and sent: at most 32 levels, numbers of a storable length, no U+0000 and no lone surrogates. */
+/**
+ * True if a value can be stored and sent: it has at most 32 levels, its numbers have a storable length, and its texts contain neither
+ * U+0000 nor unpaired surrogates.
+ */
 export function isStorable(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.isWellFormed() && !value.includes("\0");
   if (typeof value !== "object" || value === null) return true;

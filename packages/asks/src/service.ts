@@ -25,11 +25,11 @@ import { readAskFates } from "./delivery-state.ts";
 import { askFaults } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
-/** Dependencies of the ask methods beyond AskContext. */
+/** What the ask methods use in addition to AskContext. */
 export type AskServiceContext = AskContext & {
-  /** Returns the job as GetJob returns it, just after an answer. */
+  /** Returns a job in the same form as GetJob. It is called just after an answer. */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;
-  /** Returns the message of the receipt document that a job keeps. */
+  /** Returns a stored receipt in the form of the API. */
   readonly receiptMessage: (receipt: ReceiptDocument) => Receipt;
 };
 
@@ -44,7 +44,7 @@ type Methods = Pick<
   | "deleteAskEndpoint"
 >;
 
-/** Returns AnswerAsk, ListAsks, GetAsk and the calls about ask endpoints. */
+/** Returns the methods AnswerAsk, ListAsks and GetAsk, and the methods about ask endpoints. */
 export function askMethods(context: AskServiceContext): Methods {
   const { db, sealer } = context;
   const links = createAnswerLinks(context);
@@ -94,7 +94,7 @@ export function askMethods(context: AskServiceContext): Methods {
   };
 }
 
-/** The store has no text with U+0000. With the character replaced, the filter matches nothing, as it should. */
+/** The database contains no text with U+0000. If this character is replaced, the filter matches nothing, which is the correct result. */
 function textFilter(text: string): string | undefined {
   return text === "" ? undefined : storableText(text);
 }

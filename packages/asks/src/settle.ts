@@ -8,20 +8,20 @@ import { appendJobEvents } from "@svc/db/jobs/log";
 import { askEvent } from "./ask-event.ts";
 import type { AskContext } from "./context.ts";
 
-/** An attempt to settle an ask: by a person, or by the clock if the decision names no person. */
+/** An attempt to settle an ask. A person settles it, or its time has expired; then the decision names no person. */
 export type Settlement = {
   readonly job: LockedJobRow;
   readonly ask: Pick<AskRecord, "id" | "stepId" | "pointId">;
   /** The decision as callers see it. */
   readonly decision: DecisionDocument;
-  /** The answered overrides, sealed. Present if the decision shows them masked. */
+  /** The overrides of the answer, sealed. Present if the decision shows them masked. */
   readonly overrides?: Uint8Array | undefined;
 };
 
 /**
- * Settles an ask for a person or for the clock, in the caller's transaction, which holds the job's lock. One conditional update decides, so
- * exactly one of several settlements finds the ask pending. It logs the decision, ends the ask's open tasks and continues the job. Returns
- * false for every other settlement, and writes nothing.
+ * Settles an ask in the caller's transaction, which holds the job's lock. Of several concurrent settlements, exactly one finds the ask
+ * pending, because one conditional update decides. That settlement logs the decision, ends the ask's open tasks and continues the job; it
+ * returns true. Every other settlement returns false and writes nothing.
  */
 export async function settle(
   context: AskContext,
@@ -41,7 +41,7 @@ export async function settle(
   return true;
 }
 
-/** Returns the causes of a settlement: those of the job, then the key that presented the answer and its contact. */
+/** Returns the causes of a settlement: the causes of the job, then the key that sent the answer, and its contact. */
 function settlementChain(jobChain: readonly string[], { principalId, keyId }: DecisionDocument): string[] {
   if (principalId === "") return [...jobChain, "clock"];
   const key = `key:${keyId}`;

@@ -14,10 +14,10 @@ export type HopSubject = { readonly kind: "hop"; readonly askId: Id<"ask">; read
 /** Subject of the task that publishes an ask at a hop. */
 export type PublishSubject = { readonly kind: "publish"; readonly askId: Id<"ask">; readonly hopIndex: number };
 
-/** Subject of the task that follows an ask's publications. It has the kind publish. */
+/** Subject of the task that checks an ask's publications. The kind of this task is `publish`. */
 export type WatchSubject = { readonly kind: "watch"; readonly askId: Id<"ask"> };
 
-/** Subject of the call that sends an ask to a contact. `tries` counts the attempts before it. */
+/** Subject of the task that sends an ask to a contact. `tries`: number of attempts before this one. */
 export type ReachSubject = {
   readonly kind: "reach";
   readonly askId: Id<"ask">;
@@ -28,14 +28,14 @@ export type ReachSubject = {
 
 const watch = "watch";
 
-/** Returns the text of a subject. It starts with the ask's id and a slash, so that all tasks of an ask are found together. */
+/** Returns the text of a subject. It starts with the ask's id and a slash, so that one search finds all tasks of an ask. */
 export function subjectText(subject: TaskSubject): string {
   if (subject.kind === "watch") return `${subject.askId}/${watch}`;
   if (subject.kind !== "reach") return `${subject.askId}/${subject.hopIndex}`;
   return `${subject.askId}/${subject.hopIndex}/${subject.tries}/${subject.principalId}`;
 }
 
-/** Returns the subject of a task. Throws an Error if no version of svc wrote this text. */
+/** Returns the subject that a task's text contains. Throws an Error if no version of svc can have written this text. */
 export function readSubject({ kind, subject: text }: Pick<ClaimedJobTask, "kind" | "subject">): TaskSubject {
   const [id = "", hop = "", tries = "", ...principal] = text.split("/");
   const askId = parseId("ask", id);
@@ -53,8 +53,8 @@ type AskOfJob = {
 };
 
 /**
- * True if a key belongs to the same person as a key that caused the job's calls: the keys of the job and its attempts, and those whose
- * answers changed what it sends.
+ * True if a key belongs to the same person as a key that caused the job's calls. These are the keys of the job and its attempts, and the
+ * keys whose answers changed what the job sends.
  */
 export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: KeyId): Promise<boolean> {
   const asks = await listJobAsks(db, ask.jobId);
@@ -65,7 +65,10 @@ export async function isOfCauser(db: Executor, { ask, job }: AskOfJob, keyId: Ke
   return isOneHand(db, { jobId: ask.jobId, keyIds }, keyId);
 }
 
-/** True if the ask confirms what the key's person caused. Such a key may neither answer nor create links for others to answer. */
+/**
+ * True if the ask confirms calls that the key's person caused. Such a key may not answer the ask, and may not create links with which
+ * others answer it.
+ */
 export async function isOwnConfirmation(db: Executor, asked: AskOfJob, keyId: KeyId): Promise<boolean> {
   return asked.ask.kind === "confirm" && (await isOfCauser(db, asked, keyId));
 }

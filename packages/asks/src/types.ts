@@ -8,46 +8,49 @@ import type { NewJobEvent } from "@svc/db/jobs/record";
 import type { AskKind } from "@svc/db/schema/words";
 import type { Continuation, Hop } from "@svc/program";
 
-/** A question that the engine raises. */
+/** A question that the engine asks. */
 export type AskInput = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;
-  /** The key whose plan asks. */
+  /** The key whose plan asks the question. */
   readonly keyId: KeyId;
-  /** Empty if the question is about the whole plan. */
+  /** Id of the step that asks. Empty if the question is about the whole plan. */
   readonly stepId: string;
   readonly pointId: string;
   readonly kind: AskKind;
   readonly question: string;
   readonly continuations: readonly Continuation[];
-  /** JSON text. Empty if the point accepts no overrides. */
+  /** Schema of the overrides, as JSON text. Empty if the judgment point accepts no overrides. */
   readonly answerSchemaJson: string;
-  /** The declared escalation. Empty for approvals and svc's own questions, which go to `approvers`, or else to all approvers. */
+  /**
+   * The escalation that the judgment point declares. Empty for approvals and svc's own questions. These go to `approvers`, or to all
+   * approvers of the project if `approvers` is empty.
+   */
   readonly escalation: readonly Hop[];
-  /** `approval.escalation` of the program. */
+  /** The value of `approval.escalation` in the program. */
   readonly approvers: readonly string[];
   readonly defaultContinuation: Continuation | undefined;
-  /** Set if the question is about rows. */
+  /** Counts of rows. Present if the question is about rows. */
   readonly counts: RowCounts | undefined;
   readonly standingProgramId: string;
   readonly principalChain: readonly string[];
   readonly nowMs: number;
 };
 
-/** A question that is ready to be raised. Its parts are committed together with the job's parking. */
+/** A question that is ready to be asked. Its parts are committed together with the park of the job. */
 export type PreparedAsk = {
   readonly id: Id<"ask">;
-  /** Set for approvals, else empty. */
+  /** Id of the approval. Empty if the question is not an approval. */
   readonly approvalId: string;
-  /** `ask-raised`. */
+  /** The log entries of the question (`ask-raised`). */
   readonly events: readonly NewJobEvent[];
-  /** Its hop, reach and publish tasks. */
+  /** The question's tasks: the end of its hop, messages to contacts, and publication. */
   readonly tasks: readonly NewJobTask[];
   /** Writes the ask, in the transaction that parks the job. */
   write(tx: Executor): Promise<void>;
 };
 
-/** An ask as the engine reads it back. */
+/** An ask in the form in which the engine reads it. */
 export type AskView = {
   readonly id: Id<"ask">;
   readonly stepId: string;
@@ -57,11 +60,14 @@ export type AskView = {
   readonly approvalId: string;
   readonly refusedAnswers: number;
   readonly decision: DecisionDocument | undefined;
-  /** The causes of the settlement, in order. Empty while pending. */
+  /** The causes of the settlement, in order. Empty while the ask is pending. */
   readonly principalChain: readonly string[];
 };
 
-/** An ask with its overrides as they were answered. Its decision shows only those that are not sensitive. Empty if there are none. */
+/**
+ * An ask with its overrides in full, as the person answered them. `overridesJson` is empty if there are none. The ask's decision masks
+ * sensitive overrides.
+ */
 export type AnsweredAsk = AskView & { readonly overridesJson: string };
 
 /** The functions of asks that the engine needs. asks/context.ts implements them. */
@@ -69,11 +75,11 @@ export type AskPort = {
   /** Prepares a question. Reads contacts and writes nothing. */
   prepare(db: Executor, input: AskInput): Promise<PreparedAsk>;
   find(db: Executor, jobId: Id<"job">, askId: Id<"ask">, sealer: Sealer): Promise<AnsweredAsk | undefined>;
-  /** Returns every ask of a job in the order they were raised, for its receipt. */
+  /** Returns all asks of a job in the order in which they were asked. They are used for the job's receipt. */
   list(db: Executor, jobId: Id<"job">): Promise<AskView[]>;
   /**
-   * Withdraws the pending ask, if any, because the job ends for another reason, and removes its tasks. Returns the `ask-withdrawn` events
-   * to log. Runs in the transaction that ends the job, with the job's row locked.
+   * Withdraws the pending ask, if any, because the job ends for another reason. Removes the ask's tasks and returns the `ask-withdrawn` log
+   * entries. The caller runs it in the transaction that ends the job and has locked the job's row.
    */
   withdraw(
     tx: Executor,
@@ -81,7 +87,7 @@ export type AskPort = {
   ): Promise<NewJobEvent[]>;
 };
 
-/** An answer as a key presents it, with its texts unchanged. */
+/** An answer as the calling key sent it, with unchanged texts. */
 export type AnswerRequest = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -93,6 +99,6 @@ export type AnswerRequest = {
   readonly overridesJson: string;
   readonly note: string;
   readonly deliveryId: string;
-  /** The link that the answer came through, or undefined if none. */
+  /** The link through which the answer came. Undefined if it came without a link. */
   readonly linkId?: LinkId | undefined;
 };

@@ -16,8 +16,8 @@ const placeholder = /\{\{|\{([^{}]*)\}/g;
 const names = ["question", "jobId", "requestId", "link"] as const satisfies readonly (keyof ReachValues)[];
 
 /**
- * Returns the arguments with `{question}`, `{jobId}`, `{requestId}` and `{link}` replaced. `{{` becomes a brace. Other placeholders stay
- * unchanged.
+ * Returns the arguments with `{question}`, `{jobId}`, `{requestId}` and `{link}` replaced by their values. `{{` becomes a single brace.
+ * Other placeholders stay unchanged.
  */
 export function fillReachArguments(args: ReachArguments, values: ReachValues): Record<string, unknown> {
   return fill(args, values) as Record<string, unknown>;

@@ -33,14 +33,14 @@ type GivenContact = {
 
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
-/** The context that a contact is checked against: the project's tools, and the calls of this key that a person must confirm. */
+/** What a contact is checked against: the project's tools, and the calls of the calling key that a person must confirm. */
 type ContactCheck = {
   readonly view: CatalogView;
   readonly confirm: readonly ConfirmRule[] | undefined;
   readonly nowMs: number;
 };
 
-/** Returns the contact to store. Throws the first error that PutContact names. */
+/** Returns the contact to store. Throws the first error of PutContact that applies. */
 function checkContact(
   { view, confirm, nowMs }: ContactCheck,
   given: GivenContact | undefined,
@@ -90,7 +90,7 @@ function checkReach(
   return { toolSlug, entityId, args };
 }
 
-/** Sample values in place of a real ask's, to check the arguments. */
+/** Sample values that replace those of a real ask when the arguments are checked. */
 const sampleValues = {
   question: "Continue?",
   jobId: "job_00000000000000000000000000",
@@ -106,7 +106,7 @@ function readArguments(argsJson: string): ReachArguments {
   return args as ReachArguments;
 }
 
-/** Dependencies of ContactsService. */
+/** What ContactsService uses. */
 export type ContactsContext = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -144,7 +144,7 @@ export function createContactsService({
 
     async deleteContact(req, ctx) {
       const { projectId } = requireProject(ctx);
-      // The store cannot hold such a name, so no contact has it.
+      // The database cannot store such a name, so no contact has it.
       const { principalId } = req;
       if (principalId.includes("\0")) throw askFaults.CONTACT_NOT_FOUND(principalId);
       const outcome = await contactsForProject(db, projectId).delete(principalId);

@@ -24,12 +24,12 @@ import { askFaults } from "../errors.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "listAskEndpoints" | "deleteAskEndpoint">;
 
-/** Deliveries that end in the same transaction as their endpoint. The rest end in batches after it. */
+/** Maximum number of deliveries that end in the same transaction as their endpoint. Further deliveries end in batches afterwards. */
 const expireMax = 20_000;
 
 /**
- * Returns CreateAskEndpoint, ListAskEndpoints and DeleteAskEndpoint. An ask endpoint is stored as a subscription; callers see its id with
- * another prefix.
+ * Returns the methods CreateAskEndpoint, ListAskEndpoints and DeleteAskEndpoint. An ask endpoint is stored as a subscription. In the API,
+ * its id has another prefix than that of a subscription.
  */
 export function askEndpointMethods(context: AskContext): Methods {
   const { db, clock, sealer, guard, dispatcher } = context;
@@ -69,7 +69,7 @@ export function askEndpointMethods(context: AskContext): Methods {
   };
 }
 
-/** Throws EVENT_TYPE_UNKNOWN. */
+/** Returns the event types with these names. Throws EVENT_TYPE_UNKNOWN if a name is unknown. */
 function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
   const types = names.map((name, index) => {
     const known = askEndpointEventTypes.find((type) => type === name);
@@ -79,7 +79,7 @@ function eventTypesOf(names: readonly string[]): AskEndpointEventType[] {
   return [...new Set(types)];
 }
 
-/** Returns an ask endpoint for callers, without its secret. */
+/** Returns an ask endpoint in the form of the API, without its secret. */
 function askEndpointMessage(row: Subscription): AskEndpoint {
   return create(AskEndpointSchema, {
     id: idOfUuid("aep", uuidOfId(row.id)),

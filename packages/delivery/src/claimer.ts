@@ -14,8 +14,8 @@ export type ClaimerOptions = {
   observer: DeliveryObserver;
   limits: ResolvedLimits;
   /**
-   * Numbers of deliveries that may be claimed now: in all, for each subscription in `rooms`, and for every other one. None for
-   * `fullProjects`. `behind` selects deliveries of throttled replays.
+   * Returns how many deliveries may be claimed now: in total, for each subscription in `rooms`, and for each other subscription. Projects
+   * in `fullProjects` get none. `behind`: true for deliveries of throttled replays.
    */
   capacity(behind: boolean): {
     total: number;
@@ -25,26 +25,31 @@ export type ClaimerOptions = {
   };
   /** Takes the claimed deliveries. */
   onClaimed(deliveries: readonly LeasedDelivery[]): void;
-  /** Ends at most `limit` tasks of a subscription that is inactive or deleted. Resolves to their number. */
+  /** Ends at most `limit` tasks of an inactive or deleted subscription. Resolves to the number of ended tasks. */
   onEnded(id: SubscriptionId, limit: number): Promise<number>;
 };
 
-/** Result of one claim. `hasBehind`: throttled replays have queued deliveries. */
+/** Result of one claim. `hasBehind`: true if throttled replays have queued deliveries. */
 type Look = { foundSome: boolean; hadRoom: boolean; next: SubscriptionId | undefined; hasBehind: boolean };
 
-/** Position in a round through the queues of one priority. */
+/** Position in a round through the queues of one priority (live deliveries, or throttled replays). */
 type Place = { cursor: SubscriptionId | undefined; mayBeMore: boolean };
 
-/** Pause before the next claim while throttled replays have due deliveries, in milliseconds. They become due little by little. */
+/**
+ * Pause before the next claim while throttled replays have due deliveries, in milliseconds. Their deliveries become due a few at a time.
+ */
 const behindPauseMs = 50;
 const claimMax = 256;
 const claimQueuesMax = 256;
-/** Largest number of tasks that one claim ends. Due deliveries elsewhere do not wait until a whole backlog has ended. */
+/**
+ * Maximum number of tasks that one claim ends. Because of this limit, due deliveries of other subscriptions need not wait until a whole
+ * backlog has ended.
+ */
 const endedMax = 2_000;
 
 /**
- * Claims due deliveries every `pollMs`, at the next known due time, and when woken. One round makes as many claims as it needs to reach
- * every queue.
+ * Claims due deliveries every `pollMs`, at the next known due time, and when woken. A round consists of as many claims as are necessary to
+ * reach every queue.
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
@@ -54,11 +59,11 @@ export class Claimer {
   #pause = new AbortController();
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
-  /** More was stored during the present round. */
+  /** True if further deliveries were stored during the present round. */
   #hasNews = false;
-  /** The present round ended as many tasks as one claim may, and more are left. */
+  /** True if the present round ended the maximum number of tasks of one claim, and further tasks are left to end. */
   #hasMoreToEnd = false;
-  /** The last round found deliveries of throttled replays. */
+  /** True if the last round found deliveries of throttled replays. */
   #foundBehind = false;
 
   constructor(options: ClaimerOptions) {
@@ -69,7 +74,7 @@ export class Claimer {
     this.#running = this.#run();
   }
 
-  /** True if more deliveries may be due than there was room for: the last round found some, or could not look everywhere. */
+  /** True if further deliveries may be due. The last round found some, or could not check every queue. */
   mayBeMore(behind: boolean): boolean {
     return this.#place(behind).mayBeMore;
   }
@@ -83,17 +88,17 @@ export class Claimer {
     this.#pause.abort("woken");
   }
 
-  /** Records that deliveries were stored for which there was no room. */
+  /** Records that deliveries were stored for which this node had no room. */
   noteMore(): void {
     this.#live.mayBeMore = true;
     this.#hasNews = true;
   }
 
-  /** Claims no later than at that time. */
+  /** Ensures that the next claim happens at that time or earlier. */
   wakeAt(ms: number): void {
     if (ms >= this.#nextDueMs) return;
     this.#nextDueMs = ms;
-    // The current pause may last longer than that. A pause that has not begun will not.
+    // The present pause may last longer, so it is ended. A pause that begins later takes the new time into account.
     if (ms - this.#options.clock.now() < this.#options.limits.pollMs) this.wake();
   }
 
@@ -117,7 +122,7 @@ export class Claimer {
     }
   }
 
-  /** Visits every queue once, starting at the place where the last round ran out of room. */
+  /** Makes one round: checks every queue once. The round starts at the place where the last round had no more room. */
   async #goRound(): Promise<void> {
     const from = this.#live.cursor;
     let isPastEnd = from === undefined;
@@ -146,7 +151,7 @@ export class Claimer {
     if (hasBehind && !this.#isStopped) await this.#lookBehind();
   }
 
-  /** Makes one claim for throttled replays after every queue had its turn. */
+  /** Makes one claim for throttled replays, after every live queue has had its turn. */
   async #lookBehind(): Promise<void> {
     const look = await this.#look(true);
     this.#behind.cursor = look?.next;
@@ -154,7 +159,7 @@ export class Claimer {
     this.#behind.mayBeMore = this.#foundBehind || look?.hadRoom !== true;
   }
 
-  /** Makes one claim. Returns undefined if there is no room at all, or the database is unavailable. */
+  /** Makes one claim. Returns undefined if the node has no room, or if the database is unavailable. */
   async #look(behind: boolean): Promise<Look | undefined> {
     const { db, clock, nodeId, limits, observer, onClaimed } = this.#options;
     const { total, share, rooms, fullProjects } = this.#options.capacity(behind);
@@ -187,7 +192,7 @@ export class Claimer {
     }
   }
 
-  /** Ends a batch of the tasks in these queues. */
+  /** Ends a batch of the tasks of these subscriptions. */
   async #end(ids: readonly SubscriptionId[]): Promise<void> {
     let left = endedMax;
     for (const id of ids) {

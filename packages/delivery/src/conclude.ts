@@ -4,19 +4,20 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 
 /**
- * Waits between the attempts of a delivery, in milliseconds: after the first failure, after the second, and so on. After the last one the
- * delivery is dead.
+ * Waits between the attempts of a delivery, in milliseconds. The first value is the wait after the first failed attempt, and so on. A
+ * delivery that fails after the last wait is dead.
  */
 export const defaultRetryScheduleMs: readonly number[] = [
   5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000,
 ];
 
-/** Longest Retry-After of an endpoint that svc follows, in milliseconds. */
+/** Maximum value of an endpoint's Retry-After that svc follows, in milliseconds. */
 export const retryAfterMaxMs = 86_400_000;
 
 /**
- * Returns the wait after failed attempt `number` (from 1), or undefined after the last attempt. A random spread of ±20 % (`random` in [0,
- * 1)) keeps deliveries that failed together from returning together. A longer Retry-After wins.
+ * Returns the wait after failed attempt `number` (from 1), or undefined after the last attempt. The wait varies at random by ±20 %
+ * (`random` is in [0, 1)), so that deliveries that failed together are not repeated together. If the endpoint's Retry-After is longer, that
+ * value is used.
  */
 export function retryWaitMs(
   scheduleMs: readonly number[],
@@ -30,9 +31,9 @@ export function retryWaitMs(
 }
 
 /**
- * Returns the effect of an attempt on its delivery. A 2xx delivers it. Otherwise it is pending until the next wait of the schedule, or the
- * endpoint's longer Retry-After, is over. It is dead after the last attempt, and if an agent's receiver refuses this event. Pure; `random`
- * in [0, 1) spreads the retries.
+ * Returns the effect of an attempt on its delivery. With a 2xx answer the delivery is delivered. After another result it stays pending
+ * until the next wait of the schedule ends, or until the endpoint's longer Retry-After ends. It is dead after the last attempt, or if an
+ * agent's receiver refuses this event. The function is pure; `random` in [0, 1) spreads the retries.
  */
 export function conclude(
   delivery: OutgoingDelivery,
@@ -68,5 +69,5 @@ export function conclude(
   return { settlement, retryAfterMs, isUnwanted };
 }
 
-/** With 410 or 413 an MCP receiver refuses one event. The endpoint itself is healthy. */
+/** Status codes (410, 413) with which an MCP receiver refuses one event. The endpoint itself is healthy. */
 const unwanted = [410, 413];

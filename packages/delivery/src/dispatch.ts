@@ -17,12 +17,14 @@ import { Holdings, Shares } from "./shares.ts";
 
 const expireMax = 2_000;
 /**
- * A lease is not used in its last moments, in milliseconds: an attempt of full length must end and be recorded before the lease expires.
+ * Time before the end of a lease in which no attempt begins, in milliseconds. An attempt of full length must end and be recorded before the
+ * lease expires.
  */
 const leaseMarginMs = 2_000;
 
 /**
- * Creates the delivery engine of one node. Its leases come from `submit` (first sends) and from its own claims. Every attempt is recorded.
+ * Returns the delivery engine of one node. Its leases come from `submit` (first attempts) and from its own claims. Every attempt is
+ * recorded.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new Engine(options);
@@ -39,9 +41,9 @@ class Engine implements Dispatcher {
   readonly #queues: EndpointQueues;
   readonly #holdings: Holdings;
   readonly #shares: Shares;
-  /** Queues whose replayed deliveries wait only because the project or the node has no free turn for them. */
+  /** Queues whose replayed deliveries wait only because the project or the node has no free turn (slot for an attempt). */
   readonly #blocked = new Set<EndpointQueue>();
-  /** `draining` finishes the attempts in flight; `drained` has aborted the rest. */
+  /** `draining`: attempts in flight are finished. `drained`: the remaining attempts were aborted. */
   #state: "created" | "running" | "draining" | "drained" = "created";
 
   constructor(options: DispatcherOptions) {
@@ -83,7 +85,7 @@ class Engine implements Dispatcher {
     if (this.#state !== "running") return 0;
     const room = Math.min(this.#holdings.free(), this.#shares.room(projectId));
     if (room > 0) return Math.min(room, this.#queues.room(id));
-    // Deliveries stored without a lease are reported by subscription only, so the project comes from here.
+    // Deliveries that were stored without a lease are reported only by subscription. So the project of the queue is noted here.
     this.#queues.of(id, projectId);
     return 0;
   }
@@ -96,7 +98,7 @@ class Engine implements Dispatcher {
       const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       this.#holdings.take(delivery);
       this.#shares.take(delivery);
-      // The endpoint may have failed since room was asked for.
+      // The endpoint may have failed after the caller asked for room.
       const isRefused = this.#state === "drained" || (queue.isShut(nowMs) && !delivery.probe);
       (isRefused ? refused : queue.part(delivery.behind).waiting).push(delivery);
       touched.add(queue);
@@ -106,13 +108,16 @@ class Engine implements Dispatcher {
     if (unleased !== undefined && this.#state === "running") this.#noteUnleased(unleased, nowMs);
   }
 
-  /** Deliveries for an endpoint in backoff are found when the backoff ends. An earlier claim would find nothing. */
+  /**
+   * Notes deliveries that were stored without a lease. Deliveries for an endpoint in backoff are claimed when the backoff ends; an earlier
+   * claim would find nothing.
+   */
   #noteUnleased(ids: ReadonlySet<SubscriptionId>, nowMs: number): void {
     for (const id of ids) {
       const queue = this.#queues.find(id);
       if (queue?.isShut(nowMs)) continue;
       this.#claimer.noteMore();
-      // A busy queue claims when it has nothing left to send; a project at its share claims when it has a free turn.
+      // A busy queue claims when it has nothing left to send. A project that uses its whole share claims when one of its turns is free.
       if (queue === undefined || (queue.isIdle() && !this.#shares.isFull(queue.projectId))) this.wake();
     }
   }
@@ -157,10 +162,10 @@ class Engine implements Dispatcher {
   #takeClaimed(claimed: readonly LeasedDelivery[]): void {
     const outgoing: OutgoingDelivery[] = [];
     for (const delivery of claimed) {
-      // The store says that the endpoint is healthy. Another node's probe may have found that.
+      // The database says that the endpoint is healthy. For example, another node's probe has succeeded.
       const queue = this.#queues.of(delivery.subscriptionId, delivery.projectId);
       if (!delivery.probe && queue.unreportedFailures === 0) queue.recover();
-      // A secret that cannot be opened affects its own subscription only. The lease expires.
+      // A secret that cannot be opened affects only its own subscription. The lease of the delivery then expires.
       const { projectId, subscriptionId: id, event, leaseUntilMs } = delivery;
       const endpoint = this.endpoints.of({ ...delivery.endpoint, projectId, id }, (error) => {
         this.#options.observer.failed("claim", error);
@@ -170,7 +175,7 @@ class Engine implements Dispatcher {
     this.submit(outgoing);
   }
 
-  /** Sends the waiting deliveries of a queue while the queue, the project and the node have free turns, and at most `turns`. */
+  /** Sends waiting deliveries of a queue while the queue, the project and the node have free turns. Sends at most `turns`. */
   #pump(queue: EndpointQueue, turns = Number.POSITIVE_INFINITY): void {
     const late: OutgoingDelivery[] = [];
     const left = this.#pumpQueue(queue, false, turns, late);
@@ -182,7 +187,9 @@ class Engine implements Dispatcher {
     this.#giveBack(late);
   }
 
-  /** Sends waiting deliveries of one priority. Moves those that waited too long to `late`, and returns the turns that are left. */
+  /**
+   * Sends waiting deliveries of one priority. Moves deliveries that waited too long to `late`. Returns the number of turns that are left.
+   */
   #pumpQueue(queue: EndpointQueue, behind: boolean, turns: number, late: OutgoingDelivery[]): number {
     const usableUntilMs = this.#options.clock.now() + this.#limits.attemptTimeoutMs + leaseMarginMs;
     let left = turns;
@@ -213,14 +220,14 @@ class Engine implements Dispatcher {
     this.#shares.end(queue.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
     else this.#conclude(queue, delivery, attempt, startedAtMs);
-    // If other queues wait for a turn, a free turn does not simply go to this one.
+    // If other queues wait for a turn, a free turn must be given to them in order.
     if (this.#shares.hasStarved()) this.#shares.starve(queue);
     else this.#pump(queue);
     this.#feedStarved();
     this.#feedBlocked();
     const hasRoom = queue.live.waiting.length === 0 && !this.#shares.isFull(queue.projectId);
     if (this.#claimer.mayBeMore(false) && hasRoom) this.wake();
-    // One that is live finds nothing to claim behind it.
+    // A live delivery that ended finds no replayed delivery to claim. So only a replayed delivery wakes the claimer here.
     else if (delivery.behind && this.#claimer.mayBeMore(true) && part.waiting.length === 0) this.wake();
   }
 
@@ -267,7 +274,7 @@ class Engine implements Dispatcher {
     });
   }
 
-  /** Until now nothing was claimed for the endpoint, although deliveries may have become due. */
+  /** Deliveries may have become due meanwhile. Nothing was claimed for the endpoint until its failure was stored. */
   #failureReported(queue: EndpointQueue): void {
     queue.unreportedFailures--;
     if (queue.unreportedFailures === 0) this.wake();
@@ -291,7 +298,7 @@ class Engine implements Dispatcher {
     this.#giveBack(queue.fail(doubtUntilMs));
   }
 
-  /** Gives every free turn to the waiting projects, and in each project to the waiting queues. */
+  /** Gives every free turn to the waiting projects, and within a project to its waiting queues. */
   #feedStarved(): void {
     for (let queue = this.#shares.nextStarved(); queue !== undefined; queue = this.#shares.nextStarved())
       this.#pump(queue, 1);
@@ -301,11 +308,11 @@ class Engine implements Dispatcher {
     if (deliveries.length === 0) return;
     for (const { projectId } of deliveries) this.#shares.finish(projectId);
     void releaseDeliveries(this.#options.db, this.#options.nodeId, deliveries)
-      // Leases that cannot be returned expire.
+      // If leases cannot be returned, they expire.
       .catch((error: unknown) => this.#options.observer.failed("release", error))
       .then(() => {
         for (const delivery of deliveries) this.#letGo(delivery);
-        // A project with nothing left to send leaves its share to the others.
+        // If a project has nothing left to send, other projects can use its share.
         this.#feedStarved();
       });
   }

@@ -1,22 +1,28 @@
 import type { Clock, ProjectId, SubscriptionId } from "@svc/core";
 import type { OutgoingDelivery } from "./outgoing.ts";
 
-/** Most work that a queue may lease in advance, in milliseconds at the endpoint's own speed. */
+/** Maximum amount of work for which a queue may hold leases in advance, in milliseconds at the endpoint's own speed. */
 const queuedMsMax = 2_000;
 const queuedFactorMax = 32;
 /** Weight of the newest attempt in the running mean of an endpoint's answer time. */
 const newestWeight = 0.1;
-/** Largest share of the attempts in flight to an endpoint that replays may use, so that a live delivery finds a free one. */
+/** Maximum share of the attempts in flight to an endpoint that replays may use. The remaining share is free for live deliveries. */
 const behindPart = 0.75;
 
-/** Waiting deliveries and attempts in flight of one priority: live ones, or those of throttled replays. */
+/** The waiting deliveries and the attempts in flight of one priority: live deliveries, or deliveries of throttled replays. */
 class QueuePart {
   readonly waiting: OutgoingDelivery[] = [];
   inFlight = 0;
-  /** Leases grew old while they waited here. Until an attempt is quick again, the queue takes no more leases than it has free turns. */
+  /**
+   * True if leases grew too old while they waited here. Until an attempt is fast again, the queue takes only as many leases as it has free
+   * turns.
+   */
   wasLate = false;
 
-  /** Returns the number of leases it can take: free turns, plus what the endpoint completes within two seconds. */
+  /**
+   * Returns the number of leases that this part can take: its free turns, plus the number of deliveries that the endpoint completes within
+   * two seconds.
+   */
   room(turns: number, aheadFactor: number): number {
     const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);
     return Math.max(0, turns + ahead - this.inFlight - this.waiting.length);
@@ -24,19 +30,20 @@ class QueuePart {
 }
 
 /**
- * The deliveries that one node holds for one subscription: attempts in flight, leases that wait for a turn, and the known state of the
- * endpoint. A failing queue takes no leases; only a probe claimed from the store is sent.
+ * The deliveries that one node holds for one subscription: attempts in flight, leases that wait for a turn (slot for an attempt), and the
+ * known state of the endpoint. If the endpoint is failing, the queue takes no leases and sends only a probe, which is claimed from the
+ * database.
  */
 export class EndpointQueue {
   readonly subscriptionId: SubscriptionId;
   readonly projectId: ProjectId;
   readonly live = new QueuePart();
-  /** Deliveries of throttled replays. They are sent if no live delivery waits, on a part of the turns. */
+  /** Deliveries of throttled replays. They are sent if no live delivery waits, and they may use only some of the turns. */
   readonly behind = new QueuePart();
   isFailing = false;
-  /** Failures that are not stored yet. Until they are, the store's view of the endpoint is old. */
+  /** Number of failures that are not stored yet. Until they are stored, the database does not know the endpoint's newest state. */
   unreportedFailures = 0;
-  /** Time until which a failing queue waits for news. After it, the queue assumes that the endpoint is healthy. */
+  /** Time until which a failing queue waits for news about its endpoint. After that time the queue assumes that the endpoint is healthy. */
   doubtUntilMs = 0;
   lastUsedMs = 0;
   #meanMs: number | undefined;
@@ -46,18 +53,18 @@ export class EndpointQueue {
     this.projectId = projectId;
   }
 
-  /** Returns the queue of one priority. */
+  /** Returns the part of the queue with one priority. `behind`: true for throttled replays. */
   part(behind: boolean): QueuePart {
     return behind ? this.behind : this.live;
   }
 
-  /** Returns the number of leases that one priority can take now. */
+  /** Returns how many leases one priority can take now. */
   room(concurrency: number, nowMs: number, behind = false): number {
     if (this.isShut(nowMs)) return 0;
     return this.part(behind).room(turnsOf(concurrency, behind), this.#aheadFactor());
   }
 
-  /** True if one priority has a delivery that may be sent now. */
+  /** True if one priority has a waiting delivery that may be sent now. */
   hasTurn(concurrency: number, behind: boolean): boolean {
     const part = this.part(behind);
     if (part.waiting.length === 0 || this.live.inFlight + this.behind.inFlight >= concurrency) return false;
@@ -84,7 +91,7 @@ export class EndpointQueue {
     this.#meanMs = this.#meanMs === undefined ? durationMs : this.#meanMs + newestWeight * (durationMs - this.#meanMs);
   }
 
-  /** Closes the queue and returns its waiting deliveries. */
+  /** Closes the queue because its endpoint failed. Returns the waiting deliveries. */
   fail(doubtUntilMs: number): OutgoingDelivery[] {
     this.isFailing = true;
     this.doubtUntilMs = doubtUntilMs;
@@ -100,12 +107,12 @@ export class EndpointQueue {
   }
 }
 
-/** Returns the number of attempts to an endpoint that one priority may have in flight. */
+/** Returns how many attempts to an endpoint one priority may have in flight. */
 function turnsOf(concurrency: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(concurrency * behindPart)) : concurrency;
 }
 
-/** Milliseconds without use after which a queue is removed, together with the measured speed of its endpoint. */
+/** Time without use after which a queue is removed, in milliseconds. The measured speed of its endpoint is lost with the queue. */
 const idleMs = 60_000;
 
 /** The queues of one node, by subscription. */
@@ -123,7 +130,7 @@ export class EndpointQueues {
     return this.#queues.get(id);
   }
 
-  /** Returns the queue of a subscription, created if there is none, and marks it as used. */
+  /** Returns the queue of a subscription and marks it as used. Creates the queue if there is none. */
   of(id: SubscriptionId, projectId: ProjectId): EndpointQueue {
     let queue = this.#queues.get(id);
     if (queue === undefined) {
@@ -134,21 +141,21 @@ export class EndpointQueues {
     return queue;
   }
 
-  /** Returns the number of leases that can be taken for a subscription. */
+  /** Returns how many leases can be taken for a subscription. */
   room(id: SubscriptionId): number {
     const queue = this.#queues.get(id);
     return queue === undefined ? this.defaultRoom(false) : queue.room(this.#concurrency, this.#clock.now());
   }
 
-  /** Returns the number of leases that can be taken for an unknown subscription. `behind` selects throttled replays. */
+  /** Returns how many leases can be taken for a subscription without a queue. `behind`: true for throttled replays. */
   defaultRoom(behind: boolean): number {
     return 2 * turnsOf(this.#concurrency, behind);
   }
 
   /**
-   * Returns the leases that may be claimed, for those subscriptions about which this node knows more than the store. Left out:
-   * subscriptions with the default room, idle ones of failing endpoints (the store grants those a probe at most), and those of
-   * `fullProjects`. Removes idle queues first.
+   * Returns how many leases may be claimed for each subscription about which this node knows more than the database. It leaves out
+   * subscriptions with the default room, those of `fullProjects`, and idle subscriptions with failing endpoints (the database grants each
+   * of these at most one probe). Removes idle queues first.
    */
   claimRooms(fullProjects: ReadonlySet<ProjectId>, behind = false): Map<SubscriptionId, number> {
     const nowMs = this.#clock.now();
@@ -156,7 +163,7 @@ export class EndpointQueues {
     for (const [id, queue] of this.#queues) {
       const isQuiet = queue.isIdle() && queue.unreportedFailures === 0;
       if (isQuiet && queue.lastUsedMs < nowMs - idleMs && !queue.isShut(nowMs)) this.#queues.delete(id);
-      // The store decides for all nodes if a failing endpoint is probed. Here it only must not be busy.
+      // The database decides for all nodes if a failing endpoint is probed. Here the only condition is that the queue is not busy.
       if (fullProjects.has(queue.projectId) || (queue.isFailing && isQuiet)) continue;
       const room = queue.isFailing ? 0 : queue.room(this.#concurrency, nowMs, behind);
       if (room !== this.defaultRoom(behind)) rooms.set(id, room);
@@ -164,7 +171,7 @@ export class EndpointQueues {
     return rooms;
   }
 
-  /** Empties every queue and returns the deliveries that waited. */
+  /** Empties every queue. Returns the deliveries that were waiting. */
   takeWaiting() {
     return [...this.#queues.values()].flatMap((queue) => queue.takeWaiting());
   }

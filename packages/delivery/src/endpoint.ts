@@ -8,15 +8,19 @@ import {
   signingSecretBytes,
 } from "@svc/core";
 
-/** The keys of one signing secret: its text for X-Svc-Signature, its decoded bytes for Standard Webhooks. */
+/**
+ * The two keys of one signing secret. `text`: the secret as text, for X-Svc-Signature. `bytes`: the decoded bytes, for Standard Webhooks.
+ */
 export type SigningKeys = { text: HmacKey; bytes: HmacKey };
 
-/** Prepares a signing secret (`whsec_...`) for many signatures. */
+/** Returns the keys of a signing secret (`whsec_...`), prepared for many signatures. */
 export function createSigningKeys(secret: string): SigningKeys {
   return { text: createHmacKey(secret), bytes: createHmacKey(signingSecretBytes(secret)) };
 }
 
-/** Address and signing keys of a subscription's deliveries. `agent`: the form of MCP is sent instead of svc's own. */
+/**
+ * Address and signing keys of a subscription's deliveries. `agent`: present if deliveries have the form of MCP instead of svc's own form.
+ */
 export type Endpoint = {
   url: string;
   origin: string;
@@ -25,46 +29,49 @@ export type Endpoint = {
   agent?: AgentEndpoint | undefined;
 };
 
-/** Values that accompany an event to an agent's receiver. */
+/** Values that are sent together with an event to an agent's receiver. */
 type AgentEndpoint = {
   /** The id by which the receiver knows the subscription. */
   readonly id: string;
-  /** A position before which nothing is pending. It is as old as the last refresh, so a receiver can keep it. */
+  /** A position before which no event is pending. It is as old as the last refresh of the subscription, and a receiver may store it. */
   readonly cursor: string;
-  /** The keys of the previous secret, which also signs until that time. */
+  /** The keys of the previous secret. Deliveries are also signed with them until `untilMs`. */
   readonly former: { readonly keys: SigningKeys; readonly untilMs: number } | undefined;
 };
 
-/** The stored values that an endpoint is created from. */
+/** The stored values from which an endpoint is created. */
 export type EndpointSource = {
   id: SubscriptionId;
   projectId: ProjectId;
   endpointUrl: string;
   signingSecret: Buffer;
-  /** Empty if no agent created the subscription. */
+  /** The id by which an agent's receiver knows the subscription. Empty if no agent created the subscription. */
   mcpId?: string;
   cursor?: string;
   formerSecret?: Buffer | null;
   formerUntil?: number | null;
 };
 
-/** Endpoints by subscription, each opened once, because unsealing and key set-up cost too much for every delivery. */
+/**
+ * Cached endpoints, by subscription. Each endpoint is opened once, because unsealing its secret and preparing its keys is too slow for
+ * every delivery.
+ */
 export type EndpointCache = {
   /**
-   * Returns the endpoint. If the secret cannot be opened, for example because this node lacks the key, calls `onError` and returns
-   * undefined.
+   * Returns the endpoint of a subscription. If its secret cannot be opened (for example because this node lacks the vault key), calls
+   * `onError` and returns undefined.
    */
   of(source: EndpointSource, onError?: (error: unknown) => void): Endpoint | undefined;
 };
 
 const endpointsMax = 10_000;
 
-/** Returns the sealing context of a subscription's signing secret. */
+/** Returns the context (the place in the database) for which a subscription's signing secret is sealed. */
 export function signingSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${projectId}/subscriptions/${id}`;
 }
 
-/** Returns the sealing context of a subscription's previous signing secret. */
+/** Returns the context (the place in the database) for which a subscription's previous signing secret is sealed. */
 export function formerSecretContext(projectId: ProjectId, id: SubscriptionId): string {
   return `${signingSecretContext(projectId, id)}/former`;
 }
@@ -94,7 +101,7 @@ function isSame(a: EndpointSource, b: EndpointSource): boolean {
   return (
     a.endpointUrl === b.endpointUrl &&
     a.signingSecret.equals(b.signingSecret) &&
-    // All other values change only with a refresh, which also moves the cursor.
+    // All other values change only when the subscription is refreshed, which also changes the cursor.
     (!isOfAgent || (a.mcpId === b.mcpId && a.cursor === b.cursor && a.formerUntil === b.formerUntil))
   );
 }
@@ -128,7 +135,7 @@ function openKeys(sealer: Sealer, sealed: Buffer, context: string): SigningKeys 
   return createSigningKeys(sealer.open(sealed, context).toString("utf8"));
 }
 
-/** Returns the endpoint of an agent without a subscription, to verify it before one is created. */
+/** Returns the endpoint of an agent that has no subscription yet. It is used to verify the endpoint first. */
 export function createAgentEndpoint(endpointUrl: string, secret: string, mcpId: string): Endpoint {
   const url = new URL(endpointUrl);
   return {

@@ -1,24 +1,27 @@
 import type { HealthLimits } from "@svc/db/subscriptions/health";
 
-/** Limits of the delivery engine, times in milliseconds. */
+/** Limits of the delivery engine. Times are in milliseconds. */
 export type DispatchLimits = {
-  /** Attempts in flight per subscription on one node. */
+  /** Maximum number of attempts in flight for one subscription on one node. */
   endpointConcurrency: number;
-  /** Waits between the attempts of a delivery. */
+  /** Waits between the attempts of a delivery, in milliseconds. */
   retryScheduleMs: readonly number[];
   /** Longest duration of an attempt. Default 15 s. */
   attemptTimeoutMs?: number;
-  /** Duration of a lease. A node that dies delays its deliveries for this long. Default 30 s. */
+  /** Duration of a lease. If a node dies, its deliveries are delayed by this time. Default 30 s. */
   leaseMs?: number;
   /** Pause between two claims if nothing wakes the engine. Default 1 s. */
   pollMs?: number;
-  /** When a subscription is in backoff and when it is given up. Defaults: 1 s doubling to 5 min; 5 days; 410 for an hour, 3 times. */
+  /**
+   * Limits after which a subscription is in backoff or is given up. Defaults: the backoff starts at 1 s and doubles up to 5 min. A
+   * subscription is given up after 5 days of failures, or after at least 3 answers with 410 over at least one hour.
+   */
   health?: HealthLimits;
-  /** Attempts in flight on one node. Default 1,024. */
+  /** Maximum number of attempts in flight on one node. Default 1,024. */
   inFlightMax?: number;
-  /** Deliveries held (in flight, waiting, being recorded) on one node. Default 10,000. */
+  /** Maximum number of deliveries that one node holds (in flight, waiting, or being recorded). Default 10,000. */
   heldMax?: number;
-  /** Bytes of their bodies. Default 64 MiB. */
+  /** Maximum size of the bodies of held deliveries, in bytes. Default 64 MiB. */
   heldBytesMax?: number;
 };
 
@@ -41,7 +44,7 @@ const defaults = {
 /** All limits, with defaults filled in. */
 export type ResolvedLimits = Required<DispatchLimits>;
 
-/** Returns the given limits over the defaults. */
+/** Returns the limits with defaults for those that are not given. */
 export function resolveLimits(limits: DispatchLimits): ResolvedLimits {
   return { ...defaults, ...limits };
 }

@@ -9,21 +9,23 @@ export type AttemptObservation = {
   number: number;
   /** State of the delivery after the attempt. */
   state: "pending" | "delivered" | "dead_letter";
-  /** 0 if no answer came. */
+  /** HTTP status of the answer. 0 if no answer came. */
   statusCode: number;
-  /** Empty if delivered; otherwise begins with a code. */
+  /** Empty if the event was delivered. Otherwise a text that begins with an error code. */
   error: string;
   durationMs: number;
   /** Milliseconds from the event's receipt to the end of this attempt. */
   sinceReceivedMs: number;
 };
 
-/** Receiver of the delivery engine's observations. packages/server turns them into log lines and metrics. */
+/** Receives the observations of the delivery engine. packages/server turns them into log lines and metrics. */
 export type DeliveryObserver = {
   /** Called when an attempt has ended, before it is committed. */
   attempted(attempt: AttemptObservation): void;
-  /** Called with the number of attempts whose lease had expired before they were written. Another node delivers them again. */
+  /**
+   * Called with the number of attempts whose leases had expired before the attempts were stored. Another node delivers these events again.
+   */
   leasesLost(count: number): void;
-  /** Called when a batch could not be claimed or settled. The engine tries again. */
+  /** Called when an operation on a batch failed, for example a claim. The engine tries again. */
   failed(what: "claim" | "settle" | "release" | "health" | "expire", error: unknown): void;
 };

@@ -9,14 +9,15 @@ export type DeliveredEvent = {
   triggerSlug: string;
   entityId: string;
   /**
-   * JSON text, inserted unchanged. For an ask: an object whose fields follow `id` and `type`; for a notice: one whose fields follow `id`.
+   * JSON text that is inserted unchanged. For an ask it is an object whose fields follow `id` and `type`. For a notice it is an object
+   * whose fields follow `id`.
    */
   payload: string;
   occurredAtMs: number;
   receivedAtMs: number;
 };
 
-/** Returns the body posted for an event. It has the same bytes at every attempt and for every subscription. */
+/** Returns the body that is posted for an event. Its bytes are the same at every attempt and for every subscription. */
 export function deliveryBody(event: DeliveredEvent): Buffer {
   if (event.kind === "ask") {
     return Buffer.from(`{"id":"${event.id}","type":"ask_raised",${event.payload.slice(1)}`, "utf8");
@@ -29,7 +30,7 @@ export function deliveryBody(event: DeliveredEvent): Buffer {
   return Buffer.from(text, "utf8");
 }
 
-/** Returns an event in the form of MCP. `cursor` is absent if the surrounding answer has one. */
+/** Returns an event in the form of MCP. `cursor` is absent if the response around the event already has one. */
 export function occurrenceText(event: DeliveredEvent, cursor?: string): string {
   const { id, triggerSlug, entityId, occurredAtMs, payload } = event;
   return (
@@ -44,27 +45,27 @@ export type OutgoingDelivery = {
   id: DeliveryId;
   projectId: ProjectId;
   subscriptionId: SubscriptionId;
-  /** Due time of the delivery, in epoch milliseconds. With id and subscription it identifies the task. */
+  /** Due time of the delivery, in epoch milliseconds. Together with the ids of delivery and subscription it identifies the task. */
   queuedForMs: number;
   /** Number of earlier attempts. */
   attempts: number;
   /** True if it probes an endpoint that is in backoff. */
   probe: boolean;
   endpoint: Endpoint;
-  /** The id by which the receiver recognizes a repeat: the event's id for MCP, otherwise the delivery's id. */
+  /** The id by which the receiver recognizes a repeated message: the event's id for MCP, the delivery's id otherwise. */
   messageId: string;
   body: Buffer;
   receivedAtMs: number;
   leaseUntilMs: number;
-  /** True if a throttled replay queued it. It is sent when no live delivery waits. */
+  /** True if a throttled replay queued the delivery. It is then sent only when no live delivery waits. */
   behind: boolean;
 };
 
-/** A delivery of an event: at its first send, before it was ever queued, or as it was claimed. */
+/** A delivery before it is sent. It was either just stored and never queued, or claimed from the database. */
 type DeliveryToSend = Pick<OutgoingDelivery, "id" | "projectId" | "subscriptionId"> &
   Partial<Pick<OutgoingDelivery, "queuedForMs" | "attempts" | "probe" | "behind">>;
 
-/** Returns the delivery to send, with the lease that this node holds until the given time. */
+/** Returns the delivery to send. This node holds its lease until the given time. */
 export function outgoingOf(
   event: DeliveredEvent,
   delivery: DeliveryToSend,

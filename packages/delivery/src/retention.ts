@@ -4,21 +4,24 @@ import { sweepProjectEvents } from "@svc/db/events/sweep";
 import { listProjects } from "@svc/db/projects/repo";
 import { sweepQuarantinedPosts } from "@svc/db/quarantine/repo";
 
-/** Settings of the sweep of events, times in milliseconds. */
+/** Settings of the sweep of events. Times are in milliseconds. */
 export type EventSweepOptions = {
   db: Executor;
   /** How long settled events, their deliveries and attempts, and quarantined posts are kept. */
   eventRetentionMs: number;
-  /** Rows of one batch. Default 500. */
+  /** Maximum number of rows deleted in one batch. Default 500. */
   batchMax?: number;
 };
 
-/** Providers retry for up to 3 days. A key is kept for at least 7 days, and as long as its event. */
+/**
+ * Shortest time that a dedupe key is kept: 7 days, in milliseconds. Apps repeat a post for up to 3 days. A key is also kept at least as
+ * long as its event.
+ */
 const dedupeMinMs = 7 * 86_400_000;
 const projectsPage = 200;
 
 /**
- * Returns a sweep that runs every 10 minutes. It deletes events that are settled and past their retention, project by project, then
+ * Returns a sweep that runs every 10 minutes. It deletes settled events whose retention is over, one project after another, and then
  * quarantined posts.
  */
 export function eventSweep({ db, eventRetentionMs, batchMax = 500 }: EventSweepOptions): Sweep {

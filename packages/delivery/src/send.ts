@@ -5,20 +5,20 @@ import type { Dispatcher } from "undici";
 /** One request to an endpoint. */
 export type SendRequest = { origin: string; path: string; headers: string[]; body: Buffer; timeoutMs: number };
 
-/** Result of a request. A failing endpoint is data here, never an exception. */
+/** Result of a request. A failing endpoint is reported in these fields and never as an exception. */
 export type Attempt = {
-  /** 0 if no answer began. An answer that broke off keeps its status and has an error. */
+  /** HTTP status; 0 if no answer began. An answer that broke off keeps its status and also has an error. */
   statusCode: number;
-  /** Empty for a 2xx answer; otherwise a code, sometimes followed by a colon and a few words. */
+  /** Empty if the answer is 2xx. Otherwise an error code, sometimes followed by a colon and a few words. */
   error: string;
-  /** The address that was dialed. Empty if none was. */
+  /** The IP address to which svc connected. Empty if there was no connection attempt. */
   address: string;
   responseHeaders: Record<string, string>;
   /** The first 1,024 bytes of the answer, as text. */
   responseBody: string;
 };
 
-/** The error of an attempt that this node aborted. It is not evidence against the endpoint and is not recorded. */
+/** Error of an attempt that this node itself aborted. The attempt says nothing about the endpoint and is not recorded. */
 const abortedError = "aborted";
 
 /** True if this node aborted the attempt. */
@@ -27,12 +27,12 @@ export function isAborted(attempt: Attempt): boolean {
 }
 
 const keptBodyBytes = 1024;
-/** Longest answer that is read, in bytes. A longer one is cut off so that it cannot hold a connection. */
+/** Maximum number of bytes of an answer that are read. A longer answer is cut off, so that it cannot occupy a connection. */
 const readBodyBytes = 65_536;
 const keptHeadersMax = 50;
 const keptHeaderValueMax = 1024;
 
-/** Posts once and follows no redirect. Resolves within `timeoutMs` and never rejects. `abort` ends it early. */
+/** Sends one POST request and follows no redirect. Resolves within `timeoutMs` and never rejects. `abort` ends the request early. */
 export function send(
   agent: GuardedAgent,
   request: SendRequest,
@@ -76,9 +76,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   abort(reason: string): void {
     if (this.#isEnded) return;
     this.#abortReason = reason;
-    // This comes before undici is informed, because undici reports its own error within the call.
+    // The result is set before undici is notified, because undici reports its own error during that call.
     this.#end(reason);
-    // A request that waits for a connection has no controller yet. It is dropped when it starts.
+    // A request that still waits for a connection has no controller. It is dropped when it would start.
     this.#controller?.abort(new Error(reason));
   }
 
@@ -92,7 +92,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx: the final answer is still to come (RFC 9110, 15.2).
+    // A status below 200 is informational. The final answer follows (RFC 9110, section 15.2).
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = headers;
@@ -102,7 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#bodyBytes < keptBodyBytes) this.#body.push(chunk);
     this.#bodyBytes += chunk.byteLength;
     if (this.#bodyBytes <= readBodyBytes || this.#isEnded) return;
-    // The status counts: an endpoint that sends a long answer has still answered.
+    // The status decides the result. An endpoint that sends a very long answer has answered.
     this.#end(statusError(this.#statusCode));
     controller.abort(new Error("answer longer than is read"));
   }
@@ -151,7 +151,10 @@ const networkCodes: Record<string, string> = {
 
 const malformedCodes = new Set(["UND_ERR_RESPONSE", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]);
 
-/** Returns the code of a failed request. The cause comes first, because happy-eyeballs wraps it in an AggregateError. */
+/**
+ * Returns the error code of a failed request. The code of the cause is preferred, because parallel connection attempts (happy eyeballs)
+ * wrap the error in an AggregateError.
+ */
 function networkError(error: unknown): string {
   const cause = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   if (cause instanceof AddressRefusedError) return `address_refused: ${cause.message}`;
@@ -175,7 +178,7 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   return kept;
 }
 
-/** Returns the answer's beginning for people to read, with a note if it is not all text. */
+/** Returns the beginning of the answer as text for people. It adds a note if some of the answer is not text. */
 function keptBody(chunks: Buffer[], { "content-type": type }: Record<string, string | string[] | undefined>): string {
   const [only] = chunks;
   if (only === undefined) return "";

@@ -5,7 +5,9 @@ import type { ResolvedLimits } from "./limits.ts";
 import type { OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, send } from "./send.ts";
 
-/** Returns the headers of one attempt, names and values in turn: svc's own form, or MCP's profile of Standard Webhooks. */
+/**
+ * Returns the headers of one attempt as a list of names and values in turn. The form is svc's own, or MCP's profile of Standard Webhooks.
+ */
 function headersFor(
   { keys, agent }: Pick<Endpoint, "keys" | "agent">,
   ids: { readonly delivery: string; readonly message: string },
@@ -30,14 +32,14 @@ function standardHeaders(id: string, timestamp: string, signature: string): stri
   return ["webhook-id", id, "webhook-timestamp", timestamp, "webhook-signature", signature];
 }
 
-/** Returns the signature as Standard Webhooks defines it. */
+/** Returns the signature that Standard Webhooks defines. */
 function signatureOf(key: HmacKey, id: string, timestamp: string, body: Uint8Array): string {
   return `v1,${hmacSha256(key, [`${id}.${timestamp}.`, body], "base64")}`;
 }
 
 /**
- * The headers of one attempt, names and values in turn. `X-Svc-Signature` is the HMAC-SHA256 of the exact body; the three
- * `webhook-*` headers are those of Standard Webhooks (spec/standard-webhooks.md), so public verifiers work unchanged.
+ * Returns the headers of one attempt as a list of names and values in turn. `X-Svc-Signature` is the HMAC-SHA256 of the exact body. The
+ * three `webhook-*` headers follow Standard Webhooks (spec/standard-webhooks.md), so public verifiers can check them.
  */
 export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8Array, atMs: number): string[] {
   const timestamp = String(Math.floor(atMs / 1000));
@@ -52,7 +54,7 @@ export function signedHeaders(keys: SigningKeys, deliveryId: string, body: Uint8
   ];
 }
 
-/** A message posted to an endpoint that is not a delivery. */
+/** A message to an endpoint that is not the delivery of an event. */
 export type Message = { readonly id: string; readonly body: string };
 
 /** The connections of one node to endpoints, and the requests in flight on them. */
@@ -60,7 +62,7 @@ export class Sender {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
   readonly #agent: GuardedAgent;
-  /** By the delivery object that was taken: a delivery claimed again during its old attempt is a different object. */
+  /** Functions that abort attempts, by delivery object. If a delivery is claimed again during its old attempt, it is a different object. */
   readonly #aborters = new Map<OutgoingDelivery, () => void>();
 
   constructor(options: { guard: AddressGuard; clock: Clock; limits: ResolvedLimits }) {
@@ -71,13 +73,13 @@ export class Sender {
       guard: options.guard,
       connections: inFlightMax,
       connectTimeoutMs: attemptTimeoutMs,
-      // An attempt has its own exact timer. undici's timers are coarse and only remove what is left over.
+      // Each attempt has its own exact timer. The timers of undici are inexact and only remove requests that are left over.
       headersTimeoutMs: attemptTimeoutMs + 1_000,
       bodyTimeoutMs: attemptTimeoutMs + 1_000,
     });
   }
 
-  /** Posts a delivery once, signed for `startedAtMs`. Resolves to the attempt, aborted or not, and never rejects. */
+  /** Posts a delivery once, signed for the time `startedAtMs`. Resolves to the attempt, even if it was aborted, and never rejects. */
   async send(delivery: OutgoingDelivery, startedAtMs: number): Promise<Attempt> {
     const { id, endpoint, messageId, body } = delivery;
     const headers = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs);

@@ -10,11 +10,11 @@ import {
 } from "@svc/db/subscriptions/health";
 import type { DeliveryObserver } from "./observer.ts";
 
-/** An attempt that ended, with its effect on the subscription's health. */
+/** An attempt that ended, and its effect on the health of the subscription. */
 export type EndedAttempt = {
   settlement: DeliverySettlement;
   retryAfterMs: number;
-  /** True if the endpoint was failing before, as far as this node knows. */
+  /** True if the endpoint was already failing, as far as this node knows. */
   wasFailing: boolean;
   leaseUntilMs: number;
   /** True if the endpoint is healthy and refuses only this event. */
@@ -28,24 +28,30 @@ export type RecorderOptions = {
   nodeId: NodeId;
   observer: DeliveryObserver;
   limits: HealthLimits;
-  /** Called with the health of every subscription that failed or recovered. */
+  /** Called with the new health of each subscription that failed or recovered. */
   onHealth(health: SubscriptionHealth): void;
   onRecovered(ids: readonly SubscriptionId[]): void;
 };
 
 /** Writes attempts in batches. */
 export type Recorder = {
-  /** Resolves when the attempt is committed, or its lease is lost. */
+  /** Records an attempt. Resolves when the attempt is committed or its lease is lost. */
   record(settled: EndedAttempt): Promise<void>;
   idle(): Promise<void>;
 };
 
 const batchMax = 500;
-/** A settlement is not urgent, so under load it waits for others: this saves four fifths of the statements at 3,000 deliveries a second. */
+/**
+ * How long an attempt waits for others before it is stored. Storing is not urgent. At 3,000 deliveries a second this saves four fifths of
+ * the statements.
+ */
 const linger = { ms: 10, fromSize: 2 };
 const retryPauseMs = 250;
 
-/** Creates a recorder that commits attempts in batches. While the database is unavailable or fails, it retries until the leases expire. */
+/**
+ * Returns a recorder that commits attempts in batches. If the database is unavailable or returns an error, the recorder retries until the
+ * leases expire.
+ */
 export function createRecorder(options: RecorderOptions): Recorder {
   const batcher = createBatcher<EndedAttempt, void>({
     sizeMax: batchMax,
@@ -71,8 +77,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 /**
- * True if the store refuses the values: PostgreSQL's classes 22 (data exception) and 23 (constraint violation). Only such an error can come
- * from one attempt of a batch. Every other error may be temporary and is retried.
+ * True if the database refuses the values: PostgreSQL's error classes 22 (data exception) and 23 (constraint violation). One attempt of a
+ * batch can cause only such an error. Any other error may be temporary and is retried.
  */
 function isRefusal(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
@@ -99,8 +105,9 @@ async function writeUntilStored(options: RecorderOptions, items: readonly EndedA
 }
 
 /**
- * Writes the last known health of each subscription: a batch in which it failed and then delivered counts as success. This is a statement
- * of its own, because subscriptions are written only when something changes. The next attempt repeats a lost report.
+ * Writes the last known health of each subscription. If a subscription failed and then delivered within the batch, it counts as successful.
+ * This is a separate statement, because a subscription is written only if its health changes. If the write is lost, the next attempt
+ * reports the health again.
  */
 async function writeHealth(options: RecorderOptions, items: readonly EndedAttempt[]): Promise<void> {
   const failures = new Map<SubscriptionId, SubscriptionFailures>();
@@ -127,7 +134,7 @@ async function writeHealth(options: RecorderOptions, items: readonly EndedAttemp
   try {
     await reportSubscriptionRecoveries(options.db, [...recoveries]);
     options.onRecovered([...recoveries]);
-    // The backoff counts from the failure, not from the time when the store records it.
+    // The backoff begins at the failure, not at the time when the database records the failure.
     const failedAtMs = items.reduce((last, { settlement: { state, attempt }, isUnwanted }) => {
       return state === "delivered" || isUnwanted ? last : Math.max(last, attempt.startedAt + attempt.durationMs);
     }, 0);

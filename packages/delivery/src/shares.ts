@@ -5,23 +5,25 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 
 type Bounds = Pick<ResolvedLimits, "inFlightMax" | "heldMax" | "heldBytesMax">;
 
-/** Usage of a node by one project. `unsent` are in flight or waiting; `held` also counts those being recorded or returned. */
+/**
+ * Use of a node by one project. `unsent`: deliveries in flight or waiting. `held`: these deliveries and those being recorded or returned.
+ */
 type Usage = { inFlight: number; unsent: number; held: number; bytes: number };
 
 const unused: Usage = { inFlight: 0, unsent: 0, held: 0, bytes: 0 };
 
 /**
- * Shares of a node that its projects may use. With n active projects, each may use the (n + 1)th part of every limit, and at least one. So
- * a single project gets half, and a newcomer finds room even if all other endpoints are slow. A project is active while it has attempts in
- * flight or deliveries waiting. Work above the share waits. Free turns go round robin over the waiting projects, and then over the queues
- * of that project.
+ * The shares of a node that its projects may use. With n active projects, each project may use 1/(n + 1) of every limit, and at least one.
+ * So a single project gets half, and a new project finds room even if all other endpoints are slow. A project is active while it has
+ * attempts in flight or deliveries that wait. Work above the share waits. Free turns (slots for attempts) go to the waiting projects in
+ * rotation, and within a project to its queues in rotation.
  */
 export class Shares {
   readonly #bounds: Bounds;
   readonly #projects = new Map<ProjectId, Usage>();
   /**
-   * Queues that wait only because their project or the node has no free turn. Projects and queues are in the order in which they are
-   * served.
+   * Queues that wait only because their project or the node has no free turn. Projects and queues are in the order in which they will get a
+   * turn.
    */
   readonly #starved = new Map<ProjectId, Set<EndpointQueue>>();
   #active = 0;
@@ -32,7 +34,7 @@ export class Shares {
     this.#bounds = bounds;
   }
 
-  /** Counts a delivery that was taken. */
+  /** Counts a delivery that this node has taken. */
   take({ projectId, body }: OutgoingDelivery): void {
     let usage = this.#projects.get(projectId);
     if (usage === undefined) {
@@ -44,13 +46,13 @@ export class Shares {
     usage.bytes += body.byteLength;
   }
 
-  /** Counts a delivery that is no longer in flight or waiting. */
+  /** Counts that a delivery is no longer in flight or waiting. */
   finish(projectId: ProjectId): void {
     const usage = this.#projects.get(projectId);
     if (usage !== undefined && --usage.unsent === 0) this.#active--;
   }
 
-  /** Counts a finished delivery that is no longer held. */
+  /** Counts that a finished delivery is no longer held. */
   letGo({ projectId, body }: OutgoingDelivery): void {
     const usage = this.#projects.get(projectId);
     if (usage === undefined) return;
@@ -81,8 +83,8 @@ export class Shares {
   }
 
   /**
-   * Returns the number of the project's deliveries that can be taken. 0 if the project has used its share, or has live deliveries that wait
-   * for a turn.
+   * Returns how many deliveries of the project can be taken. Returns 0 if the project has used its share, or if live deliveries of the
+   * project wait for a turn.
    */
   room(projectId: ProjectId, behind = false): number {
     if (!behind && this.#starved.has(projectId)) return 0;
@@ -104,7 +106,7 @@ export class Shares {
     return new Set([...this.#projects.keys()].filter((id) => this.isFull(id, behind)));
   }
 
-  /** Lets a queue wait for its turn after the other queues of its project. Does nothing if it has nothing to send. */
+  /** Puts a queue at the end of its project's waiting queues. Does nothing if the queue has nothing to send. */
   starve(queue: EndpointQueue): void {
     if (queue.live.waiting.length === 0) return;
     const queues = this.#starved.get(queue.projectId);
@@ -112,7 +114,7 @@ export class Shares {
     else queues.add(queue);
   }
 
-  /** Ends a queue's wait for a turn. */
+  /** Removes a queue from the waiting queues. */
   unstarve(queue: EndpointQueue): void {
     const queues = this.#starved.get(queue.projectId);
     if (queues?.delete(queue) && queues.size === 0) this.#starved.delete(queue.projectId);
@@ -123,7 +125,7 @@ export class Shares {
     return this.#starved.size > 0;
   }
 
-  /** Removes and returns the next queue, if a turn is free. */
+  /** Removes and returns the next waiting queue, if a turn is free. */
   nextStarved(): EndpointQueue | undefined {
     if (this.inFlight >= this.#bounds.inFlightMax) return undefined;
     for (const [projectId, queues] of this.#starved) {
@@ -144,7 +146,7 @@ export class Shares {
   }
 }
 
-/** Returns the part of a limit that a priority may use: throttled replays may use half, because the other half is for live deliveries. */
+/** Returns the part of a limit that one priority may use. Throttled replays may use half; the other half stays free for live deliveries. */
 function partOf(bound: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(bound / 2)) : bound;
 }

@@ -27,10 +27,12 @@ import {
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
-/** Known values of a subscription's endpoint that are not in its row. */
+/** Known values about the endpoint of a subscription that are not in the subscription's row. */
 export type EndpointFacts = Partial<SubscriptionProgress & EndpointTimes>;
 
-/** Returns a subscription for callers, without its secret. Its health is computed for `nowMs` from its row and `facts`. */
+/**
+ * Returns a subscription in the form of the API, without its secret. Its health is computed for the time `nowMs`, from its row and `facts`.
+ */
 export function subscriptionMessage(row: Subscription, nowMs: number, facts: EndpointFacts = {}): SubscriptionMessage {
   return create(SubscriptionSchema, {
     id: row.id,
@@ -50,7 +52,7 @@ function agentMessage({ mcpId, expiresAt }: Subscription, keyId: string): AgentS
   return create(AgentSubscriptionSchema, { id: mcpId, keyId, ...optionalTime("refreshBefore", expiresAt) });
 }
 
-/** Returns the health of an endpoint, from its subscription's row and the other known values. */
+/** Returns the health of an endpoint. It is computed from the subscription's row and the other known values. */
 export function healthMessage(
   row: Pick<Subscription, "active" | "failingSince" | "backoffUntil"> & Partial<Pick<Subscription, "inactiveReason">>,
   nowMs: number,
@@ -71,10 +73,12 @@ export function healthMessage(
   return { ...health, reason: healthReason(health, { ...row, lastError }) };
 }
 
-/** Typical answer time above which an endpoint counts as slow, in milliseconds. */
+/** Typical answer time from which an endpoint counts as slow, in milliseconds. */
 const slowMs = 2_000;
 
-/** Returns the smallest value that is not exceeded by the given part of the sorted values. Returns 0 for an empty list. */
+/**
+ * Returns the smallest value that is not less than the given part of the sorted values (0.5 is the median). Returns 0 for an empty list.
+ */
 function quantile(sorted: readonly number[], part: number): number {
   return Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
 }
@@ -99,7 +103,7 @@ function healthReason(
   }
 }
 
-/** Returns an event for callers, with its delivery counts if they were requested. */
+/** Returns an event in the form of the API, with the counts of its deliveries if the caller requested them. */
 export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMessage {
   return create(EventSchema, {
     id: row.id,
@@ -113,7 +117,10 @@ export function eventMessage(row: Event, deliveries?: DeliveryCounts): EventMess
   });
 }
 
-/** Returns a delivery for callers. Its id contains its creation time; its next attempt is computed for `nowMs` from its endpoint. */
+/**
+ * Returns a delivery in the form of the API. The time of its creation comes from its id. Its next attempt is computed for the time `nowMs`
+ * from its endpoint.
+ */
 export function deliveryMessage(
   row: Delivery,
   endpoint: DeliveryEndpoint | undefined,
@@ -135,10 +142,10 @@ export function deliveryMessage(
   });
 }
 
-/** The time of the read. `isHeld`: true if the store was restored from a backup and sends nothing until it is resumed. */
+/** The time of a read. `isHeld`: true if the database was restored from a backup and svc sends nothing until an operator resumes it. */
 type Moment = { readonly nowMs: number; readonly isHeld: boolean };
 
-/** Returns the reason why a pending delivery waits, and its earliest next attempt. */
+/** Returns why a pending delivery waits, and the earliest time of its next attempt. */
 function waitOf(
   { nextAttemptAt }: Delivery,
   endpoint: DeliveryEndpoint | undefined,
@@ -159,7 +166,7 @@ const replayStates: Readonly<Record<ReplayState, ReplayStateMessage>> = {
   cancelled: ReplayStateMessage.CANCELLED,
 };
 
-/** Returns a throttled replay for callers. Its position is the id of an event after it has reached one. */
+/** Returns a throttled replay in the form of the API. Its position is the id of the last event that it reached, if any. */
 export function replayMessage(row: ReplayRecord): ReplayMessage {
   const hasBegun = row.positionEventId !== firstEventAt(row.since);
   return create(ReplaySchema, {
@@ -185,14 +192,14 @@ export function replayMessage(row: ReplayRecord): ReplayMessage {
   });
 }
 
-/** Returns the share of each subscription in a count, ordered by subscription id. */
+/** Returns the part of each subscription in a count, ordered by subscription id. */
 export function replayCountMessages(counts: ReadonlyMap<SubscriptionId, number>): ReplayCount[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([subscriptionId, count]) => create(ReplayCountSchema, { subscriptionId, count: counted(count) }));
 }
 
-/** Numbers of the API have 32 bits. */
+/** Returns a count limited to the largest 32-bit number, because numbers of the API have 32 bits. */
 function counted(count: number): number {
   return Math.min(count, 0xffffffff);
 }

@@ -1,6 +1,6 @@
 import { call, defineFaults, type FaultText, field, formatValue, text } from "@svc/core";
 
-/** Error: something named by id does not exist, or is not the caller's. */
+/** Returns the error that something named by its id does not exist or does not belong to the caller. */
 const missing = (what: string) =>
   ({
     code: "not_found",
@@ -9,7 +9,7 @@ const missing = (what: string) =>
     help: "Check the id; what belongs to another project, or is past its retention, reads as missing.",
   }) as const;
 
-/** Refusals of subscriptions, events, deliveries and replays. */
+/** Errors of subscriptions, events, deliveries and replays. */
 export const triggerFaults = defineFaults({
   TRIGGER_WITHOUT_TOOLKIT: {
     code: "invalid_argument",

@@ -24,12 +24,12 @@ import { type NormalizedEvent, type StoreOutcome, storePosts } from "./store.ts"
 import { isQueryVerified, isVerified, secretsOf, type WebhookSecret } from "./verify.ts";
 
 /**
- * Names of headers that carry credentials or signatures. `-token` is not among them: apps send routing data under that name, and a release
- * needs it.
+ * Names of headers that contain credentials or signatures. Names that end in `-token` are not included, because apps send routing data in
+ * such headers, and releasing a quarantined post requires this data.
  */
 const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
-/** Dependencies and limits of ingest. */
+/** What ingest (receiving posts) uses, and its limits. */
 export type IngestOptions = {
   db: Executor;
   catalog: Catalog;
@@ -39,7 +39,7 @@ export type IngestOptions = {
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
   /** Largest decoded size of a compressed body, in bytes. */
   bodyBytesMax: number;
-  /** Scheduling turns in which large posts are read. */
+  /** Scheduling turns for large posts: each part of the work waits for a turn. */
   turns: Pick<Turns, "next">;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;
@@ -49,48 +49,54 @@ export type IngestOptions = {
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** The inbound side: turns a provider's post into stored events. */
+/** The receiving side: it makes stored events of an app's post. */
 export type Ingest = {
-  /** Returns the admission of a post before its body is read. */
+  /** Checks a post before its body is read. Returns the answer if no body is needed for it, or else the admission. */
   admit(toolkitSlug: string, query: URLSearchParams): PostAdmission;
   /**
-   * Verifies, normalizes and commits a post. Rejects only if the store does; then nothing of the post is stored. The verification in
-   * `admitted` is valid as long as the secrets are the same.
+   * Verifies, normalizes and commits a post. Rejects only if the database fails; then nothing of the post is stored. A verification in
+   * `admitted` stays valid as long as the secrets do not change.
    */
   accept(post: InboundPost, admitted?: AdmittedPost): Promise<IngestOutcome>;
-  /** Load of projects from posts to this node. */
+  /** Load of projects that comes from posts to this node. */
   readonly quotas: Pick<PostQuotas, "loadOf" | "loads">;
   /** Resolves when every post in progress is answered. */
   drain(): Promise<void>;
 };
 
 /**
- * The answer that needs no body: the toolkit takes no posts, no secret is set, or the token is wrong. Otherwise the admission, and the body
- * is read.
+ * Result of the check before the body is read. It is the final answer if the toolkit takes no posts, no secret is set, or the token is
+ * wrong. Otherwise it is the admission, and svc reads the body.
  */
 export type PostAdmission = IngestOutcome | AdmittedPost;
 
-/** A post without a problem before its body is read. */
+/** A post that passed all checks that are possible before its body is read. */
 export type AdmittedPost = {
   readonly outcome: "admitted";
   readonly toolkit: WebhookToolkit;
   readonly secrets: readonly WebhookSecret[];
-  /** True if the query has proved the sender. Then the body is not checked for a signature. */
+  /** True if the query of the address has already proved the sender. The body's signature is then not checked. */
   readonly isVerified: boolean;
 };
 
 const batchMax = 500;
-/** Largest sum of bodies in a batch, in bytes. A larger post is a batch of its own, because a statement is written at once. */
+/**
+ * Maximum size of all bodies in a batch, in bytes. A larger post is a batch of its own. There is a maximum because a statement is sent as a
+ * whole.
+ */
 const batchBytesMax = 1_048_576;
-/** Posts that may wait for a commit. Beyond that the store does not keep up, and svc asks the provider to post again later. */
+/** Maximum number of posts that may wait for a commit. If more wait, the database is too slow, and svc asks the app to post again later. */
 const waitingMax = 20_000;
-/** Two commits overlap, one computed while the other waits for the disk, if both stay large enough. */
+/**
+ * Number of commits at the same time. One is computed while the other waits for the disk. This helps only while both commits are large
+ * enough.
+ */
 const batchConcurrency = 2;
 const besideMin = 24;
-/** A commit costs about as much as ten rows, so under load a post waits a moment for others. */
+/** How long a post waits for other posts under load. A commit costs about as much as ten rows, so a larger batch is better. */
 const linger = { ms: 1, fromSize: 4 };
 
-/** Creates the inbound side of one node. */
+/** Returns the receiving side of one node. */
 export function createIngest(options: IngestOptions): Ingest {
   const { catalog, clock, db, sealer } = options;
   const quotas = createPostQuotas({ db, clock });
@@ -145,7 +151,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (stored.outcome === "over_quota") return stored;
     return keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
   };
-  /** The stored `body` is the decoded form of the signed bytes. */
+  /** `body` is stored in its decoded form; the signature covers the encoded bytes. */
   const storeDecoded = async (
     toolkit: WebhookToolkit,
     post: InboundPost,
@@ -212,7 +218,7 @@ export function webhookToolkit(catalog: Catalog, slug: string): WebhookToolkit |
   return toolkit?.webhook === undefined ? undefined : (toolkit as WebhookToolkit);
 }
 
-/** The reason why a post with an undecodable body is quarantined. */
+/** The reason for quarantining a post whose body cannot be decoded. */
 export const brokenDetail = "Its body is not compressed as its Content-Encoding says.";
 
 /** Returns the reason why no project received a post. */
@@ -223,7 +229,7 @@ export function noProjectDetail(event: NormalizedEvent): string {
   return `${event.triggerSlug}: no project holds an account with the reference that the post names.`;
 }
 
-/** Returns the row that keeps a verified post, sealed. Credentials and signatures are removed from it. */
+/** Returns the row that stores a verified post, sealed. Headers with credentials and signatures are removed first. */
 function quarantinedRow(
   sealer: Sealer,
   webhook: Webhook,
@@ -259,7 +265,10 @@ function keptEntries(entries: [string, string][], isSecret: (name: string) => bo
   );
 }
 
-/** Returns `secretsOf` for variables. The list is the same object while a variable's value is the same. */
+/**
+ * Returns a function that returns the secrets in a variable's value. It returns the same list object while the value of the variable is
+ * unchanged.
+ */
 function createSecrets(read: (variable: string) => string | undefined): (variable: string) => readonly WebhookSecret[] {
   const known = new Map<string, { readonly value: string | undefined; readonly secrets: readonly WebhookSecret[] }>();
   return (variable) => {

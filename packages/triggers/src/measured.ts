@@ -1,35 +1,36 @@
 import type { Clock } from "@svc/core";
 
-/** A figure that costs much to read, kept for some time. */
+/** A number that is slow to read and is therefore kept for some time. */
 export type MeasuredFigure = {
   /**
-   * True if the figure had reached `most` when it was last read. Never waits. A value that is too old limits nothing and is read again in
+   * True if the number had reached `most` when it was last read. Never waits. A value that is too old limits nothing; it is read again in
    * the background.
    */
   hasReached(most: number): boolean;
   /** Returns the last value read, or 0 before the first read. */
   latest(): number;
-  /** Records that this node added to the figure, which may cause an earlier read. */
+  /** Records that this node increased the number. This may cause an earlier read. */
   add(count: number): void;
 };
 
-/** How long a figure is valid as a limit, and how often it is read, in milliseconds. */
+/** How long a number is valid as a limit, and how often it is read. Times are in milliseconds. */
 export type MeasuredTimes = {
-  /** Pause between two reads of a figure that may be close to its limit. */
+  /** Pause between two reads of a number that may be close to its limit. */
   readonly nearMs: number;
-  /** Pause between two reads of any other figure. */
+  /** Pause between two reads of a number that is not close to its limit. */
   readonly farMs: number;
-  /** Shortest pause, even if this node has added as much as the limit. */
+  /** Shortest pause between two reads, even if this node has added as much as the limit allows. */
   readonly pauseMs: number;
 };
 
-/** Reads may use one part in this many of the store's time. */
+/** Pause after a read, as a multiple of the read's duration. So reads use at most about 1/20 of the database's time. */
 const pausePerRead = 20;
-/** How long a figure limits without a new read, as a multiple of its pause. */
+/** How long a number limits without being read again, as a multiple of its pause. */
 const staleAfter = 3;
 
 /**
- * Creates a figure. `read` gets the relevant limit and need not count beyond it. An error of `read` is ignored, and the read is repeated.
+ * Returns a kept number. `read`: reads the number; it gets the relevant limit and need not count beyond that limit. If `read` throws, the
+ * error is ignored and the read is repeated.
  */
 export function createMeasured(
   clock: Clock,
@@ -50,7 +51,7 @@ export function createMeasured(
       added -= addedBefore;
       readAtMs = startedMs;
     } catch {
-      // If the database is unavailable, the caller that needs it gets its own error.
+      // If the database is unavailable, code that uses the database gets its own error.
     } finally {
       isReading = false;
       nextReadMs = clock.now() + Math.max(pauseMs, pausePerRead * (clock.now() - startedMs));
@@ -60,7 +61,7 @@ export function createMeasured(
     hasReached(most) {
       const nowMs = clock.now();
       const ageMs = nowMs - readAtMs;
-      // Additions may be gone again. They are a reason to read again, and no reason to refuse.
+      // What was added may already be removed elsewhere. So additions cause a new read, but they refuse nothing.
       const mostNow = value + added;
       const isDue = mostNow >= most || ageMs >= (mostNow >= most / 2 ? nearMs : farMs);
       if (isDue && !isReading && nowMs >= nextReadMs) void readAnew(most);

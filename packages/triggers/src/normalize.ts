@@ -10,12 +10,15 @@ export type NormalizeResult =
   | { outcome: "challenge"; challenge: string }
   | { outcome: "quarantined"; reason: "no_trigger" | "invalid_payload"; detail: string };
 
-/** How posts are read: the largest body in bytes, and the turn that large ones wait for repeatedly. */
+/**
+ * How posts are read. `bodyBytesMax`: maximum size of a body, in bytes. `turn`: returns a promise for a scheduling turn; large posts wait
+ * for one repeatedly.
+ */
 export type PostReading = { readonly bodyBytesMax: number; readonly turn: () => Promise<void> };
 
-/** A larger body is read in slices, because it may hold more values than its size suggests. */
+/** Size from which a body is read in slices, in bytes. A body may contain more values than its size suggests. */
 const smallBytes = 16_384;
-/** A larger body waits for a scheduling turn before each part of the work. */
+/** Size from which a body waits for a scheduling turn before each part of the work, in bytes. */
 const largeBytes = 65_536;
 
 /** Waits for a turn if a body is large. */
@@ -24,8 +27,8 @@ export function turnOfLarge(body: Buffer, turn: () => Promise<void>): Promise<vo
 }
 
 /**
- * Parses a verified, decoded post and normalizes it with the first trigger that matches. An empty body can match by its headers. A body
- * that cannot be read never becomes an event.
+ * Parses a verified, decoded post and normalizes it with the first trigger that matches. For an empty body, the headers can match a
+ * trigger. A body that cannot be parsed never becomes an event.
  */
 export async function normalize(
   toolkit: Toolkit & { webhook: Webhook },
@@ -79,7 +82,7 @@ function normalizeRead(
   };
 }
 
-/** JSON can be read at a deeper nesting than it can be written. */
+/** Returns a payload as JSON text. Returns undefined if it cannot be written: parsing allows deeper nesting than writing does. */
 function payloadText(payload: unknown): string | undefined {
   try {
     return JSON.stringify(payload);
@@ -88,7 +91,7 @@ function payloadText(payload: unknown): string | undefined {
   }
 }
 
-/** The value of a body, undefined if it is empty; or the reason why it cannot be read, as a sentence. */
+/** The value of a body, undefined if the body is empty; or the reason why the body cannot be read, as a sentence. */
 type ReadBody = { readonly value: unknown } | { readonly fault: string };
 
 async function readBody({ body, headers }: InboundPost, reading: PostReading): Promise<ReadBody> {
@@ -99,25 +102,29 @@ async function readBody({ body, headers }: InboundPost, reading: PostReading): P
     return { value: await parse(read.text, reading) };
   } catch (error) {
     if (error instanceof JsonTooLargeError) return { fault: `the body's ${error.message}` };
-    // The parser's own message quotes the body. Short texts are read on the stack of the runtime.
+    // The message of the parser is not used, because it quotes the body. Short texts are parsed on the runtime's stack, so deep nesting
+    // causes a RangeError.
     if (error instanceof RangeError) return { fault: "the body is nested too deeply to be read" };
     if (error instanceof SyntaxError) return { fault: `the body is not JSON${formOf(read.text)}` };
     throw error;
   }
 }
 
-/** Numbers that keep their digits, and digits in each. They cost far more than other values. */
+/**
+ * `rawMax`: how many numbers keep all their digits. `digitsMax`: how many digits each of them may have. Such numbers cost far more than
+ * other values.
+ */
 const [rawMax, digitsMax] = [10_000, 10_000];
 const membersMax = 20_000;
 
 function parse(text: string, { bodyBytesMax, turn }: PostReading): unknown {
   if (text.length <= smallBytes) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-  // A body of the largest size with a value every ten bytes. Posts of apps have one every twenty to forty bytes.
+  // The limit fits a body of the maximum size with one value in every ten bytes. Real posts have one value in twenty to forty bytes.
   const bounds = { values: Math.ceil(bodyBytesMax / 10), members: membersMax, raw: rawMax, digits: digitsMax };
   return parseJsonInTurns(text, { bounds, turn });
 }
 
-/** Describes a text that is not JSON, so that its sender sees what to change. */
+/** Returns a description of a text that is not JSON, so that the sender sees what to change. */
 function formOf(text: string): string {
   if (text.includes("\0")) return ", and has bytes as UTF-16 has them: its content-type must declare the charset";
   if (/^\s*</.test(text)) return " but XML or HTML";
@@ -125,7 +132,7 @@ function formOf(text: string): string {
   return "";
 }
 
-/** Error if the body is empty although JSON was declared and the trigger reads it. */
+/** Returns the error of an empty body, if the headers declare JSON and the trigger reads the body. Undefined otherwise. */
 function emptyFault(trigger: Trigger, { body, headers }: InboundPost): string | undefined {
   if (body.byteLength > 0 || !trigger.readsBody) return undefined;
   const isJson = /^[^;]*[/+]json\s*(?:;|$)/i.test(headers["content-type"] ?? "");

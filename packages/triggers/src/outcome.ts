@@ -1,35 +1,35 @@
 import type { Fault } from "@svc/core";
 
-/** A provider's post as it arrived, not verified yet. Header names are in lower case. */
+/** A post as it arrived from an app, before it is verified. Header names are in lower case. */
 export type InboundPost = {
   toolkitSlug: string;
   headers: Record<string, string>;
   query: URLSearchParams;
-  /** The exact bytes that the provider signed. */
+  /** The exact bytes that the app signed. */
   body: Buffer;
 };
 
-/** Result of a post. The HTTP layer maps each to its answer in one exhaustive switch. */
+/** Result of a post. The HTTP layer maps each result to an HTTP answer in one exhaustive switch. */
 export type IngestOutcome =
-  /** 202 `{"accepted": 1}`: committed for `events` projects, or a duplicate of what was committed before. */
+  /** Answer 202 `{"accepted": 1}`: the post was committed for `events` projects, or it repeats a post committed before. */
   | { outcome: "accepted"; events: number }
-  /** 202 `{"accepted": 0}`: a handshake or notice that the toolkit's definition ignores. */
+  /** Answer 202 `{"accepted": 0}`: the post is a handshake or a notice that the toolkit's definition ignores. */
   | { outcome: "ignored" }
-  /** 202 `{"accepted": 0}`: verified, but kept for an administrator. */
+  /** Answer 202 `{"accepted": 0}`: the post is verified, but it is quarantined until an administrator decides. */
   | { outcome: "quarantined"; reason: string }
-  /** 200 `{"challenge": challenge}`: the endpoint check of slack_v0. */
+  /** Answer 200 `{"challenge": challenge}`: the endpoint check of the scheme slack_v0. */
   | { outcome: "challenge"; challenge: string }
-  /** 429: every project that would receive it is over a quota; nothing is stored. */
+  /** Answer 429: every project that would receive the post is over a quota. Nothing is stored. */
   | { outcome: "over_quota"; refusal: Fault }
-  /** 404: no toolkit of that name takes posts. */
+  /** Answer 404: no toolkit of that name takes posts. */
   | { outcome: "unknown_toolkit" }
-  /** 403: the deployment holds no secret for it. */
+  /** Answer 403: the deployment has no secret for the toolkit. */
   | { outcome: "secret_unset"; secretEnv: string }
-  /** 401: missing, empty, stale or wrong signature. */
+  /** Answer 401: the signature is missing, empty, too old or wrong. */
   | { outcome: "unverified" }
-  /** 415: verified, and compressed in a way that is not read. */
+  /** Answer 415: the post is verified, but svc does not support its compression. */
   | { outcome: "encoding_unsupported"; encoding: string }
-  /** 413: verified, and too large after decoding. */
+  /** Answer 413: the post is verified, but it is too large after decoding. */
   | { outcome: "too_large" }
-  /** 503: verified, but there is no room to decode it now. */
+  /** Answer 503: the post is verified, but the node has no room to decode it now. */
   | { outcome: "unavailable" };

@@ -12,37 +12,40 @@ import type { Executor } from "@svc/db/connect";
 import { usageOfProject } from "@svc/db/projects/usage";
 import { createMeasured, type MeasuredFigure } from "./measured.ts";
 
-/** Load of a project from this node's posts, since the node started. */
+/** Load of one project from posts to this node, since the node started. */
 export type PostLoad = {
   readonly projectId: ProjectId;
   readonly posts: Rate;
   postsTotal: number;
-  /** Posts that it received beyond its quotas because another project was to receive them too. */
+  /** Posts that the project received although it was over a quota, because another project also receives them. */
   postsBeyond: number;
-  /** Posts refused while it was over a quota, by that quota. */
+  /** Number of posts that were refused while the project was over a quota, by quota. */
   readonly refusals: Map<QuotaName, number>;
   readonly deliveries: MeasuredFigure;
   readonly bytes: MeasuredFigure;
 };
 
-/** A receiver of a post, and its quotas that are set. */
+/** A project that receives a post, and those of its quotas that are set. */
 export type ReceiverQuotas = { readonly projectId: ProjectId; readonly quotas: Quotas };
 
-/** A refused post: the error for its provider, and the quota that each receiver has exceeded. */
+/**
+ * A refused post. It contains the error for the app that sent the post and, for each receiving project, the quota that the project
+ * exceeded.
+ */
 export type PostRefusal = {
   readonly fault: Fault;
   readonly over: readonly { readonly projectId: ProjectId; readonly quota: QuotaName }[];
 };
 
 /**
- * Quotas of what projects may receive. A post is refused if every receiving project is over one of its quotas; its provider posts it again.
- * If one project has room, all of them receive it, because an accepted post reaches every receiver. The others are charged for it, and so
- * wait longer for the next one.
+ * Quotas of the posts that projects may receive. A post is refused only if every receiving project is over one of its quotas; the app then
+ * posts it again. If one project has room, all receiving projects get the post, because an accepted post always reaches every receiver.
+ * Projects without room are charged for it, so they wait longer for their next post.
  */
 export type PostQuotas = {
-  /** Returns the refusal of a post. Returns undefined if it is accepted, and then every receiver is charged. */
+  /** Returns the refusal of a post. Returns undefined if the post is accepted; every receiving project is then charged. */
   admit(receivers: readonly ReceiverQuotas[]): PostRefusal | undefined;
-  /** Counts a refusal for each project over its quota, once for each post however often it was tried. */
+  /** Counts a refused post for each project over its quota. A post is counted once, however often svc tried to store it. */
   refused(refusal: PostRefusal): void;
   /** Records what was stored for a project. */
   stored(projectId: ProjectId, what: { readonly deliveries: number; readonly bytes: number }): void;
@@ -51,9 +54,12 @@ export type PostQuotas = {
   loads(): Iterable<PostLoad>;
 };
 
-/** Deliveries also end on other nodes, so a count is soon old. It costs a read of each pending one. */
+/**
+ * Times for the number of pending deliveries. Deliveries also end on other nodes, so the number is soon outdated. Each read costs the
+ * reading of every pending delivery.
+ */
 const deliveryTimes = { nearMs: 5_000, farMs: 60_000, pauseMs: 250 };
-/** Measuring the stored bytes reads all of them. */
+/** Times for the number of stored bytes. Measuring them reads all stored data. */
 const storageTimes = { nearMs: 600_000, farMs: 3_600_000, pauseMs: 5_000 };
 
 /** Creates the quotas of posts for one node. */
@@ -109,10 +115,10 @@ export function createPostQuotas({ db, clock }: { db: Executor; clock: Clock }):
   };
 }
 
-/** A quota that a project has exceeded. */
+/** A quota that a project has exceeded, and the error for it. */
 type Excess = { readonly projectId: ProjectId; readonly quota: QuotaName; readonly fault: Fault };
 
-/** The refusal names the quota that is free again soonest. */
+/** Returns the refusal. It names the quota that has room again first. */
 function refusalOf(over: readonly Excess[]): PostRefusal | undefined {
   const [first, ...others] = over;
   if (first === undefined) return undefined;
@@ -126,7 +132,7 @@ function excessOf(load: PostLoad, set: Quotas, nowMs: number): Excess | undefine
   const perSecond = quotaOf(set, "posts");
   if (!load.posts.hasRoom(perSecond, nowMs))
     return { projectId: load.projectId, quota: "posts", fault: quotaFaults.posts({ most: perSecond }) };
-  // It is counted only up to the quota.
+  // The number is counted only up to the quota, so the real number may be higher.
   const isLeast = true;
   return (
     excessOfMeasured(load, "pendingDeliveries", load.deliveries, set, isLeast) ??

@@ -3,11 +3,11 @@ import type { Executor } from "@svc/db/connect";
 import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
-/** Dependencies of the sealing of old posts. */
+/** Text that replaces a detail stored by version 0.1, because that detail may quote the post. */
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
-  /** Rows of one batch. Default 200. */
+  /** Maximum number of rows sealed in one batch. Default 200. */
   readonly batchMax?: number;
 };
 
@@ -15,8 +15,8 @@ export type QuarantineSealOptions = {
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**
- * Returns the sweep that seals, every 10 minutes, the headers and query of quarantined posts that version 0.1 stored in the clear. A node
- * reads each post once, so a sweep without work reads only new posts.
+ * Returns a sweep that runs every 10 minutes. It seals the headers and query of quarantined posts that version 0.1 stored unsealed. A node
+ * reads each post once, so when there is nothing left to seal, the sweep reads only new posts.
  */
 export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
   let after: QuarantineId | undefined;

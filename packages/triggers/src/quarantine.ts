@@ -23,7 +23,7 @@ import { type NormalizeResult, normalize } from "./normalize.ts";
 import { openEnvelope, type PostEnvelope, quarantineContext } from "./quarantined-row.ts";
 import { type StoreOptions, storePosts } from "./store.ts";
 
-/** Result of releasing one post. `accepted` counts the events it stored; `reason` says why it stays. */
+/** Result of releasing one post. `accepted`: number of events that were stored. `reason`: why the post stays in quarantine. */
 export type ReleaseResult = {
   id: string;
   outcome: "released" | "ignored" | "quarantined" | "already_released" | "missing";
@@ -34,12 +34,12 @@ export type ReleaseResult = {
 /** A quarantined post with its headers and query opened, and without its body. */
 export type OpenedPost = Omit<QuarantinedPost, "envelope" | "body"> & PostEnvelope;
 
-/** The quarantine of the deployment, for its administrator. */
+/** The quarantine of the deployment, for an administrator. */
 export type Quarantine = {
   list(filter: QuarantineFilter, page: { after: QuarantineId | undefined; limit: number }): Promise<OpenedPost[]>;
-  /** Returns the post and its opened body as it was received, if there is such a post. */
+  /** Returns a post and its body as received. Undefined if there is no such post. */
   find(id: QuarantineId): Promise<{ post: OpenedPost; body: Buffer } | undefined>;
-  /** Reads one post with the current definitions, in its own transaction. */
+  /** Normalizes one post again with the current definitions, in its own transaction. With `dryRun`, the transaction is rolled back. */
   release(id: QuarantineId, options: { dryRun: boolean }): Promise<ReleaseResult>;
 };
 
@@ -99,7 +99,10 @@ export function createQuarantine(options: QuarantineOptions): Quarantine {
   };
 }
 
-/** The mark and the events commit together. The mark is set first, so that two releases at once store one event. */
+/**
+ * Releases one post. The mark on the post and the events are committed together. The mark is set first, so that two releases at the same
+ * time store only one event.
+ */
 async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineId): Promise<ReleaseResult> {
   const post = await findQuarantinedPost(tx, id);
   if (post === undefined) return { id, outcome: "missing", accepted: 0, reason: "" };
@@ -108,7 +111,8 @@ async function releaseOne(options: ReleaseContext, tx: Executor, id: QuarantineI
   const normalized = await normalizeAgain(options, post);
   if (normalized.outcome === "quarantined") return stay(tx, id, normalized);
   if (normalized.outcome !== "event") return { id, outcome: "ignored", accepted: 0, reason: "" };
-  // It becomes known now, so it counts as received now: a reader of events by receivedAt must not miss it.
+  // The event becomes visible only now. So it also counts as received now: otherwise a reader of events in the order of receivedAt could
+  // miss it.
   const event = { ...normalized.event, receivedAtMs: options.clock.now() };
   const [stored] = await storePosts(options.store, tx, [event], { lease: false });
   if (stored?.outcome !== "stored") return stay(tx, id, { reason: "no_project", detail: noProjectDetail(event) });

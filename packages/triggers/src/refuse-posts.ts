@@ -1,7 +1,7 @@
 import type { NewEvent } from "@svc/db/events/record";
 import type { PostQuotas } from "./post-quotas.ts";
 
-/** Records what was stored of a batch. */
+/** Records, for each project, what was stored of a batch. */
 export function noteStored(
   quotas: PostQuotas | undefined,
   events: readonly NewEvent[],

@@ -9,42 +9,54 @@ import { type ProjectRouting, type RoutedSubscription, readProjectRouting } from
 /** The fields of a post that routing needs. */
 export type RoutedPost = { toolkitSlug: string; triggerSlug: string; audience: Audience; account: string };
 
-/** A project that receives an event, and the entity whose account it is about (empty if none of its own). */
+/**
+ * A project that receives an event, and the entity whose account the event is about. The entity is empty if the event is about no account
+ * of the project.
+ */
 export type ReceivingProject = { projectId: ProjectId; entityId: string };
 
 /**
- * This node's copy of the routing: which project receives what. It may be old. Every use is checked against the store's versions when
- * events are stored, and stale parts are read again.
+ * This node's copy of the routing, which says which projects receive which posts. The copy may be old. When events are stored, every used
+ * part is checked against the versions in the database, and outdated parts are read again.
  */
 export type Routing = {
-  /** Reads what the posts need and is not known yet. */
+  /** Reads the parts of the routing that the posts use and that are not known yet. */
   prepare(db: Executor, posts: readonly RoutedPost[]): Promise<RoutingView>;
-  /** Removes what has changed in the store: the deployment's routing and that of these projects. */
+  /** Removes parts that changed in the database: the routing of the deployment, and the routing of these projects. */
   forget(projects: Iterable<ProjectId>): void;
 };
 
-/** The routing of one batch of posts. It and its versions stay consistent, even if other batches read or remove parts meanwhile. */
+/** The routing for one batch of posts. The view and its versions stay consistent, even if other batches read or remove parts meanwhile. */
 export type RoutingView = {
   /** Returns the projects that receive a prepared post. */
   receivers(post: RoutedPost): ReceivingProject[];
   /**
-   * Returns the active matching subscriptions of a receiver at a time (epoch milliseconds). Those of other entities and expired ones are
-   * left out.
+   * Returns the active subscriptions of a receiver that match at a time (epoch milliseconds). Subscriptions of other entities and expired
+   * subscriptions are left out.
    */
   subscribers(receiver: ReceivingProject, post: RoutedPost, atMs: number): readonly RoutedSubscription[];
-  /** Returns the routing version of a receiver whose standing programs start on a post's trigger, or undefined if none does. */
+  /**
+   * Returns the routing version of a receiver with standing programs that start on the trigger of a post. Undefined if no standing program
+   * starts.
+   */
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
-  /** Returns a receiver's quotas that are set. */
+  /** Returns those quotas of a receiver that are set. */
   quotasOf(projectId: ProjectId): Quotas;
-  /** Returns the versions that answers about these projects depend on. */
+  /** Returns the versions of the routing on which answers about these projects depend. */
   seen(projects: Iterable<ProjectId>): RoutingSnapshot;
 };
 
 const referencesMax = 100_000;
-/** A longer key matches no reference. PostgreSQL's text cannot hold U+0000. */
+/**
+ * Maximum length of a reference key, in characters. A longer key matches no reference. A key with U+0000 does not match either, because
+ * PostgreSQL cannot store it.
+ */
 const referenceCharactersMax = 512;
 
-/** References are read after the version they are kept with: they are at least as new as that version, and are refused if newer. */
+/**
+ * `references` are read after the `version` with which they are kept. So they are at least as new as that version; if they are newer, the
+ * check against the database refuses them.
+ */
 type Deployment = { version: number; projects: ProjectId[]; references: References };
 type References = Map<string, AccountReference | undefined>;
 type CachedProject = ProjectRouting & { byTrigger: Map<string, RoutedSubscription[]> };
@@ -78,7 +90,7 @@ export function createRouting(): Routing {
     async prepare(db, posts) {
       const deployment = await deploymentOf(db);
       const references = await referencesOf(db, deployment.references, posts);
-      // Needed several times: to charge, to store and to answer.
+      // Computed once, because the receivers are used several times: to charge quotas, to store events and to answer.
       const byPost = new Map(posts.map((post) => [post, receiversOf(deployment, references, post)]));
       const receivers = (post: RoutedPost) => byPost.get(post) ?? receiversOf(deployment, references, post);
       const ids = new Set(posts.flatMap((post) => receivers(post).map((receiver) => receiver.projectId)));
@@ -87,7 +99,7 @@ export function createRouting(): Routing {
         receivers,
         subscribers: (receiver, post, atMs) => {
           const matching = subscribersOf(own.get(receiver.projectId), post);
-          // Most subscriptions are of the whole project and do not expire.
+          // This is a fast path: most subscriptions cover the whole project and do not expire.
           return matching.some(isNarrowed) ? matching.filter((one) => isReached(one, receiver, atMs)) : matching;
         },
         heardAt(projectId, { triggerSlug }) {
@@ -112,7 +124,7 @@ function entry<Key, Value>(key: Key, value: Value | undefined): [Key, Value][] {
   return value === undefined ? [] : [[key, value]];
 }
 
-/** Returns the references that the posts name, from the known ones or from the store. */
+/** Returns the references that the posts name. They come from the known references, or else from the database. */
 async function referencesOf(db: Executor, known: References, posts: readonly RoutedPost[]): Promise<References> {
   const own: References = new Map();
   const wanted = new Map<string, { toolkitSlug: string; reference: string }>();

@@ -6,7 +6,7 @@ import { eventMethods } from "./service/events.ts";
 import { replayMethods } from "./service/replays.ts";
 import { subscriptionMethods } from "./service/subscriptions.ts";
 
-/** Returns TriggersService over one store. Every method takes its project from the calling key. */
+/** Returns TriggersService over one database. Every method takes its project from the calling key. */
 export function createTriggersService(context: TriggersContext): ServiceImpl<typeof TriggersService> {
   return {
     ...subscriptionMethods(context),

@@ -14,32 +14,35 @@ import type { PostQuotas, PostRefusal } from "./post-quotas.ts";
 import { noteStored } from "./refuse-posts.ts";
 import type { RoutedPost, Routing, RoutingView } from "./routing.ts";
 
-/** Refused posts: every receiver of such a post is over a quota. */
+/** The refused posts of a batch. Every receiver of such a post is over a quota. */
 type RefusedPosts = ReadonlyMap<RoutedPost, PostRefusal>;
 
-/** A verified, normalized post that is about to become events. */
+/** A verified and normalized post from which events are made. */
 export type NormalizedEvent = RoutedPost & {
   /** JSON text of the normalized body. */
   payload: string;
-  /** Empty if it is never a duplicate. */
+  /** Key that identifies duplicates. Empty if the event never counts as a duplicate. */
   dedupe: string;
   occurredAtMs: number;
   receivedAtMs: number;
 };
 
-/** Result of a post: the number of projects that hold the event and for how many it is new; or that no project receives it, or may. */
+/**
+ * Result of a post: the number of projects that have the event, and for how many of these it is new; or the fact that no project receives
+ * the post, or may receive it.
+ */
 export type StoreOutcome =
   | { outcome: "stored"; events: number; fresh: number }
   | { outcome: "no_project" }
   | { outcome: "over_quota"; refusal: Fault };
 
-/** Dependencies of storing. */
+/** What storing events uses. */
 export type StoreOptions = {
   clock: Clock;
   nodeId: NodeId;
   routing: Routing;
   dispatcher: Pick<Dispatcher, "room" | "submit" | "endpoints" | "leaseMs">;
-  /** Limits what projects receive. Absent for posts that an administrator releases, of which none is refused. */
+  /** Limits what projects receive. Absent if an administrator releases posts, because released posts are never refused. */
   quotas?: PostQuotas | undefined;
   /** Called after events that start standing programs are stored. */
   onHeard?: (() => void) | undefined;
@@ -47,15 +50,15 @@ export type StoreOptions = {
   onStored?: ((projectId: ProjectId, toolkitSlug: string) => void) | undefined;
 };
 
-/** Attempts with the cached routing. If it changes all the time, the next attempt locks it. */
+/** Maximum number of attempts with the cached routing. If the routing keeps changing, the next attempt locks it. */
 const staleMax = 3;
-/** Payload bytes of one statement. An event of several projects has one row for each. */
+/** Maximum size of the payloads in one statement, in bytes. An event of several projects has one row for each project. */
 const statementBytesMax = 1_048_576;
 
 /**
- * Stores a batch of posts as events of their projects, with their deliveries, in one commit. Then gives this node's first sends to the
- * dispatcher. With `lease: false` every delivery is left to be claimed, because inside a transaction nothing may be sent before the commit.
- * Rejects if the store does; then nothing is stored.
+ * Stores a batch of posts in one commit, as events of their projects with their deliveries. Then passes the deliveries that this node sends
+ * first to the dispatcher. With `lease: false`, all deliveries are left to be claimed, because inside a transaction nothing may be sent
+ * before the commit. Rejects if the database fails; then nothing is stored.
  */
 export async function storePosts(
   options: StoreOptions,
@@ -88,18 +91,22 @@ export async function storePosts(
   });
 }
 
-/** `admitted`: posts that were charged to their receivers, which happens once however often storing is tried. */
+/**
+ * A batch of posts to store. `admitted`: posts that were already charged to their receivers. A post is charged once, however often storing
+ * is tried.
+ */
 type Batch = { posts: readonly NormalizedEvent[]; lease: boolean; admitted: Set<RoutedPost> };
 type StoreAttempt = { plan: Plan; refused: RefusedPosts; duplicates: ReadonlySet<string>; leaseUntilMs: number };
 
-/** Stores with the routing that this node knows. Returns undefined, with nothing stored, if the store has a newer one. */
+/** Stores the posts with the routing that this node knows. Returns undefined and stores nothing if the database has a newer routing. */
 async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt | undefined> {
   const { posts, lease } = batch;
   const routing = await options.routing.prepare(db, posts);
   const refused = refusePosts(options.quotas, routing, batch);
   const taken = refused.size === 0 ? posts : posts.filter((post) => !refused.has(post));
   const plan = planEvents(options, routing, taken, lease);
-  // A refusal depends on the quotas that this node knows, so it is also checked against the store's version.
+  // The projects of refused posts are included: a refusal depends on the quotas that this node knows, so these are also checked against the
+  // version in the database.
   const projects = new Set([
     ...plan.events.map((event) => event.projectId),
     ...[...refused.keys()].flatMap((post) => routing.receivers(post).map(({ projectId }) => projectId)),
@@ -114,7 +121,7 @@ async function tryToStore(options: StoreOptions, db: Executor, batch: Batch): Pr
   return undefined;
 }
 
-/** Reads the routing again and locks it until the commit, so that tenants who change theirs all the time block no one. */
+/** Reads the routing again and locks it until the commit. So projects that constantly change their routing do not block other projects. */
 function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): Promise<StoreAttempt> {
   const { posts } = batch;
   return withTransaction(db, async (tx) => {
@@ -130,7 +137,10 @@ function storeOnHeldRouting(options: StoreOptions, db: Executor, batch: Batch): 
   });
 }
 
-/** Records events in as many statements as their payloads need, all or nothing. Returns undefined if the routing is stale. */
+/**
+ * Records events in as many statements as the size of their payloads requires. It records all events or none. Returns undefined if the
+ * routing is outdated.
+ */
 async function recordAll(
   db: Executor,
   events: readonly NewEvent[],
@@ -158,14 +168,14 @@ async function recordAll(
   return duplicates;
 }
 
-/** Thrown to roll back the statements before the one that found the routing stale. */
+/** Thrown if a statement finds the routing outdated, to roll back the statements before it. */
 class StaleRouting extends Error {}
 
 function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
   const chunks: NewEvent[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const event of events) {
-    // Characters count as bytes here: the limit is approximate.
+    // One character counts as one byte here, because the limit is approximate.
     if (bytes + event.payload.length > statementBytesMax) {
       chunks.push([]);
       bytes = 0;
@@ -178,14 +188,16 @@ function chunksOf(events: readonly NewEvent[]): NewEvent[][] {
 
 type Plan = {
   events: NewEvent[];
-  /** Returns one result for each post, given the events that were known before. */
+  /** Returns one result for each post. `duplicates`: the events that were already stored. */
   results(duplicates: ReadonlySet<string>): StoreOutcome[];
   firstSends(duplicates: ReadonlySet<string>, leaseUntilMs: number): OutgoingDelivery[];
-  /** Subscriptions with deliveries that this node did not lease. */
+  /** Subscriptions with deliveries for which this node took no lease. */
   unleased: ReadonlySet<SubscriptionId>;
 };
 
-/** Computes every row of a batch. Of equal posts in a batch only the first becomes an event; both get the same answer. */
+/**
+ * Returns every row of a batch. If several posts of a batch are equal, only the first becomes an event; all of them get the same answer.
+ */
 function planEvents(
   options: StoreOptions,
   routing: RoutingView,
@@ -223,7 +235,8 @@ function planEvents(
       subscribedVersion: routing.heardAt(projectId, post),
     };
     for (const subscription of routing.subscribers({ projectId, entityId }, post, post.receivedAtMs)) {
-      // A delivery whose secret cannot be opened is left to be claimed, which reports it: nothing may fail after the commit.
+      // If the secret of a delivery cannot be opened, the delivery is left to be claimed, and the claim reports the error. Nothing may fail
+      // after the commit.
       const isTaken = lease && takeRoom(subscription.id, projectId);
       const endpoint = isTaken ? options.dispatcher.endpoints.of(subscription) : undefined;
       const delivery = {
@@ -265,16 +278,16 @@ type FirstSend = { event: NewEvent; delivery: NewDelivery; endpoint: Endpoint };
 const keyCharactersMax = 200;
 
 /**
- * Returns a dedupe key for storage. Long keys, and those that the store cannot hold (U+0000, lone surrogates), are replaced by their
- * digest.
+ * Returns a dedupe key in a form that can be stored. A key is replaced by its digest if it is long or if the database cannot store it
+ * (U+0000, unpaired surrogates).
  */
 function storableKey(key: string): string {
   if (key.length <= keyCharactersMax && !key.includes("\0") && key.isWellFormed()) return key;
-  // As UTF-16, because in UTF-8 every lone surrogate would become the same character.
+  // The digest uses UTF-16. In UTF-8, every unpaired surrogate would become the same character.
   return `sha256:${createHash("sha256").update(key, "utf16le").digest("hex")}`;
 }
 
-/** Returns the posts of a batch for which no receiver has room. Charges the others to their receivers and adds them to `admitted`. */
+/** Returns the posts of a batch for which no receiver has room. The other posts are charged to their receivers and added to `admitted`. */
 function refusePosts(
   quotas: PostQuotas | undefined,
   routing: RoutingView,
@@ -294,7 +307,7 @@ function refusePosts(
   return refused;
 }
 
-/** Counts the posts of a batch that were refused in the end. */
+/** Counts those posts of a batch that were finally refused. */
 function noteRefused(quotas: PostQuotas | undefined, refused: RefusedPosts): void {
   for (const refusal of refused.values()) quotas?.refused(refusal);
 }

@@ -2,15 +2,15 @@ import type { Webhook } from "@svc/catalog";
 import { createHmacKey, equalConstantTime, type HmacKey, isHmacSha256 } from "@svc/core";
 import type { InboundPost } from "./outcome.ts";
 
-/** A secret that posts are signed with, prepared for many posts. */
+/** A secret with which posts are signed, prepared for many verifications. */
 export type WebhookSecret = { readonly text: string; readonly key: HmacKey };
 
-/** Largest deviation of a slack_v0 timestamp in either direction, in milliseconds. */
+/** Maximum difference between a slack_v0 timestamp and svc's clock, earlier or later, in milliseconds. */
 const toleranceMs = 5 * 60_000;
 
 /**
- * True if a post was signed with one of the toolkit's secrets. Pure: it depends on bytes, headers, secrets and the time only. The
- * comparison takes the same time wherever two signatures differ. A missing or empty signature is never valid.
+ * True if a post was signed with one of the toolkit's secrets. The function is pure: its result depends only on bytes, headers, secrets and
+ * time. Comparing two signatures takes the same time wherever they differ. A missing or empty signature is never valid.
  */
 export function isVerified(
   webhook: Webhook,
@@ -28,7 +28,7 @@ export function isVerified(
   }
 }
 
-/** True if a post signed in its query is valid. Undefined if the body decides. */
+/** True if the query of a post proves its sender, false if it is wrong. Undefined if the signature of the body decides. */
 export function isQueryVerified(
   webhook: Webhook,
   query: URLSearchParams,
@@ -37,7 +37,10 @@ export function isQueryVerified(
   return webhook.scheme === "token_query" ? isTokenRight(query.getAll(webhook.parameter), secrets) : undefined;
 }
 
-/** Returns the secrets of a variable, which are separated by white space. All of them verify, so a secret can be rotated without a gap. */
+/**
+ * Returns the secrets in a variable, separated by white space. Each of them is valid, so that a secret can be rotated without an
+ * interruption.
+ */
 export function secretsOf(value: string | undefined): readonly WebhookSecret[] {
   const texts = value?.split(/\s+/).filter((text) => text !== "") ?? [];
   return texts.map((text) => ({ text, key: createHmacKey(text) }));
@@ -53,7 +56,10 @@ function isHmacRight(
   return isSignedBy(header.slice(webhook.prefix.length), webhook.encoding, secrets, [post.body]);
 }
 
-/** https://api.slack.com/authentication/verifying-requests-from-slack: `v0=` and the hex HMAC of `v0:<timestamp>:<body>`. */
+/**
+ * True if the signature of the scheme slack_v0 is right (https://api.slack.com/authentication/verifying-requests-from-slack): `v0=` and the
+ * HMAC in hex of `v0:<timestamp>:<body>`.
+ */
 function isSlackRight(post: InboundPost, secrets: readonly WebhookSecret[], nowMs: number): boolean {
   const timestamp = post.headers["x-slack-request-timestamp"];
   const header = post.headers["x-slack-signature"];
@@ -63,7 +69,10 @@ function isSlackRight(post: InboundPost, secrets: readonly WebhookSecret[], nowM
   return isSignedBy(header.slice(3), "hex", secrets, [`v0:${timestamp}:`, post.body]);
 }
 
-/** A repeated parameter is not valid: a reader of the first one and a reader of the last one would disagree. */
+/**
+ * True if the token in the query is right. A repeated parameter is not valid, because one reader could use its first value and another
+ * reader its last value.
+ */
 function isTokenRight(tokens: readonly string[], secrets: readonly WebhookSecret[]): boolean {
   const [token] = tokens;
   if (tokens.length !== 1 || token === undefined || token === "") return false;

@@ -3,7 +3,7 @@ import type { AddressGuard, Clock, Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 
-/** Dependencies of events over MCP. */
+/** What events over MCP use. */
 export type AgentEventsContext = {
   readonly db: Executor;
   readonly catalog: Catalog;
@@ -11,6 +11,6 @@ export type AgentEventsContext = {
   readonly sealer: Sealer;
   readonly guard: AddressGuard;
   readonly dispatcher: Pick<Dispatcher, "wake" | "expire" | "tell">;
-  /** How long events are kept, in milliseconds. A position before that has missed events. */
+  /** How long events are kept, in milliseconds. A reader with an older position has missed events. */
   readonly eventRetentionMs: number;
 };

@@ -10,8 +10,8 @@ const codes = {
 } as const;
 
 /**
- * Reasons that an answer may give for a failed callback. The callback's own words are left out, because they could reveal addresses inside
- * the network.
+ * Reasons that an error may give for a failed callback. The words of the callback's answer are left out, because they could reveal
+ * addresses inside the network.
  */
 export type CallbackFailure =
   | "connection_refused"
@@ -21,41 +21,41 @@ export type CallbackFailure =
   | "http_5xx"
   | "challenge_failed";
 
-/** Error: no event has that name, or the client's address offers none of that name. */
+/** Returns the error that no event has that name, or that the address which the client uses offers no event of that name. */
 export function eventNotFound(name: string): McpError {
   const message = `NotFound: there is no event ${name.slice(0, 80)}; events/list names those there are`;
   return { code: codes.notFound, message, data: { kind: "event" } };
 }
 
-/** Error: there is no such subscription. */
+/** Returns the error that the subscription does not exist. */
 export function subscriptionNotFound(): McpError {
   const message = "NotFound: no subscription has this name, these arguments and this delivery.url";
   return { code: codes.notFound, message, data: { kind: "subscription" } };
 }
 
-/** Error: the caller may not have these events. */
+/** Returns the error that the caller may not receive these events. */
 export function forbidden(reason: string): McpError {
   return { code: codes.forbidden, message: `Forbidden: ${reason}`, data: { reason } };
 }
 
-/** Error: a limit is reached. `max` is that limit. */
+/** Returns the error that a limit is reached. `max`: the value of that limit. */
 export function exhausted(limit: "subscriptions" | "verifications", max: number): McpError {
   const message = `ResourceExhausted: ${limit} are as many as there may be (${max})`;
   return { code: codes.resourceExhausted, message, data: { limit, max } };
 }
 
-/** Error: no event has this way of delivery. */
+/** Returns the error that no event can be delivered in this way. */
 export function deliveryModeUnsupported(value: string): McpError {
   const message = `Unsupported: events are delivered by webhook and poll, not by ${value.slice(0, 40)}`;
   return { code: codes.unsupported, message, data: { feature: "deliveryMode", value: value.slice(0, 40) } };
 }
 
-/** Error: the callback did not confirm that it wants events. */
+/** Returns the error that the callback did not confirm that it wants events. */
 export function callbackFailed(reason: CallbackFailure): McpError {
   return { code: codes.callbackEndpoint, message: `CallbackEndpointError: ${reason}`, data: { reason } };
 }
 
-/** Error that ends a subscription whose key or grant has ended. */
+/** Returns the error that ends a subscription whose key or grant has ended. */
 export function accessRevoked(): McpError {
   return { code: codes.forbidden, message: "Forbidden", data: { reason: "Access revoked" } };
 }

@@ -12,24 +12,24 @@ import {
   uuidAfter,
 } from "./position.ts";
 
-/** The next events, oldest first, and the position after them. */
+/** A page of events, oldest first, and the position after them. */
 export type EventPage = {
   readonly events: readonly Event[];
   readonly position: EventPosition;
-  /** True if more events can be read at once. */
+  /** True if further events can be read at once. */
   readonly hasMore: boolean;
 };
 
-/** No event has a later id. */
+/** The greatest UUID. No event has a greater id. */
 const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-/** Largest sum of payloads in a page, in characters. One event may have more. */
+/** Maximum size of the payloads on a page, in characters. A single larger event is a page of its own. */
 const pageCharactersMax = 1_048_576;
 /** Largest difference between the clocks of nodes, in milliseconds. */
 const clocksApartMs = 2_000;
 
 type Following = Pick<AgentEventsContext, "db" | "clock" | "eventRetentionMs">;
 
-/** Reads at most `max` events after a position. No event is skipped or returned twice. */
+/** Returns at most `max` events after a position. No event is skipped or returned twice. */
 export async function followPage(
   { db, clock }: Following,
   { projectId, trigger, entityId }: CursorScope,
@@ -51,7 +51,7 @@ export async function followPage(
   };
 }
 
-/** Returns the first events that fit into a page and its position. */
+/** Returns the first events that fit on a page, and the position after them. */
 function takeFitting(
   rows: readonly Event[],
   { seen, settledUuid, max }: { seen: readonly string[]; settledUuid: string; max: number },
@@ -70,7 +70,7 @@ function takeFitting(
   return { given, isHeldBack: false };
 }
 
-/** Returns the current position. Events received after it follow, and none received before it. */
+/** Returns the current position. Events received later come after it; no earlier event does. */
 export async function positionOfNow(
   { db, clock }: Following,
   { projectId, trigger, entityId }: CursorScope,
@@ -85,10 +85,13 @@ export async function positionOfNow(
   return rows.length > seenMax ? positionAt(nowMs) : { ...position, seen: rows.map(({ id }) => uuidOfId(id)) };
 }
 
-/** A position that can be served: the cursor's own, or a later one. `truncated` is true if events were left out. */
+/**
+ * A position from which svc can serve events: the position of the client's cursor, or a later one. `truncated`: true if events between the
+ * two were left out.
+ */
 export type ServedPosition = { readonly position: EventPosition; readonly truncated: boolean };
 
-/** Moves a position to the oldest event that is still kept, and to the oldest age that the client accepts. */
+/** Returns a position that is not before the oldest event still kept, and not older than the maximum age that the client accepts. */
 export async function servedPosition(
   following: Following,
   scope: CursorScope,
@@ -106,13 +109,14 @@ export async function servedPosition(
     ...{ triggerSlug: scope.trigger.slug, entityId: scope.entityId },
     ...{ fromUuid: kept.fromUuid, beforeUuid: floor, exceptUuids: kept.seen },
   };
-  // A position is a while in the past. A limit that passes it does not mean that an event is left out.
+  // A position lies some time in the past. If a limit lies after it, an event need not have been left out, so the events between are
+  // checked.
   const { rows, walkedTo } = await followEvents(following.db, scope.projectId, { ...left, limit: 1 });
   const truncated = isLost || rows.length > 0 || walkedTo !== undefined;
   return { position: { fromUuid: floor, seen: kept.seen.filter((uuid) => uuid >= floor) }, truncated };
 }
 
-/** Returns the greater one. UUID texts sort in the order of UUIDs. */
+/** Returns the greater of two UUIDs. UUID texts are in the order of the UUIDs. */
 function laterUuid(a: string, b: string): string {
   return a > b ? a : b;
 }

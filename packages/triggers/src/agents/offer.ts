@@ -32,16 +32,17 @@ const inputSchema = {
   },
 } as const;
 
-/** Deliveries that end in the same transaction as their subscription. The rest end in batches after it. */
+/** Maximum number of deliveries that end in the same transaction as their subscription. Further deliveries end in batches afterwards. */
 const expireMax = 20_000;
 
-/** Ways of delivery that every event has. */
+/** The ways of delivery that every event offers. */
 const delivery = ["webhook", "poll"];
-/** Events on one page of the list. */
+/** Number of events on one page of the list. */
 const pageSize = 100;
 
 /**
- * Creates the events that agents are offered over MCP: every trigger of the catalog, by the draft of MCP Events that docs/reference/mcp/events.md names.
+ * Returns the events that svc offers to agents over MCP: every trigger of the catalog. It follows the draft of MCP Events that
+ * docs/reference/mcp/events.md names.
  */
 export function createEventsOffer(events: AgentEventsContext): McpOffer {
   return {
@@ -51,7 +52,7 @@ export function createEventsOffer(events: AgentEventsContext): McpOffer {
       "events/poll": { answer: createPoll(events) },
       "events/subscribe": { answer: createSubscribe(events) },
       "events/unsubscribe": { answer: (params, context) => unsubscribe(events, params, context) },
-      // Clients may know this method. The answer says that svc does not have it.
+      // Clients may know this method. The error says that svc does not support it.
       "events/stream": { answer: async () => refused(deliveryModeUnsupported("push")) },
     },
   };

@@ -16,15 +16,18 @@ type PollOptions = {
 };
 
 const maxEventsDefault = 50;
-/** Longest time that a request is held, in milliseconds. It is well below the limit of an exchange. */
+/**
+ * Longest time for which a request is held (answered only when events arrive), in milliseconds. It is well below the limit for an HTTP
+ * exchange.
+ */
 const holdMaxMs = 25_000;
 /** Pause between two reads while a request is held, in milliseconds. */
 const lookMs = 1_000;
-/** Requests that this node holds at once. A request beyond that is answered without waiting. */
+/** Maximum number of requests that this node holds at once. Further requests are answered at once. */
 const heldMax = 256;
 const nextPollMs = { held: 1_000, unheld: 5_000 };
 
-/** Creates events/poll, which returns the events after a cursor and waits for them if the client asks for that. */
+/** Returns the method events/poll. It returns the events after a cursor, and waits for events if the client requests that. */
 export function createPoll(events: AgentEventsContext): (params: Params, context: McpContext) => Promise<McpOutcome> {
   let held = 0;
   return async (params, context) => {
@@ -52,11 +55,11 @@ async function beginAt(events: AgentEventsContext, scope: CursorScope, options: 
   const { cursor, maxAgeMs } = options;
   const known = cursor === null ? undefined : openCursor(events.sealer, scope, cursor);
   if (known !== undefined) return { ...(await servedPosition(events, scope, known, maxAgeMs)), isNew: false };
-  // A cursor that cannot be served is not an error: the client learns that it may have missed events, and continues.
+  // An unusable cursor is not an error: the client is informed that it may have missed events, and continues.
   return { position: await positionOfNow(events, scope), truncated: cursor !== null, isNew: true };
 }
 
-/** Returns the first page that has events, or the last empty page. */
+/** Returns the first page with events. If no event arrives in time, returns the last, empty page. */
 async function firstPage(
   events: AgentEventsContext,
   scope: CursorScope,
@@ -90,13 +93,13 @@ function answer({ sealer }: AgentEventsContext, scope: CursorScope, page: Answer
   });
 }
 
-/** All digits of its numbers are kept. */
+/** Returns an event in the form of MCP. Numbers keep all their digits. */
 function occurrenceOf({ occurredAt: occurredAtMs, receivedAt: receivedAtMs, ...event }: Event): JsonValue {
   const text = occurrenceText({ ...event, kind: "event", occurredAtMs, receivedAtMs });
   return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY }) as JsonValue;
 }
 
-/** Returns the options of a poll, or the problem with them. */
+/** Returns the options of a poll, or a text that says what is wrong with them. */
 function readOptions(params: Params): PollOptions | string {
   const { cursor = null } = params;
   if (cursor !== null && typeof cursor !== "string") return "params.cursor must be a text or null";
@@ -115,7 +118,7 @@ function readOptions(params: Params): PollOptions | string {
   };
 }
 
-/** Returns a whole number of 0 or more, or undefined if the value is absent or null. */
+/** Returns the value if it is a whole number of 0 or more. Returns undefined if it is absent or null, and "wrong" for any other value. */
 export function readCount(value: unknown): number | undefined | "wrong" {
   if (value === undefined || value === null) return undefined;
   const count = isJsonNumber(value) ? nearestDouble(value) : Number.NaN;

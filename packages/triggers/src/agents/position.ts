@@ -2,34 +2,42 @@ import { firstUuidAt, idOfUuid, openPageToken, type ProjectId, type Sealer, seal
 import type { EventTarget } from "./target.ts";
 
 /**
- * Position of a reader of events. All events before `fromUuid` are known to the reader or already committed. `seen` lists the known events
- * from there on. An event is committed some time after the time in its id, so a position is a while in the past and names the events that
- * it has passed.
+ * Position of a reader of events. Every event before `fromUuid` is either known to the reader or was committed before. `seen`: the known
+ * events from `fromUuid` on. An event is committed some time after the time in its id. So a position lies some time in the past, and lists
+ * the events after it that the reader already knows.
  */
 export type EventPosition = { readonly fromUuid: string; readonly seen: readonly string[] };
 
-/** Milliseconds after its receipt by which an event is committed, if ever: twice the longest duration of a statement. */
+/**
+ * Time after its receipt within which an event is committed, or never, in milliseconds. It is twice the longest duration of a statement.
+ */
 export const settledMs = 60_000;
 
-/** Number of events that a position can name. If more arrive within `settledMs`, they are returned after that time. */
+/**
+ * Maximum number of events that a position can list. If more events arrive within `settledMs`, the further ones are returned after that
+ * time.
+ */
 export const seenMax = 128;
 
 /** The events that a cursor is valid for: those of one project, trigger and entity. */
 export type CursorScope = Pick<EventTarget, "trigger" | "entityId"> & { readonly projectId: ProjectId };
 
-/** Returns the sealed cursor of a position, so that a client cannot make one up. */
+/** Returns the cursor of a position. It is sealed, so that a client cannot invent one. */
 export function sealCursor(sealer: Sealer, scope: CursorScope, { fromUuid, seen }: EventPosition): string {
   const bytes = Buffer.from([fromUuid, ...seen].join("").replaceAll("-", ""), "hex");
   return sealPageToken(sealer, pageScope(scope), bytes.toString("base64"));
 }
 
-/** Returns the position of a cursor. Returns undefined if it was made elsewhere, for other events, or with a vault key that is gone. */
+/**
+ * Returns the position of a cursor. Returns undefined if the cursor was not made by svc, is for other events, or was sealed with a vault
+ * key that no longer exists.
+ */
 export function openCursor(sealer: Sealer, scope: CursorScope, cursor: string): EventPosition | undefined {
   let hex: string;
   try {
     hex = Buffer.from(openPageToken(sealer, pageScope(scope), cursor), "base64").toString("hex");
   } catch {
-    // For every such reason the client continues from now and is informed.
+    // In all these cases the client continues from now and is informed.
     return undefined;
   }
   const [fromUuid, ...seen] = (hex.match(/.{32}/g) ?? []).map(uuidOfHex);
@@ -41,7 +49,7 @@ export function timeOfUuid(uuid: string): number {
   return timeOfId(idOfUuid("evt", uuid));
 }
 
-/** Returns the position before everything received from that time on. */
+/** Returns the position before all events received at or after a time. */
 export function positionAt(ms: number): EventPosition {
   return { fromUuid: firstUuidAt(ms), seen: [] };
 }

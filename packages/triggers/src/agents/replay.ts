@@ -6,7 +6,7 @@ import type { Subscription } from "@svc/db/subscriptions/repo";
 import type { AgentEventsContext } from "./context.ts";
 import { type CursorScope, type EventPosition, timeOfUuid } from "./position.ts";
 
-/** What to queue for a subscription that begins in the past. */
+/** The past events to queue for a subscription that begins in the past. */
 type PastRange = {
   readonly principal: ProjectPrincipal;
   readonly scope: CursorScope;
@@ -14,13 +14,13 @@ type PastRange = {
   readonly position: EventPosition;
 };
 
-/** Number of past events that a subscription is sent, counted from the newest. */
+/** Maximum number of past events that a subscription is sent. The newest ones are sent. */
 const replayedMax = 1_000;
 const pageSize = 100;
-/** Pages that are read: a page filtered by entity may have few events. */
+/** Maximum number of pages that are read. There is a maximum because a page filtered by entity may contain few events. */
 const pagesMax = 20;
 
-/** Queues deliveries of all events after a position. Returns true if the oldest of them were left out. */
+/** Queues deliveries of all events after a position. Returns true if the oldest of these events were left out. */
 export async function replayFrom(events: AgentEventsContext, replayed: PastRange): Promise<boolean> {
   const { db, clock, dispatcher } = events;
   const { principal, subscription } = replayed;
@@ -62,7 +62,7 @@ async function findNewest(
   return { ids, isCut: true };
 }
 
-/** Returns the number of deliveries that the project may have pending in addition. */
+/** Returns how many more pending deliveries the project may have. */
 async function roomOf({ db }: AgentEventsContext, { projectId, quotas }: ProjectPrincipal): Promise<number> {
   const most = quotaOf(quotas, "pendingDeliveries");
   if (most === Number.POSITIVE_INFINITY) return replayedMax;

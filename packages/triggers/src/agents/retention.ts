@@ -5,7 +5,7 @@ import { deleteEndedSubscriptions, findEndedSubscriptions } from "@svc/db/subscr
 import type { Dispatcher } from "@svc/delivery";
 import { accessRevoked } from "./errors.ts";
 
-/** Dependencies of the sweep. */
+/** What the sweep uses. */
 export type AgentSubscriptionSweepOptions = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -14,12 +14,12 @@ export type AgentSubscriptionSweepOptions = {
 
 const everyMs = 20_000;
 const batchMax = 100;
-/** Milliseconds that a callback has to answer the notice of an end. */
+/** Time that a callback has to answer the notice of a subscription's end, in milliseconds. */
 const tellMs = 5_000;
 
 /**
- * Returns the sweep that removes agents' subscriptions that were not refreshed, and those whose key or grant ended. The callbacks of the
- * latter are notified.
+ * Returns the sweep that removes agents' subscriptions that were not refreshed in time, and subscriptions whose key or grant has ended. It
+ * notifies the callbacks of subscriptions whose key or grant has ended.
  */
 export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscriptionSweepOptions): Sweep {
   const removeBatch = async () => {
@@ -38,11 +38,14 @@ export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscript
   };
 }
 
-/** Notifies a callback once and ignores the answer, because the subscription is gone. An agent that did not refresh knows that itself. */
+/**
+ * Notifies a callback once and ignores the answer, because the subscription no longer exists. An agent that did not refresh its
+ * subscription knows this without a notice.
+ */
 async function tellOfEnd(dispatcher: AgentSubscriptionSweepOptions["dispatcher"], ended: Subscription): Promise<void> {
   if (ended.inactiveReason !== "revoked") return;
   const endpoint = dispatcher.endpoints.of(ended);
-  // The message cannot be signed without the secret.
+  // Without the secret, the message cannot be signed.
   if (endpoint === undefined) return;
   const body = JSON.stringify({ type: "terminated", error: accessRevoked() });
   await dispatcher.tell(endpoint, { id: `msg_terminated_${generateToken()}`, body }, tellMs);

@@ -9,7 +9,7 @@ import { type EventTarget, readTarget } from "./target.ts";
 /** The identity of a subscription: its events, its callback, and the id that both sides use. */
 export type SubscriptionName = EventTarget & { readonly url: string; readonly mcpId: string };
 
-/** The arguments of events/subscribe. `ttlMs` is null if the client asks for no end, and undefined if svc may choose. */
+/** The arguments of events/subscribe. `ttlMs`: null if the client asks for a subscription without an end, undefined if svc may choose. */
 export type SubscribeRequest = SubscriptionName & {
   readonly secret: string;
   readonly cursor: string | null;
@@ -19,7 +19,7 @@ export type SubscribeRequest = SubscriptionName & {
 
 type Wrong = { readonly error: McpError };
 
-/** Returns the request, or the problem with it. */
+/** Returns the request, or a text that says what is wrong with it. */
 export function readSubscribe(
   events: AgentEventsContext,
   params: Params,
@@ -39,7 +39,7 @@ export function readSubscribe(
   return { ...name, secret, cursor, maxAgeMs, ttlMs };
 }
 
-/** Returns the part of a request that identifies a subscription, which events/unsubscribe also sends. */
+/** Returns the part of a request that identifies a subscription. The client of events/unsubscribe sends the same part. */
 export function readName(
   { catalog, guard }: Pick<AgentEventsContext, "catalog" | "guard">,
   params: Params,
@@ -67,8 +67,8 @@ function readUrl(guard: AddressGuard, url: string): string | Wrong {
 }
 
 /**
- * Returns the id of a subscription. It is the same for the same key (each grant has its own), entity of the address, callback, event and
- * arguments.
+ * Returns the id of a subscription. It is the same if all of these are the same: the key (each grant has its own key), the entity of the
+ * address, the callback, the event, and the arguments.
  */
 function mcpIdOf({ trigger, argumentsText }: EventTarget, url: string, { principal, address }: McpContext): string {
   const named = JSON.stringify([principal.keyId, address.entityId, url, trigger.slug, argumentsText]);

@@ -28,20 +28,23 @@ import { type CursorScope, openCursor, positionAt, sealCursor, settledMs, timeOf
 import { replayFrom } from "./replay.ts";
 import { readSubscribe, type SubscribeRequest } from "./subscribe-request.ts";
 
-/** A callback to be asked if it wants events. */
+/** A callback that svc will ask if it wants events. */
 type Callback = { readonly url: string; readonly secret: string; readonly mcpId: string };
 
-/** Asks a callback. Returns the error for the client unless the callback agreed. */
+/** Asks a callback if it wants events. Returns undefined if it agrees, or else the error for the client. */
 type Challenge = (callback: Callback) => Promise<McpError | undefined>;
 
-/** Milliseconds that a callback has to answer. */
+/** Time that a callback has to answer, in milliseconds. */
 const timeoutMs = 10_000;
-/** Requests to one host by this node within a minute, for all callers together. */
+/** Maximum number of requests from this node to one host within a minute, for all callers together. */
 const perMinuteMax = 60;
 const minuteMs = 60_000;
 const hostsMax = 10_000;
 
-/** Creates the challenge. svc posts a word to the callback, which must return it. The address itself is checked when it is dialed. */
+/**
+ * Returns the challenge. svc posts a random word to the callback, which must return the word. The address is checked when svc connects to
+ * it.
+ */
 function createChallenge({ dispatcher, clock }: { dispatcher: Pick<Dispatcher, "tell">; clock: Clock }): Challenge {
   const asked = new LeastRecentlyUsed<string, number[]>(hostsMax);
   return async ({ url, secret, mcpId }) => {
@@ -68,13 +71,13 @@ function saysBack({ error, responseBody }: Attempt, word: string): boolean {
   }
 }
 
-/** Any answer shows that the server was reached. */
+/** Returns the reason for a failed challenge. If there was any answer, the server was reached. */
 function failureOf({ error, statusCode }: Attempt): CallbackFailure {
   if (statusCode > 0) return "challenge_failed";
   return categoryOf(error);
 }
 
-/** Returns the reason that a client may learn of a failed attempt: a word of a closed set. */
+/** Returns the reason of a failed attempt as a client may see it: one word of a fixed list. */
 function categoryOf(error: string): CallbackFailure {
   if (error.startsWith("timeout")) return "timeout";
   if (error.startsWith("tls_error")) return "tls_error";
@@ -83,11 +86,14 @@ function categoryOf(error: string): CallbackFailure {
   return "connection_refused";
 }
 
-/** Subscriptions of one key or grant. */
+/** Maximum number of subscriptions of one key or grant. */
 const perKeyMax = 100;
-/** Lifetime of a subscription, in milliseconds. The client's wish is limited to this range, and "no end" means its maximum. */
+/**
+ * Lifetime of a subscription, in milliseconds: minimum, default and maximum. A value that the client requests is limited to this range. A
+ * request without an end gets the maximum.
+ */
 const ttl = { minMs: 60_000, defaultMs: 3_600_000, maxMs: 86_400_000 };
-/** Milliseconds after a new secret during which deliveries are also signed with the previous one. */
+/** Time after a change of the secret during which deliveries are also signed with the previous secret, in milliseconds. */
 const formerMs = 600_000;
 
 type SubscribeContext = AgentEventsContext & { readonly challenge: Challenge };
@@ -97,7 +103,7 @@ type SubscribeAttempt = {
   readonly scope: CursorScope;
 };
 
-/** Creates events/subscribe. It starts a subscription, or extends the one with the same identity. */
+/** Returns the method events/subscribe. It starts a subscription, or extends the existing subscription with the same identity. */
 export function createSubscribe(
   events: AgentEventsContext,
 ): (params: Params, context: McpContext) => Promise<McpOutcome> {
@@ -146,7 +152,7 @@ async function begin(events: SubscribeContext, { request, principal, scope }: Su
   return complete(await resumed(events, { request, principal, scope }, made, served));
 }
 
-/** Extends a subscription. One that was given up delivers again, from the cursor on. */
+/** Extends a subscription. If svc had given the subscription up, it delivers again, from the client's cursor on. */
 async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known: Subscription): Promise<McpOutcome> {
   const { db, clock, sealer } = events;
   const { request, scope } = asked;
@@ -165,13 +171,13 @@ async function refresh(events: SubscribeContext, asked: SubscribeAttempt, known:
   );
   if (made === undefined)
     return refused(forbidden("the key or grant has ended, or the project paused this subscription"));
-  // Deliveries in flight continue: the client's cursor is at their position or before it.
+  // Deliveries in flight continue, because the client's cursor is not after their position.
   if (known.active)
     return complete({ ...answerOf(made, { cursor: made.cursor, truncated: false }), deliveryStatus: status });
   return complete({ ...(await resumed(events, asked, made, served)), deliveryStatus: status });
 }
 
-/** Returns the start of a subscription: the client's cursor if it can be served, otherwise now. */
+/** Returns the position at which a subscription begins: the client's cursor if svc can serve it, otherwise the current position. */
 async function beginAt(
   events: AgentEventsContext,
   scope: CursorScope,
@@ -182,14 +188,14 @@ async function beginAt(
   return { position: await positionOfNow(events, scope), truncated: cursor !== null };
 }
 
-/** Queues the events that a restarted subscription has missed since its position, and returns the answer. */
+/** Queues the events that a restarted subscription has missed since its position. Returns the answer for the client. */
 async function resumed(
   events: AgentEventsContext,
   { request, principal, scope }: SubscribeAttempt,
   made: Subscription,
   { position, truncated }: ServedPosition,
 ) {
-  // Every node now routes to it: events stored before are found, and later ones are delivered anyway.
+  // Every node now routes events to the subscription. Events stored before are found here, and later events are delivered by the routing.
   const isPast = request.cursor !== null;
   const isCut = isPast && (await replayFrom(events, { principal, scope, subscription: made, position }));
   return answerOf(made, { cursor: made.cursor, truncated: truncated || isCut });
@@ -202,7 +208,10 @@ function answerOf(
   return { id: mcpId, refreshBefore: expiresAt === null ? null : isoTime(expiresAt), ...from };
 }
 
-/** Returns a position before which nothing is pending: that of the oldest pending delivery, or a while before now. */
+/**
+ * Returns a position before which no delivery is pending: the position of the oldest pending delivery, or, if none is pending, a position
+ * some time before now.
+ */
 async function watermarkOf(
   { db, clock, sealer }: AgentEventsContext,
   scope: CursorScope,
@@ -213,12 +222,12 @@ async function watermarkOf(
   if (oldest === "unknown") return { position: before ?? positionAt(known.createdAt), truncated: false };
   const settledAt = clock.now() - settledMs;
   const pendingAt = oldest === undefined ? settledAt : Math.min(settledAt, timeOfId(oldest));
-  // The position never moves back, so that an earlier answer stays valid.
+  // The position never moves back, so that a position returned earlier stays valid.
   const position = before !== undefined && timeOfUuid(before.fromUuid) >= pendingAt ? before : positionAt(pendingAt);
   return { position, truncated: false };
 }
 
-/** Returns the secrets after the client's present one is added. The previous one also signs for a while. */
+/** Returns the secrets after adding the client's present secret. The previous secret also signs for some time. */
 function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription, secret: string) {
   const { id, projectId, signingSecret, formerSecret, formerUntil } = known;
   const present = sealer.open(signingSecret, signingSecretContext(projectId, id)).toString("utf8");
@@ -230,7 +239,7 @@ function secretsAfter({ sealer, clock }: AgentEventsContext, known: Subscription
   };
 }
 
-/** Returns how deliveries went until this refresh. */
+/** Returns the results of deliveries up to this refresh. */
 async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): Promise<Params> {
   const { projectId, id, active, failingSince } = known;
   const { lastSuccessAt } = await readSubscriptionProgress(db, projectId, id);
@@ -244,7 +253,7 @@ async function deliveryStatus({ db }: AgentEventsContext, known: Subscription): 
   };
 }
 
-/** Returns the lifetime that is granted for a requested one, in milliseconds. */
+/** Returns the lifetime that svc grants for the requested lifetime, in milliseconds. */
 function grantedMs(ttlMs: number | null | undefined): number {
   if (ttlMs === undefined) return ttl.defaultMs;
   return ttlMs === null ? ttl.maxMs : Math.min(Math.max(ttlMs, ttl.minMs), ttl.maxMs);

@@ -3,17 +3,20 @@ import { isEntityId, isObject, isToolGranted } from "@svc/core";
 import { invalidParams, type McpContext, type McpError, type Params } from "@svc/tools";
 import { eventNotFound, forbidden } from "./errors.ts";
 
-/** The events of a request: those of one trigger, and of one entity or, if that is empty, of every entity in the caller's scope. */
+/** The events of a request: those of one trigger and one entity. If the entity is empty, those of all entities in the caller's scope. */
 export type EventTarget = {
   readonly trigger: Trigger;
   readonly entityId: string;
-  /** The arguments in a canonical form: equal arguments have equal texts. */
+  /** The arguments in a canonical form, so that equal arguments have equal texts. */
   readonly argumentsText: string;
 };
 
 type Caller = Pick<McpContext, "principal" | "address">;
 
-/** True if the caller is offered this event: its key or grant may read it, and its address names the toolkit. */
+/**
+ * True if this event is offered to the caller: the caller's key or grant may read it, and the address that the caller uses includes the
+ * toolkit.
+ */
 export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
   return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);
 }
@@ -23,12 +26,12 @@ function isOfAddress({ slug, toolkitSlug }: Pick<Trigger, "slug" | "toolkitSlug"
   return toolkits.length + tools.length === 0 || toolkits.includes(toolkitSlug) || tools.includes(slug);
 }
 
-/** Every event counts as a read. */
+/** True if the caller may read events of a toolkit. Every event counts as a read. */
 function isReadable(toolkitSlug: string, { principal }: Caller): boolean {
   return isToolGranted(principal.binding, { toolkitSlug, class: "read" });
 }
 
-/** Returns the target that `name` and `arguments` mean, or the reason why the caller cannot have it. */
+/** Returns the events that `name` and `arguments` select, or the reason why the caller cannot get them. */
 export function readTarget(
   { tools }: Pick<Catalog, "tools">,
   params: Params,

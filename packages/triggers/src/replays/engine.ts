@@ -4,11 +4,11 @@ import type { Dispatcher } from "@svc/delivery";
 import type { ReplayObserver } from "./observer.ts";
 import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";
 
-/** Advances throttled replays on one node. Their tasks are claimed together with those of standing programs. */
+/** Advances throttled replays on one node. Their tasks are claimed together with the tasks of standing programs. */
 export type ReplayEngine = {
   /** Takes claimed tasks and advances their replays. */
   take(tasks: readonly ClaimedReplay[]): void;
-  /** Ends the work in progress. Tasks that were not begun are claimed again after their lease. */
+  /** Stops and waits for the work in progress. Tasks that have not begun are claimed again when their lease expires. */
   stop(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ export type ReplayEngineOptions = ReplayContext & {
   readonly observer: ReplayObserver;
 };
 
-/** Replays that a node advances at once. Each holds a database connection meanwhile. */
+/** Maximum number of replays that a node advances at the same time. Each of them uses a database connection meanwhile. */
 const concurrency = 4;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
@@ -28,7 +28,7 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
   const { clock } = options;
   const waiting: ReplayTurn[] = [];
   const running = new Set<Promise<void>>();
-  /** Turns in a pause between two steps. They hold only their lease. */
+  /** Replay turns that pause between two steps. During the pause they hold only their lease. */
   const pausing = new Set<Promise<void>>();
   const stopped = new AbortController();
 
@@ -68,7 +68,7 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
     async stop() {
       stopped.abort();
       await Promise.all(running);
-      // A step in progress may have begun a pause.
+      // A step that was in progress may have begun another pause.
       await Promise.all(pausing);
     },
   };
@@ -76,7 +76,7 @@ export function createReplayEngine(options: ReplayEngineOptions): ReplayEngine {
 
 type NextStep = NonNullable<SteppedReplay["next"]>;
 
-/** Makes a step and returns the next one of its turn. */
+/** Makes one step. Returns the next step of the same turn, if any. */
 async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<NextStep | undefined> {
   const { dispatcher, observer } = options;
   try {
@@ -92,7 +92,7 @@ async function step(options: ReplayEngineOptions, turn: ReplayTurn): Promise<Nex
   }
 }
 
-/** If the database is unavailable, the lease expires by itself. */
+/** Gives the task back. If the database is unavailable, the lease expires by itself. */
 async function release({ db, clock, observer }: ReplayEngineOptions, { task }: ReplayTurn, waitMs: number) {
   await releaseDueTasks(db, [replayLease(task)], clock.now() + waitMs).catch(observer.failed);
 }

@@ -6,7 +6,7 @@ export type ReplayStep = {
   readonly replayId: ReplayId;
   readonly projectId: ProjectId;
   readonly state: ReplayState;
-  /** The reason why nothing more was queued. Empty if there was none. */
+  /** Why the replay queued no further deliveries. Empty if there was no reason. */
   readonly reason: ReplayReason;
   /** Deliveries queued by this step. */
   readonly count: number;
@@ -14,10 +14,10 @@ export type ReplayStep = {
   readonly queued: number;
 };
 
-/** Receiver of observations of throttled replays. packages/server turns them into log lines and metrics. */
+/** Receives observations of throttled replays. packages/server turns them into log lines and metrics. */
 export type ReplayObserver = {
-  /** Called after a step that queued deliveries, waits, or ended the replay. */
+  /** Called after a step in which the replay queued deliveries, began to wait, or ended. */
   stepped(step: ReplayStep): void;
-  /** Called after a step that failed. It is tried again. */
+  /** Called after a failed step. The step is tried again. */
   failed(error: unknown): void;
 };

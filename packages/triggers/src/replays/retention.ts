@@ -2,21 +2,24 @@ import { batches, type Sweep } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { armLostReplays, expirePausedReplays, sweepReplays } from "@svc/db/replays/sweep";
 
-/** Settings of the sweep, times in milliseconds. */
+/** Settings of the sweep. Times are in milliseconds. */
 export type ReplaySweepOptions = {
   readonly db: Executor;
-  /** How long a replay is kept after its end: as long as events (SVC_EVENT_RETENTION). */
+  /** How long a replay is kept after its end. It equals the retention of events (SVC_EVENT_RETENTION). */
   readonly eventRetentionMs: number;
 };
 
 const everyMs = 60_000;
 const batchMax = 1_000;
-/** Longest pause of a replay, in milliseconds. Events past their retention are kept for it. */
+/**
+ * Maximum time for which a replay may be paused, in milliseconds. There is a maximum because the events of a paused replay are kept beyond
+ * their retention.
+ */
 const pausedMaxMs = 30 * 86_400_000;
 
 /**
- * Returns the sweep that runs every minute. It deletes replays that ended long ago, cancels those paused for too long, and creates a
- * missing task.
+ * Returns a sweep that runs every minute. It deletes replays that ended long ago, cancels replays that were paused for too long, and
+ * creates missing tasks of replays.
  */
 export function replaySweep({ db, eventRetentionMs }: ReplaySweepOptions): Sweep {
   return {

@@ -16,24 +16,27 @@ import type { ReplayStep } from "./observer.ts";
 import { turnMs } from "./pace.ts";
 import type { Hindrance } from "./plan.ts";
 
-/** The matches that a step queues: all up to the first that has to wait. */
+/** The deliveries that a step queues: all matches up to the first one that must wait. */
 type StepPlan = { readonly queue: readonly EventMatch[]; readonly hindrance: Hindrance | undefined };
 
-/** Longest wait for an endpoint in backoff until it is checked again, in milliseconds. */
+/** Maximum time until an endpoint in backoff is checked again, in milliseconds. */
 const backoffWaitMs = 30_000;
 
-/** Most that a replay has pending for one subscription, in seconds of the replay's pace. */
+/** Maximum amount that a replay may have pending for one subscription, as seconds of the replay's pace. */
 const pendingSeconds = 10;
 
-/** How the deliveries of a turn are spread over it. */
+/** How the deliveries of a turn are spread over the turn. */
 type StepPace = {
   /** Milliseconds from one step to the next. */
   readonly pauseMs: number;
-  /** Largest number of deliveries that a step queues: twice its part of a turn, so that a delay is made up for gradually. */
+  /**
+   * Maximum number of deliveries that a step queues. It is twice the step's part of a turn, so that the replay makes up for a delay
+   * gradually.
+   */
   readonly most: number;
 };
 
-/** Deliveries at once that do not count as a burst. */
+/** Number of deliveries that may be queued at the same time without counting as a burst. */
 const burst = 50;
 
 const stepsMax = 10;
@@ -49,24 +52,30 @@ export type ReplayContext = {
   readonly onFaultPoint?: ((point: ReplayFaultPoint) => Promise<void> | void) | undefined;
 };
 
-/** Reads of a part of the events that a step makes at most while it finds too few. */
+/** Maximum number of reads that a step makes while it finds too few matches. */
 const walksMax = 10;
-/** Events that a step reads at first for each delivery to queue. Each further read is this many times as long. */
+/**
+ * `walkFactor`: events that a step first reads for each delivery to queue. `walkMin`: minimum number of events of that first read.
+ * `walkGrowth`: each further read is this many times as long as the read before.
+ */
 const walkFactor = 2;
 const walkMin = 100;
 const walkGrowth = 8;
-/** How often a replay checks if its inactive subscription is active again, in milliseconds. */
+/** Interval at which a replay checks if its inactive subscription is active again, in milliseconds. */
 const inactiveWaitMs = 5_000;
 
-/** A replay's task while a node holds it, for a turn of several steps. `untilMs`: the turn's end, undefined before its first step. */
+/**
+ * A replay's task for one turn of several steps, while a node holds the task. `untilMs`: end of the turn, undefined before its first step.
+ */
 export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
 
-/** A completed step. `next`: the next step of the turn and its time. */
+/** A completed step. `next`: the next step of the turn, and its time. */
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**
- * Advances a replay. One transaction queues the next matches and moves its position, and with the last step of a turn also its task. So
- * each pair is queued exactly once, even if a node dies. Returns undefined if the lease was lost or the replay does not continue.
+ * Advances a replay by one step. One transaction queues the next matches and moves the replay's position; the last step of a turn also
+ * moves its task. So each pair of event and subscription is queued exactly once, even if a node dies. Returns undefined if the lease was
+ * lost or the replay does not continue.
  */
 export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
   const { task } = turn;
@@ -93,7 +102,10 @@ export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Prom
   return stepped;
 }
 
-/** Time lost by a failed step, or without a node for more than a turn, is not made up for: the replay would exceed its pace for seconds. */
+/**
+ * Returns the replay without the time that a failed step lost, or that passed without a node for more than a turn. The replay does not make
+ * up for this time, because it would exceed its pace for seconds.
+ */
 function withoutLost(replay: ReplayRecord, nowMs: number): ReplayRecord {
   return { ...replay, pacedAt: Math.max(replay.pacedAt, nowMs - stepPaceOf(replay).pauseMs) };
 }
@@ -112,7 +124,7 @@ function nextOf(
   return { dueAt: Math.max(task.dueAt + turnMs, nowMs + pauseMs / 2) };
 }
 
-/** A replay after a step. `againAt`: the time of the next check, if it is not at the next step. */
+/** A replay after a step. `againAt`: time of the next check, if this is not the time of the next step. */
 type MovedReplay = { readonly replay: ReplayRecord; readonly count: number; readonly againAt: number | undefined };
 
 type At = { readonly nowMs: number; readonly isFirst: boolean };
@@ -136,7 +148,10 @@ async function queueNext(tx: Executor, replay: ReplayRecord, { nowMs, isFirst }:
   return { replay: goneOn(of, { found, allowance, used: queue.length, nowMs }), count, againAt: found.againAt(nowMs) };
 }
 
-/** A replay to one subscription waits while that is inactive, and ends if it is deleted. */
+/**
+ * Returns the replay after its end or with a wait, for a replay to one subscription: the replay ends if the subscription was deleted, and
+ * waits while it is inactive. Undefined if the replay can continue.
+ */
 async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Promise<MovedReplay | undefined> {
   if (replay.subscriptionId === null) return undefined;
   const [only] = await readReplayedSubscriptions(tx, [replay.subscriptionId], 1);
@@ -150,7 +165,7 @@ async function findEndOf(tx: Executor, replay: ReplayRecord, nowMs: number): Pro
   return { replay: { ...replay, ...at, ...wait }, count: 0, againAt: nowMs + inactiveWaitMs };
 }
 
-/** A large range is counted in parts, one each turn. */
+/** Counts a further part of a large range. Each turn counts one part. */
 async function countFurther(
   tx: Executor,
   replay: ReplayRecord,
@@ -162,7 +177,10 @@ async function countFurther(
   return { total: total + more, uncountedFromId: next ?? null };
 }
 
-/** The next matches of a replay, and the pair up to which all were read, or undefined if there is no other. */
+/**
+ * The next matches of a replay. `next`: the pair of event and subscription up to which all matches were read; undefined if no match is
+ * left.
+ */
 type NextMatches = {
   readonly matches: readonly EventMatch[];
   readonly next: EventMatch | undefined;
@@ -175,7 +193,7 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
     subscriptionId: replay.positionSubscriptionId,
   };
   const matches: EventMatch[] = [];
-  // If everything matches, which is usual, a step reads little more than it queues.
+  // If every event matches, which is usual, a step reads only slightly more events than it queues.
   let events = Math.max(walkMin, walkFactor * count);
   for (let walks = 0; walks < walksMax && next !== undefined && matches.length < count; walks++) {
     const found = await findReplayMatches(tx, replay, next, { limit: count - matches.length, events });
@@ -183,12 +201,12 @@ async function findNext(tx: Executor, replay: ReplayRecord, count: number): Prom
     next = found.next;
     events *= walkGrowth;
   }
-  // A range with few matches is read to its end without a pause.
+  // A range with few matches is read to its end, without a pause.
   const isSparse = next !== undefined && matches.length < count;
   return { matches, next, againAt: (nowMs) => (isSparse ? nowMs : undefined) };
 }
 
-/** Returns the part of a plan that fits into the project's quota of pending deliveries. */
+/** Returns the part of a step's matches that fits into the project's quota of pending deliveries. */
 async function withinQuota(
   tx: Executor,
   { projectId }: ReplayRecord,
@@ -202,8 +220,8 @@ async function withinQuota(
 }
 
 /**
- * Queues deliveries with low priority, spread over the time to the next step, in the order of their events. Returns their number: an event
- * may have been deleted meanwhile.
+ * Queues deliveries with low priority, in the order of their events and spread over the time until the next step. Returns the number of
+ * queued deliveries. It may be smaller than planned, because an event may have been deleted meanwhile.
  */
 async function enqueue(
   tx: Executor,
@@ -220,7 +238,7 @@ async function enqueue(
   );
 }
 
-/** Returns the replay as waiting. Unused pace is not made up for. `at`: the last pair that was queued. */
+/** Returns the replay in a waiting state. Pace that was not used is lost. `at`: the last pair of event and subscription that was queued. */
 function waiting(
   replay: ReplayRecord,
   count: number,
@@ -258,19 +276,22 @@ function stepOf({ replay, count }: MovedReplay): ReplayStep {
   return { replayId, projectId, state, reason, count, queued };
 }
 
-/** Returns how often in a turn a replay advances. A whole second's deliveries at once would take the processor from live deliveries. */
+/**
+ * Returns how often a replay advances within a turn. If it queued the deliveries of a whole second at once, live deliveries would wait for
+ * the processor.
+ */
 function stepPaceOf({ perSecond }: Pick<ReplayRecord, "perSecond">): StepPace {
   const steps = Math.min(stepsMax, Math.ceil(perSecond / burst));
   if (steps === 1) return { pauseMs: turnMs, most: Number.POSITIVE_INFINITY };
   return { pauseMs: turnMs / steps, most: Math.ceil((2 * perSecond) / steps) };
 }
 
-/** Returns the number of a replay's deliveries that a subscription may have pending. */
+/** Returns the maximum number of a replay's deliveries that may be pending for one subscription. */
 function pendingMaxOf({ perSecond }: Pick<ReplayRecord, "perSecond">): number {
   return pendingSeconds * perSecond;
 }
 
-/** Returns the next matches to queue. A missing subscription ended meanwhile: it is sent nothing and delays nothing. */
+/** Returns the next matches to queue. If a subscription was deleted meanwhile, nothing is sent to it, and it delays nothing. */
 function planStep(
   matches: readonly EventMatch[],
   subscriptions: readonly ReplayedSubscription[],
@@ -288,7 +309,10 @@ function planStep(
   return { queue, hindrance: undefined };
 }
 
-/** A failing endpoint is sent one delivery after each backoff, because there may be no other one that could find it healthy. */
+/**
+ * Returns how many deliveries a subscription can take. A failing endpoint gets one delivery after each backoff, because no other delivery
+ * may exist that could show that the endpoint is healthy again.
+ */
 function roomOf(
   { failingSince, backoffUntil, pending }: ReplayedSubscription,
   pendingMax: number,

@@ -5,7 +5,7 @@ import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { StoreOptions } from "../store.ts";
 
-/** Dependencies of the methods of TriggersService. */
+/** What the methods of TriggersService use. */
 export type TriggersContext = {
   db: Executor;
   catalog: Catalog;
@@ -14,9 +14,9 @@ export type TriggersContext = {
   guard: AddressGuard;
   dispatcher: Pick<Dispatcher, "wake" | "expire">;
   store: StoreOptions;
-  /** Checks for throttled replays now, because one was started or resumed. */
+  /** Checks for due throttled replays now, because a replay was started or resumed. */
   wakeReplays(): void;
-  /** Returns the last restore of the store from a backup. A restored store sends nothing until it is resumed. */
+  /** Returns the last restore of the database from a backup. After a restore, svc sends nothing until an operator resumes it. */
   restored?: (() => Restore | undefined) | undefined;
   /** Returns the current value of a deployment variable. */
   secretOf(name: string): string | undefined;

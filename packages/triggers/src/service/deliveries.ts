@@ -58,7 +58,7 @@ type Methods = Pick<
 const replayMax = 100_000;
 const shownMax = 500;
 
-/** Returns GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent and TryNow. */
+/** Returns the methods GetDelivery, ListDeliveries, ListDeliveryAttempts, ReplayEvent, ReplayEvents, SendTestEvent and TryNow. */
 export function deliveryMethods(context: TriggersContext): Methods {
   const { db, clock, sealer, dispatcher, catalog } = context;
   return {
@@ -180,7 +180,7 @@ export function deliveryMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Returns deliveries for callers, each with the reason why its endpoint makes it wait. */
+/** Returns deliveries in the form of the API. Each has the reason why its endpoint makes it wait, if there is one. */
 async function messagesOf(
   { db, clock, restored }: TriggersContext,
   projectId: ProjectId,
@@ -203,8 +203,8 @@ function twiceWarning(id: DeliveryId, subscriptionId: SubscriptionId): string {
 }
 
 /**
- * Queues new deliveries of one event, to all active subscriptions that match it now, or to one of them. Throws EVENT_NOT_FOUND, and refuses
- * if the project has no room.
+ * Queues new deliveries of one event, to one subscription or to all active subscriptions that match the event now. Throws EVENT_NOT_FOUND.
+ * Refuses if the project's quota has no room.
  */
 export async function replayEvent(
   context: TriggersContext,
@@ -233,13 +233,13 @@ function readFilter(req: ListDeliveriesRequest): DeliveryFilter {
       "eventId",
       text`${field("eventId")}, ${field("subscriptionId")}, or since with state or onlyFailed`,
     );
-  // Absent if it filters nothing, so that page tokens of earlier versions are valid for the same filters.
+  // `onlyFailed` is left out if it is false. So page tokens of earlier versions stay valid for the same filters.
   return { eventId, subscriptionId, state, ...(req.onlyFailed && { onlyFailed: true }), ...range };
 }
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };
 
-/** Stores new deliveries. Returns their number, and the newest of them, as many as one answer shows. */
+/** Stores new deliveries. Returns their number, and the newest deliveries, as many as one response shows. */
 async function queue(
   context: TriggersContext,
   principal: ProjectPrincipal,
@@ -271,7 +271,7 @@ async function queue(
   return { count: queued.length, newest };
 }
 
-/** Returns an attempt for callers. */
+/** Returns an attempt in the form of the API. */
 function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAttemptMessage {
   return create(DeliveryAttemptSchema, {
     deliveryId,
@@ -287,7 +287,7 @@ function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAt
   });
 }
 
-/** Stores a synthetic event with one delivery, to be claimed by any node. Returns the delivery's id. */
+/** Stores a synthetic event with one delivery, which any node may claim. Returns the id of the delivery. */
 async function storeTestEvent(
   options: StoreOptions,
   db: Executor,

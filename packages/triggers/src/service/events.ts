@@ -13,7 +13,7 @@ import { triggerSlugOf } from "./request.ts";
 
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "listEvents" | "getEvent" | "listIngestEndpoints">;
 
-/** Returns ListEvents, GetEvent and ListIngestEndpoints. */
+/** Returns the methods ListEvents, GetEvent and ListIngestEndpoints. */
 export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext): Methods {
   return {
     listEvents: projectList(sealer, {
@@ -57,7 +57,7 @@ export function eventMethods({ db, catalog, sealer, secretOf }: TriggersContext)
   };
 }
 
-/** Returns an ingest endpoint for callers. Its sample is the same at any time. */
+/** Returns an ingest endpoint in the form of the API. Its sample does not depend on the time of the call. */
 function ingestEndpointMessage(
   { slug, webhook, trigger }: { slug: string; webhook: Webhook; trigger: Trigger | undefined },
   secretSet: boolean,

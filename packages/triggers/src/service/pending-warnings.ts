@@ -3,7 +3,7 @@ import { countEventMatches, type EventMatchFilter } from "@svc/db/events/follow"
 import { usageOfProject } from "@svc/db/projects/usage";
 import type { TriggersContext } from "./context.ts";
 
-/** Returns a warning if events of a range would arrive twice, because an earlier delivery of them is pending. */
+/** Returns a warning if events of a range would arrive twice, because earlier deliveries of these events are still pending. */
 export async function rangeWarnings(
   { db }: Pick<TriggersContext, "db">,
   projectId: ProjectId,
@@ -24,14 +24,14 @@ export async function rangeWarnings(
 }
 
 const cure = "onlyUndelivered leaves them out, and TryNow sends pending ones at once";
-/** Above this number of matches they are not compared one by one, because the caller waits. */
+/** Number of matches above which pending deliveries are not compared one by one, because the caller waits for the answer. */
 const comparedMax = 10_000;
-/** Limit up to which a project's pending deliveries are counted. */
+/** Number up to which the pending deliveries of a project are counted. */
 const pendingMax = 1_000;
 
 /**
- * Returns the same for a range of any size. `matches` is the number of its deliveries, or undefined if they were not all counted. For a
- * large range it returns the number of all pending deliveries of the project.
+ * Returns the same warning as `rangeWarnings`, for a range of any size. `matches`: number of deliveries in the range, or undefined if they
+ * were not all counted. For a large range, the warning contains the number of all pending deliveries of the project.
  */
 export async function replayWarnings(
   { db }: Pick<TriggersContext, "db">,

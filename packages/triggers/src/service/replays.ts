@@ -35,11 +35,11 @@ type Methods = Pick<
 const perSecondDefault = 50;
 const perSecondMax = 5_000;
 const unfinishedMax = 10;
-/** Longest time that StartReplay counts, in milliseconds. The steps of the replay count the rest of a large range. */
+/** Maximum time for which StartReplay counts matches, in milliseconds. The steps of the replay count what is left of a large range. */
 const countMs = 2_000;
 const fullStepMs = 1_000;
 
-/** Returns StartReplay, GetReplay, ListReplays, UpdateReplay and CancelReplay. */
+/** Returns the methods StartReplay, GetReplay, ListReplays, UpdateReplay and CancelReplay. */
 export function replayMethods(context: TriggersContext): Methods {
   const { db, clock, sealer } = context;
   return {
@@ -124,7 +124,7 @@ function perSecondOf(perSecond: number): number {
   throw triggerFaults.REPLAY_RATE_INVALID(perSecond, perSecondMax);
 }
 
-/** Paused time is not made up for. */
+/** Returns the changes that pause or resume a replay. The replay does not make up for the time of the pause. */
 function pauseOf({ state }: ReplayRecord, paused: boolean, nowMs: number): Partial<ReplayChange> {
   if (paused === (state === "paused")) return {};
   return paused ? { state: "paused", reason: "", waitsForId: null } : { state: "running", pacedAt: nowMs - fullStepMs };
@@ -148,18 +148,18 @@ async function filterOf(
     ...{ projectId, createdAt, triggerSlug, toolkitSlug: req.toolkitSlug, onlyUndelivered: req.onlyUndelivered },
     subscriptionId: subscriptionId ?? null,
     since: sinceMs,
-    // Events from now on are live: with `until` in the future a replay would chase them.
+    // Events received from now on are delivered live. With an `until` in the future, the replay would try to catch up with them.
     until: Math.min(untilMs, createdAt),
   };
 }
 
-/** Returns the matches of a replay, as ReplayEvents defines them. */
+/** Returns the matches of a replay. They are defined as for ReplayEvents. */
 function matchesOf({ since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered }: StartedFilter) {
   const range = { fromUuid: firstUuidAt(since), toUuid: firstUuidAt(until) };
   return { ...range, toolkitSlug, triggerSlug, subscriptionId: subscriptionId ?? undefined, onlyUndelivered };
 }
 
-/** Counts matches, one part of the range per statement, until all are counted or it `isOver`. */
+/** Counts matches, one part of the range in each statement. It ends when all are counted or when `isOver` returns true. */
 async function count(
   { db }: TriggersContext,
   filter: StartedFilter,

@@ -13,8 +13,8 @@ import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 
 /**
- * Returns the catalog-wide slug of a trigger given in either form. An empty slug stays empty. Throws TRIGGER_WITHOUT_TOOLKIT for a bare
- * name.
+ * Returns the slug of a trigger that is unique in the catalog; callers may give the slug with or without the toolkit. An empty slug stays
+ * empty. Throws TRIGGER_WITHOUT_TOOLKIT if the slug has no toolkit and none is given.
  */
 export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string {
   if (triggerSlug === "" || triggerSlug.includes(".")) return triggerSlug;
@@ -22,16 +22,16 @@ export function triggerSlugOf(toolkitSlug: string, triggerSlug: string): string 
   return `${toolkitSlug}.${triggerSlug}`;
 }
 
-/** Throws if the toolkit of a write's filter does not exist, because a misspelled filter would match nothing. */
+/** Throws if a filter to be stored names a toolkit that does not exist. With a misspelled name, the filter would match nothing. */
 export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): void {
   if (toolkitSlug !== "" && !toolkits.has(toolkitSlug))
     throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 
-/** Sizes of lists for which a page size of 0 means all. */
+/** Page sizes of lists that return everything if the page size is 0, up to this maximum. */
 export const largePages: PageSizeBounds = { fallback: 1_000, max: 1_000 };
 
-/** Throws QUOTA_PENDING_DELIVERIES if so many more would exceed the quota. */
+/** Throws QUOTA_PENDING_DELIVERIES if `more` further deliveries would exceed the project's quota. */
 export async function requireRoom(
   { db }: TriggersContext,
   { projectId, quotas }: ProjectPrincipal,
@@ -43,7 +43,7 @@ export async function requireRoom(
   if (used + more > most) throw quotaFaults.pendingDeliveries({ most, used });
 }
 
-/** Returns a subscription that can be sent to. Throws SUBSCRIPTION_NOT_FOUND and SUBSCRIPTION_INACTIVE. */
+/** Returns a subscription to which svc can send. Throws SUBSCRIPTION_NOT_FOUND or SUBSCRIPTION_INACTIVE. */
 export async function requireActive(
   context: TriggersContext,
   projectId: ProjectId,

@@ -27,10 +27,10 @@ type Methods = Pick<
   "createSubscription" | "listSubscriptions" | "getSubscription" | "updateSubscription" | "deleteSubscription"
 >;
 
-/** Deliveries that end in the same transaction as their subscription. The rest end in batches after it. */
+/** Maximum number of deliveries that end in the same transaction as their subscription. Further deliveries end in batches afterwards. */
 const expireMax = 20_000;
 
-/** Returns CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription and DeleteSubscription. */
+/** Returns the methods CreateSubscription, ListSubscriptions, GetSubscription, UpdateSubscription and DeleteSubscription. */
 export function subscriptionMethods(context: TriggersContext): Methods {
   const { db, catalog, clock, sealer, guard, dispatcher } = context;
   return {
@@ -109,7 +109,7 @@ export function subscriptionMethods(context: TriggersContext): Methods {
   };
 }
 
-/** Returns a subscription with all that is known of its endpoint. */
+/** Returns a subscription with all known values of its endpoint. */
 export async function wholeSubscription(
   { db, clock }: TriggersContext,
   row: Subscription,
@@ -121,7 +121,10 @@ export async function wholeSubscription(
   return subscriptionMessage(row, clock.now(), { ...progress, ...times.get(row.id) });
 }
 
-/** The callback of an agent's subscription confirms it, and its key's end ends it. No one else may change either. */
+/**
+ * Throws if the change is not allowed for an agent's subscription. Its endpoint URL cannot change, because the callback confirmed that URL.
+ * It cannot become active again after its key has ended.
+ */
 function requireChangeable(
   { id, keyId, inactiveReason }: Subscription,
   { endpointUrl, active }: { readonly endpointUrl?: string; readonly active?: boolean },
@@ -133,7 +136,7 @@ function requireChangeable(
     throw triggerFaults.SUBSCRIPTION_OF_AGENT("active", id, "its key or grant has ended");
 }
 
-/** Returns the filter of a subscription, checked against the catalog. */
+/** Returns the filter of a subscription after checking it against the catalog. */
 function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: string) {
   if (toolkitSlug === "") {
     if (triggerSlug !== "") throw triggerFaults.TRIGGER_WITHOUT_TOOLKIT(triggerSlug);
@@ -147,7 +150,10 @@ function subscribedSlugs(catalog: Catalog, toolkitSlug: string, triggerSlug: str
   return { toolkitSlug, triggerSlug: slug };
 }
 
-/** Returns warnings about a subscription to a toolkit. It is created anyway, because a trigger may be added later. */
+/**
+ * Returns warnings about a subscription to a toolkit. The subscription is created in spite of a warning, because a trigger may be added
+ * later.
+ */
 function subscriptionWarnings({ toolkits }: Pick<Catalog, "toolkits">, toolkitSlug: string): string[] {
   const toolkit = toolkits.get(toolkitSlug);
   if (toolkit === undefined || toolkit.triggers.length > 0) return [];

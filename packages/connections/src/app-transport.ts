@@ -10,7 +10,7 @@ export type AppRequest = {
   readonly body: string | undefined;
 };
 
-/** What a request is for. The network transport does not need this; the sandbox uses it to make up an answer. */
+/** The purpose of a request. The network transport does not need this; the sandbox uses it to make up an answer. */
 export type AppCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;

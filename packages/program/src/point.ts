@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { TextTemplate } from "./template.ts";
 
-/** What a job does after an answer to a question. */
+/** Actions of a job after an answer to a question. */
 export type Continuation = "proceed" | "retry-with" | "skip" | "abort";
 
 /**
@@ -20,10 +20,10 @@ export type Point = {
   readonly defaultContinuation: Continuation | undefined;
 };
 
-/** What a `retry-with` answer changes (`target`). `rerunFrom`: the step from which the job runs again; only at judge steps. */
+/** Changes by a `retry-with` answer (`target`). `rerunFrom`: the step from which the job runs again; only at judge steps. */
 export type Overrides = { readonly target: OverrideTarget; readonly rerunFrom: string | undefined };
 
-/** What an answer changes: the program's params, or the arguments of one call. */
+/** The target of an answer's changes: the program's params, or the arguments of one call. */
 export type OverrideTarget = { readonly kind: "params" } | { readonly kind: "args"; readonly step: string };
 
 /**

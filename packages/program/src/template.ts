@@ -100,7 +100,7 @@ export function referencesOf(
   }
 }
 
-/** Where a secret is inserted: a path in the filled-in values. */
+/** The place where a secret is inserted: a path in the filled-in values. */
 export type SecretSlot = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
 /** Returns every secret of a template, with its place. */

@@ -33,7 +33,7 @@ export function onInterrupt(names: readonly NodeJS.Signals[], stop: (name: NodeJ
 /** Styles of text on a terminal. */
 type TextStyle = "bold" | "dim" | "green" | "red";
 
-/** What a command needs from its process: output, input, environment. Tests supply their own. */
+/** The parts of the process that a command needs: output, input, environment. Tests supply their own. */
 export type CommandContext = {
   readonly environment: Environment;
   /** Writes one line of the command's result. */

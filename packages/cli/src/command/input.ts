@@ -23,7 +23,7 @@ export async function readJsonOption(option: string, text: string, context: Comm
   }
 }
 
-/** Where a secret comes from. If no source is given, a person is asked at the terminal. */
+/** The source of a secret. If no source is given, a person is asked at the terminal. */
 type SecretSource = {
   readonly fromInput: true | undefined;
   /** Name of a variable. */

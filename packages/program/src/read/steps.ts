@@ -25,7 +25,7 @@ type Walk = StepContext & {
 };
 
 /**
- * Where a list of steps is: `inside` has the kinds of the steps around it, outermost first. Also whether the list is in an error handler.
+ * The place of a list of steps. `inside` has the kinds of the steps around it, outermost first. Another field: true if the list is in an error handler.
  */
 type ListPlace = {
   readonly place: StepPlace;
@@ -154,11 +154,11 @@ function meantKind(value: JsonObject, kinds: readonly Step["kind"][]): Step["kin
   return kinds.find((kind) => meant.includes(kind));
 }
 
-/** What to report about a step of unknown kind, with the closest kinds. */
+/** Report about a step of unknown kind, with the closest kinds. */
 type UnknownStep = {
   readonly message: string;
   readonly near: readonly Step["kind"][];
-  /** What to do instead, if no kind of step does what the author wants. */
+  /** Advice if no kind of step does what the author wants. */
   readonly instead?: string | undefined;
 };
 

@@ -2,7 +2,7 @@ import { patternSteps } from "@svc/catalog/patterns";
 
 /** Cost of the parts of expressions, in steps of about 10 ns. Each cost was measured, for successes and failures, and rounded up. */
 export const stepsOf = {
-  /** One evaluation of an expression, whatever it contains. */
+  /** One evaluation of any expression. */
   evaluation: 400,
   /** A name, a constant, or a logical operator. */
   node: 50,

@@ -28,7 +28,7 @@ export type JoinStep = AnyStep &
 
 const joinKinds = ["inner", "left", "anti"] as const;
 
-/** Which rows a join returns. */
+/** The rows that a join returns. */
 export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };

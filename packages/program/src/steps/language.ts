@@ -68,7 +68,7 @@ export type StepWords = {
   readonly row: { readonly place: string; readonly isExpression: boolean } | undefined;
 };
 
-/** Where a step is: in the program's main list, in a list inside another step, or among the calls of a map. */
+/** The place of a step: in the program's main list, in a list inside another step, or among the calls of a map. */
 export type StepPlace = "program" | "branch" | "map";
 
 /** Context of reading steps. */
@@ -98,7 +98,7 @@ export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly
 /** A point that a step may ask. */
 export type StepPoint = {
   readonly point: string;
-  /** What the question is about: the plan at this step (`step`), or the rows of the step that failed or whose outcome is unknown. */
+  /** The subject of the question: the plan at this step (`step`), or the rows of the step that failed or whose outcome is unknown. */
   readonly about: "step" | "failed" | "unknown";
   /** The path of the field in which the step names the point. */
   readonly field: Path;

@@ -1,5 +1,5 @@
 /**
- * What steps use. The fields with Min: at least, for a run in which every judge step is answered with `proceed`. The fields with Max: at
+ * The use of steps (calls, rows, asks). The fields with Min: at least, for a run in which every judge step is answered with `proceed`. The fields with Max: at
  * most. Undo calls do not count.
  */
 export type Use = {

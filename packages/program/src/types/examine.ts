@@ -5,7 +5,7 @@ import { brokenTemplate, type TemplateEntries, type ValueTemplate } from "../tem
 import { branchesOf, faultOfAssignment, timestampType, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
- * A fault of a template against a schema, whatever values its references have. `path`: relative to the template. `isYounger`: true if
+ * A fault of a template against a schema, for all values of its references. `path`: relative to the template. `isYounger`: true if
  * stored programs may have this fault.
  */
 export type TemplateFault = { readonly path: Path; readonly message: string; readonly isYounger?: true };
@@ -16,7 +16,7 @@ export type TemplateFault = { readonly path: Path; readonly message: string; rea
  */
 export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
 
-/** What the comparison of a template with a schema needs: the types of references, and validators for parts without references. */
+/** Dependencies of the comparison of a template with a schema: the types of references, and validators for parts without references. */
 export type Examiner = {
   typeOf(template: ValueTemplate & { readonly kind: "reference" | "computed" }): ValueType;
   validator(schema: JsonSchema): SchemaValidator;

@@ -4,7 +4,7 @@ import type { JsonValue, Path } from "../json.ts";
 import { meantField } from "../read/shape-words.ts";
 import { entriesOf, objectOf, type ValueTemplate } from "../template.ts";
 
-/** What is known of a value's type: its schema, or undefined if nothing is known. */
+/** The known type of a value: its schema, or undefined if nothing is known. */
 export type ValueType = JsonSchema | undefined;
 
 /** A computed point in time, which becomes a text. */

@@ -40,7 +40,7 @@ export type ScopeHints = {
 };
 
 /**
- * What the check may evaluate before a program runs: the values that are already known, and a budget of evaluations, steps and characters.
+ * Known values that the check may evaluate before a program runs, and a budget of evaluations, steps and characters.
  */
 export type Constants = {
   readonly params: JsonObject;

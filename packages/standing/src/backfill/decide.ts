@@ -182,7 +182,7 @@ function stepBackfill(
 /** Added to the expiry of a backfill's dedupe keys, in milliseconds. svc deletes expired keys only after some time. */
 const keptMs = 30 * 86_400_000;
 
-/** What one step of a backfill decided. */
+/** Decisions of one step of a backfill. */
 type BackfillStep = {
   readonly move: BackfillMove;
   /** Earlier runs that new runs replace. Each gets a new source key, which becomes free for the new run. */

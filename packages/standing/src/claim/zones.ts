@@ -12,7 +12,7 @@ import type { StandingContext } from "../context.ts";
 import { fireTimeOf } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
-/** What the search for new times of schedules needs. */
+/** Dependencies of the search for new times of schedules. */
 type ZoneContext = Pick<StandingContext, "db" | "clock" | "versions" | "meter" | "tzVersion">;
 
 /** Maximum schedules that one transaction changes. */

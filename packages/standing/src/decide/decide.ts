@@ -59,7 +59,7 @@ type ProgramOutcome = {
   readonly isCut: boolean;
 };
 
-/** What restricts the decisions about a program. `startsMax`: maximum number of waiting runs that are started. */
+/** Rules that restrict the decisions about a program. `startsMax`: maximum number of waiting runs that are started. */
 type Rules = Permits & { readonly startsMax: number };
 
 /** Decides about a program in this order: runs that ended, windows that close, waiting runs, occurrences of its sources, calls. */

@@ -5,7 +5,7 @@ import { fillGiven, type GivenTemplate } from "@svc/program";
 import type { TemplateValues } from "../definition/definition.ts";
 import { localTimeOf } from "../schedule/catch-up.ts";
 
-/** What caused a run. The template values of the run are made from it. */
+/** The cause of a run. The template values of the run are made from it. */
 export type Fire = Pick<StandingRunRecord, "kind" | "fireAt" | "missed" | "previousAt"> & {
   /** Template values that are added to `fire`, by name: `event` and `events` for an event. */
   readonly given?: JsonObject | undefined;

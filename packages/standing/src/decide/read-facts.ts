@@ -26,7 +26,7 @@ import { candidatesOf, isAnythingDue, type ProgramDue } from "./waiting.ts";
 /** Maximum runs that a batch starts while other nodes may start runs of the same project. */
 const startsBesideMax = 200;
 
-/** What a batch may start: the keys that are usable, and the programs that need approval by policy. */
+/** Permits of a batch: the keys that are usable, and the programs that need approval by policy. */
 export type Permits = {
   readonly isKeyUsable: (keyId: KeyId) => boolean;
   readonly isHeldByPolicy: (program: StandingProgramRecord, version: LoadedVersion) => boolean;

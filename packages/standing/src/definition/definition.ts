@@ -4,7 +4,7 @@ import type { Expression, GivenTemplate, JsonObject } from "@svc/program";
 import type { Poll } from "../poll/definition.ts";
 import type { Schedule } from "../schedule/schedule.ts";
 
-/** What happens to a run that exceeds a rate or a budget: it waits (`queue`) or is skipped. */
+/** Handling of a run that exceeds a rate or a budget: it waits (`queue`) or is skipped. */
 export type WhenOver = "queue" | "skip";
 
 /** How many runs with the same concurrency key may run or wait at the same time. */
@@ -39,7 +39,7 @@ export type Collect = {
   readonly waitMs: number;
   /** Number of events at which the window closes. Undefined means no limit. */
   readonly max: number | undefined;
-  /** Which events the run gets: all of the window, or only the last. */
+  /** The events that the run gets: all of the window, or only the last. */
   readonly take: "all" | "last";
   readonly key: GivenTemplate | undefined;
 };
@@ -78,7 +78,7 @@ export type Definition = {
   readonly budget: Budget | undefined;
   readonly overlap: Overlap;
   /**
-   * What happens if tools change: `follow` uses the new definitions, `pause` pauses the program. Undefined means `follow`, or `pause` if
+   * Reaction to changed tools: `follow` uses the new definitions, `pause` pauses the program. Undefined means `follow`, or `pause` if
    * the plan needs approval.
    */
   readonly drift: "follow" | "pause" | undefined;

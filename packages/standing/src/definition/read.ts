@@ -278,7 +278,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** What the reading of a source needs. */
+/** Dependencies of reading a source. */
 type SourceReading = {
   readonly reader: ShapeReader;
   readonly faults: StandingFaults;

@@ -2,7 +2,7 @@ import type { Action, JsonSchema, PollCursorDocument } from "@svc/catalog";
 import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
-/** What the first poll of a program finds: no rows, all rows, or only the last rows. */
+/** Rows that the first poll of a program finds: no rows, all rows, or only the last rows. */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 
 /**

@@ -171,7 +171,7 @@ function readTextOf(node: ShapeNode, reader: ShapeReader): Reduction | undefined
   return { kind: "text", of, separator, max, more: more?.split("{more}") };
 }
 
-/** Where values over a set are declared: `path` in the program, and the names known there (`scope`). */
+/** The place at which values over a set are declared: its `path` in the program, and the names known there (`scope`). */
 type Place = { readonly path: Path; readonly scope: Scope };
 
 /** Checks values over a set. Returns the type of each, by name. Records every fault. */

@@ -25,7 +25,8 @@ type Walk = StepContext & {
 };
 
 /**
- * The place of a list of steps. `inside` has the kinds of the steps around it, outermost first. Another field: true if the list is in an error handler.
+ * The place of a list of steps. `inside`: kinds of the steps around the list, outermost first. `isHandling`: true if the list is in an
+ * error handler.
  */
 type ListPlace = {
   readonly place: StepPlace;

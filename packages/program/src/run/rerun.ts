@@ -26,7 +26,7 @@ export function rerunOf(program: Program, from: string, judge: string): Repeated
   return { steps: all.slice(start, end + 1).filter((step) => !isElsewhere(all, step, judge)) };
 }
 
-/** True if the judge step is inside a block other than an `if`, so that a rerun would have to leave that block. */
+/** True if the judge step is inside a block other than an `if`, or in an error handler: a rerun would have to leave it. */
 function isLeft(list: readonly Step[], judge: string): boolean {
   return [...stepsOf(list)].some((step) => {
     const lists = step.kind === "if" ? [step.onError?.steps ?? []] : listsOf(step);

@@ -1,6 +1,6 @@
 /**
- * The use of steps (calls, rows, asks). The fields with Min: at least, for a run in which every judge step is answered with `proceed`. The fields with Max: at
- * most. Undo calls do not count.
+ * The use of steps (calls, rows, questions). Fields that end with `Min`: at least, for a run in which every judge step is answered with
+ * `proceed`. Fields that end with `Max`: at most. Undo calls do not count.
  */
 export type Use = {
   readonly callsMin: number;

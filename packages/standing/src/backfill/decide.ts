@@ -58,8 +58,8 @@ type DueBackfill = PreparedBackfill & {
 };
 
 /**
- * Maximum waiting runs of a program at which its backfill still makes further runs. Further occurrences of the past stay in the range, so
- * they do not fill the queue.
+ * Number of waiting runs of a program at which its backfill stops making runs. Further occurrences of the past stay in the range, so they do
+ * not fill the queue.
  */
 const waitingMax = 20;
 

@@ -40,6 +40,7 @@ const rest = [
     "jobs/tutorial",
     "operations",
     "restored",
+    "site/site",
     "stations",
     "toolkits-guide",
   ),

@@ -1,6 +1,6 @@
 import { type FaultText, type PartedText, partedOf } from "./fault-text.ts";
 
-/** Kinds of faults, by their names on the wire (docs/errors.md). */
+/** Kinds of faults, by their names on the wire (docs/reference/errors). */
 export type FaultCode =
   | "canceled"
   | "unknown"
@@ -19,7 +19,7 @@ export type FaultCode =
   | "data_loss"
   | "unauthenticated";
 
-/** A fault for programs: `reason` in UPPER_SNAKE and listed in docs/errors.md, `field` by its JSON name, `help` one sentence. */
+/** A fault for programs: `reason` in UPPER_SNAKE and listed in docs/reference/errors, `field` by its JSON name, `help` one sentence. */
 export type FaultDetail = { readonly reason: string; readonly field: string; readonly help: string };
 
 /** Input of a detail; without `field` or `help`, they are empty. */

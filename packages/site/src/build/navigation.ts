@@ -17,6 +17,12 @@ const order: readonly string[] = [
   "guides/questions",
   "guides/operations",
   "reference",
+  "reference/configuration",
+  "reference/calls-and-commands",
+  "reference/api",
+  "reference/cli",
+  "reference/errors",
+  "reference/program",
   "concepts",
   "concepts/architecture",
   "glossary",
@@ -27,6 +33,7 @@ const order: readonly string[] = [
 const labels: Readonly<Record<string, string>> = {
   start: "Get started",
   "reference/api": "API",
+  "reference/mcp": "MCP",
   "reference/cli": "Command line",
   "reference/mcp": "MCP",
 };

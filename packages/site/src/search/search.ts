@@ -32,8 +32,13 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["start/", 1.1],
   ["reference/api/", 0.6],
   ["reference/cli/", 0.7],
+  // Their rows have names, and few pages have those: a question without one is seldom about them.
+  ["reference/errors/", 0.5],
+  ["reference/configuration", 0.9],
   ["reference/tables", 0.4],
-  ["concepts/benchmarks", 0.4],
+  ["reference/calls-and-commands", 0.7],
+  ["glossary", 0.7],
+  ["concepts/benchmarks", 0.3],
   ["concepts/decisions", 0.6],
   ["changelog", 0.3],
 ];

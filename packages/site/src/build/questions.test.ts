@@ -1,0 +1,47 @@
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { openSearch, type Search, writeIndex } from "../search/search.ts";
+import { readPages } from "./pages.ts";
+import { sectionsOf } from "./sections.ts";
+
+// What readers type, and the page that must be among the first three sections. An entry names the start of its address.
+const search: Search = openSearch(
+  writeIndex(sectionsOf(readPages(fileURLToPath(new URL("../../../..", import.meta.url))))),
+);
+
+test.each([
+  ["why is this delivery waiting", "guides/webhooks/fix-a-failing-endpoint"],
+  ["endpoint is failing, deliveries stuck", "guides/webhooks/fix-a-failing-endpoint"],
+  ["a post is quarantined", "guides/webhooks/release-quarantined-posts"],
+  ["replay missed events", "guides/webhooks/replay-events"],
+  ["verify the signature of a delivery", "guides/webhooks/verify-signatures"],
+  ["connect an account with oauth", "guides/connections/connect-with-oauth"],
+  ["limit the calls of a tool", "guides/tools/limit-calls"],
+  ["confirm destructive calls", "guides/tools/require-a-person-to-confirm"],
+  ["which metrics should I alert on", "reference/metrics#alerts"],
+  ["approve a plan", "guides/questions/require-an-approval"],
+  ["cancel a job", "guides/jobs/pause-or-cancel-a-job"],
+  ["job is parked as poisoned", "guides/jobs/release-a-parked-job"],
+  ["how do I retry a failed job", "guides/jobs/retry-or-rerun-a-job"],
+  ["pause a schedule", "guides/schedules/pause-or-update-a-schedule"],
+  ["backfill missed runs", "guides/schedules/backfill-missed-runs"],
+  ["QUOTA_CALLS", "reference/errors/quotas#quota_calls"],
+  ["ENDPOINT_URL_NOT_HTTPS", "reference/errors/webhooks#endpoint_url_not_https"],
+  ["SVC_PUBLIC_URL", "reference/configuration#svc_public_url"],
+  ["svc_delivery_backlog", "reference/metrics#svc_delivery_backlog"],
+  ["CreateSubscription", "reference/api/triggers/create-subscription"],
+  ["how long are events kept", "reference/configuration#svc_event_retention"],
+  ["exit status of commands", "reference/calls-and-commands#conventions"],
+])("%s leads to %s within three results", (question, start) => {
+  const first = search(question).slice(0, 3);
+  expect(first.map(({ path }) => path).filter((path) => path.startsWith(start))).not.toEqual([]);
+});
+
+test("a misspelt word and the beginning of one are found, too", () => {
+  for (const question of ["quarantned post", "quarant"]) expect(search(question)[0]?.path).toContain("quarantine");
+});
+
+test("words that say nothing find nothing", () => {
+  expect(search("how do I")).toEqual([]);
+  expect(search("")).toEqual([]);
+});

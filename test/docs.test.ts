@@ -313,8 +313,6 @@ function isCommand(names: readonly string[], [group = "", member = ""]: readonly
 }
 
 describe("the documentation", () => {
-  /** Pages that are older than the limit of lines, until they are split. */
-  const unsplit = new Set(["benchmarks", "operations", "security"].map((name) => `docs/${name}.md`));
   const docs = listFiles("docs").filter((path) => isMarkdown(path) && existsSync(join(root, path)));
 
   test.each(docs)("%s is short, has one title, and says first what it is for", (path) => {
@@ -322,7 +320,6 @@ describe("the documentation", () => {
     const lines = text.replace(/^```[\s\S]*?^```$/gm, "").split("\n");
     expect(lines.filter((line) => line.startsWith("# "))).toHaveLength(1);
     expect(text.startsWith("# ")).toBe(true);
-    if (unsplit.has(path)) return;
     expect(lines.find((line, index) => index > 0 && line !== "")).toMatch(/^[A-Za-z`[*]/);
     expect(text.split("\n").length - 1).toBeLessThanOrEqual(250);
   });

@@ -25,6 +25,7 @@ const order: readonly string[] = [
   "reference/program",
   "concepts",
   "concepts/architecture",
+  "benchmarks",
   "glossary",
   "changelog",
 ];
@@ -34,8 +35,8 @@ const labels: Readonly<Record<string, string>> = {
   start: "Get started",
   "reference/api": "API",
   "reference/mcp": "MCP",
+  "concepts/benchmarks": "Benchmarks in detail",
   "reference/cli": "Command line",
-  "reference/mcp": "MCP",
 };
 
 /** A page or a folder of them in the navigation. */

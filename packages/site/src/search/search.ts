@@ -39,6 +39,7 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["reference/calls-and-commands", 0.7],
   ["glossary", 0.7],
   ["concepts/benchmarks", 0.3],
+  ["benchmarks", 0.3],
   ["concepts/decisions", 0.6],
   ["changelog", 0.3],
 ];

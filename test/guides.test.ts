@@ -108,7 +108,14 @@ async function runBlock(block: CodeBlock, next: CodeBlock | undefined): Promise<
   if (!isShown) expect(shell.status(), `${block.text}${output}`).toBe(0);
   // A job that an event starts begins a moment later.
   if (isShown && block.text.includes("standing runs"))
-    await until(async () => (output = await shell.run(here(block.text))) !== "", 60_000, "the run");
+    await until(
+      async () => {
+        output = await shell.run(here(block.text));
+        return output !== "";
+      },
+      60_000,
+      "the run",
+    );
   await settle(block.text);
   if (!isShown) return;
   const isJson = next.language === "json";

@@ -16,7 +16,7 @@ export const answerLinkLifeMs: number = 30 * 86_400_000;
 const clocksApartMs = 2_000;
 
 /**
- * What a link is created for: the job, the ask and the contact; and when the link expires, in epoch milliseconds. An empty requestId means
+ * Purpose of a link: the job, the ask and the contact; and when the link expires, in epoch milliseconds. An empty requestId means
  * the job's pending ask.
  */
 export type NewAnswerLink = Pick<AnswerRequest, "jobId" | "requestId" | "principalId"> & {

@@ -12,7 +12,7 @@ import { prepareAsk } from "./raise.ts";
 import { openOverrides } from "./read-json.ts";
 import type { AskPort, AskView } from "./types.ts";
 
-/** What the functions of asks use. */
+/** Dependencies of the functions of asks. */
 export type AskContext = {
   readonly db: Database;
   readonly clock: Clock;

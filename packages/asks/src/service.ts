@@ -25,7 +25,7 @@ import { readAskFates } from "./delivery-state.ts";
 import { askFaults } from "./errors.ts";
 import { askEndpointMethods } from "./service/endpoints.ts";
 
-/** What the ask methods use in addition to AskContext. */
+/** Dependencies of the ask methods beyond AskContext. */
 export type AskServiceContext = AskContext & {
   /** Returns a job in the same form as GetJob. It is called just after an answer. */
   readonly readJob: (projectId: ProjectId, jobId: Id<"job">) => Promise<Job>;

@@ -7,7 +7,7 @@ import type { OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 import type { Message } from "./sender.ts";
 
-/** What a dispatcher uses, and its settings. */
+/** Dependencies of a dispatcher, and its settings. */
 export type DispatcherOptions = {
   db: Executor;
   clock: Clock;

@@ -29,7 +29,7 @@ import { isQueryVerified, isVerified, secretsOf, type WebhookSecret } from "./ve
  */
 const secretNames = /^(cookie|(proxy-)?authorization)$|(^|-)(api-?key|secret|password|signature)$/;
 
-/** What ingest (receiving posts) uses, and its limits. */
+/** Dependencies of ingest (receiving posts), and its limits. */
 export type IngestOptions = {
   db: Executor;
   catalog: Catalog;

@@ -36,7 +36,7 @@ export type StoreOutcome =
   | { outcome: "no_project" }
   | { outcome: "over_quota"; refusal: Fault };
 
-/** What storing events uses. */
+/** Dependencies of storing events. */
 export type StoreOptions = {
   clock: Clock;
   nodeId: NodeId;

@@ -33,7 +33,7 @@ type GivenContact = {
 
 type GivenReach = { readonly toolSlug: string; readonly entityId: string; readonly argsJson: string };
 
-/** What a contact is checked against: the project's tools, and the calls of the calling key that a person must confirm. */
+/** The context that a contact is checked against: the project's tools, and the calls of the calling key that a person must confirm. */
 type ContactCheck = {
   readonly view: CatalogView;
   readonly confirm: readonly ConfirmRule[] | undefined;
@@ -106,7 +106,7 @@ function readArguments(argsJson: string): ReachArguments {
   return args as ReachArguments;
 }
 
-/** What ContactsService uses. */
+/** Dependencies of ContactsService. */
 export type ContactsContext = {
   readonly db: Executor;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { readConfirmRules, readPlanApproval } from "@svc/db/projects/plan-policy
 import { gateOf, needsPlanApproval, type Program, type ProgramEstimate } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/** Who a plan comes from: the keys involved, and the rules that say which of their calls a person confirms, if these rules are known. */
+/** Origin of a plan: the keys involved, and the rules that say which of their calls a person confirms, if these rules are known. */
 type Planner = {
   readonly projectId: ProjectId;
   readonly keyIds: readonly KeyId[];

@@ -7,7 +7,7 @@ import type { JobEngine } from "../drive/engine.ts";
 import type { ProgramCache } from "../drive/store/stored-program.ts";
 import type { JobHints } from "./notes.ts";
 
-/** What the methods of JobsService use. */
+/** Dependencies of the methods of JobsService. */
 export type JobsContext = {
   readonly db: Database;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import { mask } from "@svc/tools";
 /** A difference between a tool's present definition and the definition that a program was pinned to. */
 export type Drift = {
   readonly toolSlug: string;
-  /** What differs: `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
+  /** The differing part: `gone`, `version`, `accessClass`, `inputSchema` or `outputSchema`. */
   readonly what: string;
   readonly before: string;
   readonly after: string;

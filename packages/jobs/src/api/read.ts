@@ -12,7 +12,7 @@ import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 
-/** What reading jobs uses. The sealer opens the programs of jobs. */
+/** Dependencies of reading jobs. The sealer opens the programs of jobs. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer };
 
 /** Returns jobs of a project in the form of the API, in the given order. */

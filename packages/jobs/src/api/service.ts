@@ -17,7 +17,7 @@ import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
 import { stepMethods } from "./steps.ts";
 
-/** What JobsService and its asks use. */
+/** Dependencies of JobsService and its asks. */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
 
 /** Returns JobsService over one database. Every method takes its project from the calling key. */

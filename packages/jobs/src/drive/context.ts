@@ -49,7 +49,7 @@ export type DryRunEnd = {
 /** Writes what must be committed together with the end of an approval dry run. The caller has locked the job's row. */
 export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 
-/** What running jobs use. */
+/** Dependencies of running jobs. */
 export type EngineContext = {
   readonly db: Database;
   /** Reads jobs for their drivers. Jobs that were claimed together are read together. */

@@ -13,7 +13,7 @@ import type { FaultPoint } from "./observer.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
 
 /**
- * What happens to the run task at a commit. `keep`: the driver keeps the task. `end`: the task ends. `dueAtMs`: the task is given back
+ * State of the run task after a commit. `keep`: the driver keeps the task. `end`: the task ends. `dueAtMs`: the task is given back
  * until that time.
  */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };

@@ -1,4 +1,4 @@
 import type { JobsContext } from "../api/context.ts";
 
-/** What calling skills uses. */
+/** Dependencies of calling skills. */
 export type SkillContext = Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs">;

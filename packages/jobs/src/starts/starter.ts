@@ -123,7 +123,7 @@ export type JobStarter = {
   cancel(jobId: Id<"job">): void;
 };
 
-/** What the starter uses. */
+/** Dependencies of the starter. */
 export type StarterContext = Pick<
   JobsContext,
   "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"

@@ -211,7 +211,7 @@ export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 export type Cause = "failed" | "aborted" | "cancelled";
 
 /**
- * What the driver does after a step action. `on`: the next action. `commit`: commits first. `until`: gives the job back until then (epoch
+ * Next action of the driver after a step action. `on`: the next action. `commit`: commits first. `until`: gives the job back until then (epoch
  * milliseconds); `wait`: also parks it. `leave`: the job waits for a person. `ask`: raises a question. `fail`: the step fails, and the job
  * with it if nothing handles the error; `limit`: the same because a limit is reached. `end`: the job ends, or is first undone if its
  * program declares that; `undo` begins that. `finish`: the job ends for good. `await`: the job is left until a child is in another state,

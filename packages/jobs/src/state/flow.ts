@@ -1,6 +1,6 @@
 import type { Step, StepOf } from "@svc/program";
 
-/** Which count of a step's receipt is the size of the step's set: `in` (all rows taken) or `ok`. */
+/** The count of a step's receipt that is the size of the step's set: `in` (all rows taken) or `ok`. */
 export type SetSize = "in" | "ok" | undefined;
 
 /**
@@ -29,7 +29,7 @@ export type StepInstruction = FlowPlace & {
   readonly end: number;
   /** The index of the step's error handler. Undefined if the step has no handler. */
   readonly handler: number | undefined;
-  /** Which count of rows is the size of the step's set. Undefined if the step makes no set. */
+  /** The count of rows that is the size of the step's set. Undefined if the step makes no set. */
   readonly set: SetSize;
   /** True if the step makes calls, by itself or through a child job. */
   readonly calls: boolean;

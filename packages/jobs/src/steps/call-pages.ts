@@ -22,7 +22,7 @@ type AfterPage =
   | { readonly kind: "fault"; readonly fault: PageFault };
 
 /**
- * What follows a page: the next page, or the fault that prevents a next page. `repeated`: the page's rows equal those of the page before.
+ * Result of a page: the next page, or the fault that prevents a next page. `repeated`: the page's rows equal those of the page before.
  */
 type TurnedPage =
   | { readonly kind: "next"; readonly page: PageProgress }

@@ -143,7 +143,7 @@ export function rowWorkOf(
  */
 export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
 
-/** What running rows use. `children`: present for a map that runs skills. */
+/** Dependencies of running rows. `children`: present for a map that runs skills. */
 export type RowParts = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;

@@ -40,7 +40,7 @@ export type RowsEnd = {
   readonly fullUntilMs: number | undefined;
 };
 
-/** What a run uses. */
+/** Dependencies of a run. */
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;

@@ -17,7 +17,7 @@ export class SharedLimits {
   /** Number of branches. */
   readonly branches: number;
   readonly #limits: Limits;
-  /** What each running child has reserved. */
+  /** Reservations of the running children. */
   readonly #held = new Map<Id<"job">, ChildLimits>();
 
   constructor(limits: Limits, used: ChildLimits, branches: number) {

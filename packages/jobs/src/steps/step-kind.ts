@@ -39,11 +39,11 @@ export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
  */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * What must be committed before a step action. `rows`: the rows of sets, for kinds that read rows. `commit`: everything, including the
+   * Required commit before a step action. `rows`: the rows of sets, for kinds that read rows. `commit`: everything, including the
    * beginning of the step, for kinds that make calls; the driver then begins the step.
    */
   readonly needs: "nothing" | "rows" | "commit";
-  /** Which count of rows is the size of the step's set. Undefined if the step makes no set. */
+  /** The count of rows that is the size of the step's set. Undefined if the step makes no set. */
   readonly set: SetSize;
   /** The first counts of the step's receipt, if the driver begins the step. Undefined if the receipt has no first counts. */
   readonly beginsWith?: RowCounts;

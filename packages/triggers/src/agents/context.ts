@@ -3,7 +3,7 @@ import type { AddressGuard, Clock, Sealer } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import type { Dispatcher } from "@svc/delivery";
 
-/** What events over MCP use. */
+/** Dependencies of events over MCP. */
 export type AgentEventsContext = {
   readonly db: Executor;
   readonly catalog: Catalog;

@@ -5,7 +5,7 @@ import { deleteEndedSubscriptions, findEndedSubscriptions } from "@svc/db/subscr
 import type { Dispatcher } from "@svc/delivery";
 import { accessRevoked } from "./errors.ts";
 
-/** What the sweep uses. */
+/** Dependencies of the sweep. */
 export type AgentSubscriptionSweepOptions = {
   readonly db: Executor;
   readonly clock: Clock;

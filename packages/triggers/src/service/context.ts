@@ -5,7 +5,7 @@ import type { Restore } from "@svc/db/restores/repo";
 import type { Dispatcher } from "@svc/delivery";
 import type { StoreOptions } from "../store.ts";
 
-/** What the methods of TriggersService use. */
+/** Dependencies of the methods of TriggersService. */
 export type TriggersContext = {
   db: Executor;
   catalog: Catalog;

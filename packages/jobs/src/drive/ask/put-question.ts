@@ -42,7 +42,7 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
   return plan?.askId ?? undo?.askId ?? positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
 
-/** What happened to a job before a person is asked if it may begin: its simulation, or the request for a retry. */
+/** Event before a person is asked if it may begin: its simulation, or the request for a retry. */
 type PlanOrigin = "simulated" | "retried";
 
 /**

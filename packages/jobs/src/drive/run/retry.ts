@@ -26,7 +26,7 @@ export type RetryRequest = {
 export type RetryFault = { readonly outcome: "not_retryable" | "step_unknown"; readonly why: string };
 
 /**
- * What a retry is computed from: the end of the last attempt, the request, and, by child job, the reason why that child cannot continue
+ * Inputs of a retry: the end of the last attempt, the request, and, by child job, the reason why that child cannot continue
  * where it stopped.
  */
 type RetryParts = {

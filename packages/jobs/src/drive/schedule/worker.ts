@@ -52,7 +52,7 @@ const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 /** Claims due tasks and runs them. At most `runsMax` tasks run at the same time, and each project gets at most its share. */
 export class Worker {
-  /** What the drivers of this worker use. */
+  /** Dependencies of the drivers of this worker. */
   readonly context: EngineContext;
   /** The running tasks. */
   readonly held: HeldTasks;

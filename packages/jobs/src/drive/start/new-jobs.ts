@@ -77,7 +77,7 @@ export type StandingOrigin = {
 /** The program of a skill that a job runs, and its pinned definitions. */
 export type SkillProgram = Pick<JobSubmission, "programJson" | "programHash" | "pins">;
 
-/** What creating jobs uses. */
+/** Dependencies of creating jobs. */
 export type NewJobsContext = {
   readonly db: Executor;
   readonly sealer: Sealer;

@@ -10,7 +10,7 @@ import type { PlannedJob } from "../store/open.ts";
 import { type CheckedRecord, type ProgramCache, sealProgram } from "../store/stored-program.ts";
 import { type JobSubmission, type NewJobsContext, newJob, newTwin } from "./new-jobs.ts";
 
-/** What storing new jobs uses. */
+/** Dependencies of storing new jobs. */
 type SubmitContext = NewJobsContext & {
   readonly clock: Clock;
   /** Cache of programs. The program of a new job is put into it, because the job's driver is probably on this node. */

@@ -21,7 +21,7 @@ import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
-/** What commits use. */
+/** Dependencies of commits. */
 export type CommitContext = {
   readonly context: EngineContext;
   readonly lease: RunLease;
@@ -150,7 +150,7 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
   };
 }
 
-/** What the writes of a commit use. */
+/** Dependencies of the writes of a commit. */
 type WriteContext = Pick<EngineContext, "clock" | "sealer" | "onRehearsed" | "retryChild">;
 
 /** Returns the writes of a commit. Rows, outputs and work in progress are sealed; each value can be opened only for its own place. */

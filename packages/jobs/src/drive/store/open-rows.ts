@@ -11,7 +11,7 @@ import type { JobSeals } from "./seals.ts";
 const blocksBytesMax = 1_048_576;
 const runsMax = 1_000;
 
-/** Where a driver finds a job's stored rows. */
+/** Source of a job's stored rows for a driver. */
 export type StoredRowSource = {
   readonly db: Executor;
   readonly seals: JobSeals;

@@ -29,7 +29,7 @@ const scatteredRowsMax = 20_000;
 /** Maximum approximate memory of a chunk's rows, in bytes. */
 const chunkBytesMax = openedFactor * 2_097_152;
 
-/** What one driver knows for reading chunks. `roomOf`: for each set, the expected number of rows in a chunk, if known. */
+/** One driver's state for reading chunks. `roomOf`: for each set, the expected number of rows in a chunk, if known. */
 type ChunkReading = {
   readonly db: Executor;
   readonly seals: JobSeals;

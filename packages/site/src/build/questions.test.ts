@@ -10,6 +10,17 @@ const search: Search = openSearch(
 );
 
 test.each([
+  // Written by a reader who had seen no page.
+  ["how to see why a webhook was not delivered and send it again", "guides/webhooks/fix-a-failing-endpoint"],
+  ["change webhook signing secret without downtime", "guides/operations/rotate-webhook-secrets"],
+  ["job is stuck, how do I cancel or resume it", "guides/jobs/pause-or-cancel-a-job"],
+  ["how do I stop an agent from deleting things without approval", "guides/tools/require-a-person-to-confirm"],
+  ["run more than one server for high availability", "guides/operations/several-nodes"],
+  ["how long are events and logs kept and how to delete them sooner", "reference/retention"],
+  ["restore from backup on a new machine without running jobs twice", "guides/operations/back-up-and-restore"],
+  ["lost the encryption key, can I still recover stored account credentials", "guides/operations/rotate-the-vault-key"],
+  ["which metrics should I monitor and alert on in prometheus", "guides/operations/monitor"],
+  ["connect claude or another mcp client to my own server with an api key", "guides/tools/connect-a-chat-client"],
   ["why is this delivery waiting", "guides/webhooks/fix-a-failing-endpoint"],
   ["endpoint is failing, deliveries stuck", "guides/webhooks/fix-a-failing-endpoint"],
   ["a post is quarantined", "guides/webhooks/release-quarantined-posts"],

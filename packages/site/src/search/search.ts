@@ -1,4 +1,4 @@
-import MiniSearch, { type Options } from "minisearch";
+import MiniSearch, { type Options, type SearchResult } from "minisearch";
 import { sameTermsOf, termOf, wholeWordsOf, wordsOf } from "./terms.ts";
 
 /** A section of a page, as it is searched for: from one heading to the next. */
@@ -43,8 +43,10 @@ const weights: readonly (readonly [start: string, weight: number])[] = [
   ["concepts/decisions", 0.6],
   ["changelog", 0.3],
 ];
-/** Words of the same meaning count for less than those that were asked for. */
+/** Weight of a word with the meaning of a requested word. */
 const sameWeight = 0.35;
+/** Exponent of the share of the question's words that a page has: a page about all of them comes before a page about one. */
+const coverageExponent = 1;
 
 /** Makes the index of all sections, as the text that `openSearch` reads. */
 export function writeIndex(sections: readonly Section[]): string {
@@ -79,8 +81,25 @@ export function openSearch(indexText: string): Search {
     // A name is asked for as a whole. Only if no page has it are its parts of use.
     const whole = find(question, wholeWordsOf);
     const found = whole.length > 0 ? whole : find(question, wordsOf);
-    return found.map(({ path, title, heading, shown, terms }) => ({ path, title, heading, shown, words: terms }));
+    return bestOfPages(found).map(({ path, title, heading, shown, terms }) => ({
+      path,
+      title,
+      heading,
+      shown,
+      words: terms,
+    }));
   };
+}
+
+/** Returns the best section of each page, best first. A page counts by that section and by how many words of the question the page has. */
+function bestOfPages(found: readonly SearchResult[]): SearchResult[] {
+  const pages = Map.groupBy(found, ({ path }) => String(path).replace(/#.*/, ""));
+  const best = [...pages.values()].flatMap((sections) => {
+    const [first] = sections;
+    const words = new Set(sections.slice(0, 4).flatMap(({ queryTerms }) => queryTerms)).size;
+    return first === undefined ? [] : [{ ...first, score: first.score * words ** coverageExponent }];
+  });
+  return best.toSorted((a, b) => b.score - a.score);
 }
 
 function weightOf(path: string): number {

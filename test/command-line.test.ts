@@ -139,7 +139,7 @@ test("a triggered event is listened to, forwarded as it was signed, listed and r
 
   listening.child.kill("SIGINT");
   expect(await listening.exitCode).toBe(0);
-  expect(listening.stderr).toContain("the subscription is removed");
+  expect(listening.stderr).toContain("the subscription was removed");
   expect(await subscriptions()).toEqual([]);
 });
 

@@ -101,7 +101,7 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
       // work. This limit is half a lease.
       idle_in_transaction_session_timeout: 15_000,
       // A queue table is empty when its statistics are collected and full when its plans run. With sequential scans enabled, the planner
-      // would scan all of delivery_tasks, dead rows included, instead of one probe per row. Every query of svc has an index.
+      // would scan all of delivery_tasks, dead rows included, instead of one index lookup per row. Every query of svc has an index.
       enable_seqscan: "off",
       // Plans once per connection. No plan of svc depends on the values (`plans.test.ts` records what both kinds read). Planning a small
       // statement again would cost as much as running it.

@@ -5,12 +5,12 @@ import { fieldsOf, type NewRow, namesBut, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** An app's own key for an account, and the account's owner. */
+/** An account, the key that an app uses for it, and the account's owner. */
 export type AccountReference = NewRow<typeof accountReferences>;
 
 /**
- * Stores references and increments the routing version, in one transaction. A reference of another account is a unique violation of
- * `account_references_key`, and none is stored.
+ * Stores references and increments the routing version, in one transaction. If one of the references belongs to another account, throws the
+ * unique violation of `account_references_key` and stores none.
  */
 export function putAccountReferences(db: Executor, references: readonly AccountReference[]): Promise<void> {
   return withTransaction(db, async (tx) => {
@@ -21,7 +21,7 @@ export function putAccountReferences(db: Executor, references: readonly AccountR
 
 const columns = selectList(accountReferences, namesBut(accountReferences), "r");
 
-/** By primary key. */
+/** Uses the primary key. */
 const selectReferences = compose(
   "find_account_references",
   { wanted: rows(fieldsOf(accountReferences, "toolkitSlug", "reference")) },
@@ -29,7 +29,7 @@ const selectReferences = compose(
     select ${columns.text} from ${wanted.from("wanted")} join account_references r using (toolkit_slug, reference)`,
 );
 
-/** Returns those of the wanted references that exist. */
+/** Returns the requested references that exist. */
 export async function findAccountReferences(
   db: Executor,
   wanted: readonly { toolkitSlug: string; reference: string }[],

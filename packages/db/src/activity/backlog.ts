@@ -5,16 +5,19 @@ import { type JobStatus, jobStatuses } from "../schema/words.ts";
 import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Maximum of every count. */
+/** Maximum of each count in this file. Larger numbers are not counted exactly. */
 export const backlogMax = 10_000;
 
-/** Pending deliveries of one subscription, as far as they were counted. */
+/** Pending deliveries of one subscription, up to the maximum that was counted. */
 export type PendingOfSubscription = {
   readonly subscriptionId: SubscriptionId;
   readonly count: number;
-  /** Number per age group, in the order of `backlogAges`; the last group is older than all of them. */
+  /**
+   * Number of deliveries in each age group, in the order of `backlogAges`. The last group has the deliveries that are older than all of
+   * these ages.
+   */
   readonly byAge: readonly number[];
-  /** When the oldest was queued, epoch milliseconds. */
+  /** Time at which the oldest delivery was queued, epoch milliseconds. */
   readonly oldestAt: number;
 };
 
@@ -56,7 +59,7 @@ export async function readPendingBacklog(
 /** Numbers of a project's unhealthy endpoints. */
 export type EndpointCounts = {
   readonly failing: number;
-  /** Deactivated by svc because of failures. */
+  /** Number of endpoints that svc deactivated because of failures. */
   readonly givenUp: number;
 };
 
@@ -82,7 +85,7 @@ function jobsOf(condition: string): string {
     and (project_id, status, id) <= ($1::uuid, s.status, '${lastUuid}'::uuid) limit $3::int4`;
 }
 
-/** By jobs_status and jobs_simulations: the jobs that a list shows. */
+/** Uses the indexes jobs_status and jobs_simulations. They have the jobs that a list shows. */
 const countJobs = statement<{ status: JobStatus; count: number }>(
   "count_jobs_by_status",
   `select s.status, least($3::int4, c.count)::int4 as count from unnest($2::text[]) as s(status) cross join lateral (
@@ -102,7 +105,7 @@ export async function countJobsByStatus(
 /** Numbers of items that wait for people. */
 export type PendingDecisionCounts = {
   readonly pendingAsks: number;
-  /** Epoch milliseconds; null if there is none. */
+  /** Time of the oldest pending ask, epoch milliseconds; null if no ask is pending. */
   readonly oldestAskAt: number | null;
   readonly expiredAccounts: number;
 };
@@ -114,7 +117,7 @@ function inState(table: string, state: string, columns = ""): string {
     order by (state || ' '), project_id, id`;
 }
 
-/** By job_asks_state, connected_accounts_state and connected_accounts_run_out. */
+/** Uses the indexes job_asks_state, connected_accounts_state and connected_accounts_run_out. */
 const countWaiting = statement<PendingDecisionCounts>(
   "count_waiting_for_people",
   `select (select count(*)::int4 from (${inState("job_asks", "pending")} limit $2::int4) a) as "pendingAsks",

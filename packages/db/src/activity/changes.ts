@@ -14,9 +14,12 @@ export type WatchedKind = (typeof watchedKinds)[number];
 export type WatchedRow = {
   readonly kind: WatchedKind;
   readonly id: Id<IdPrefix>;
-  /** Empty for events. */
+  /** State of the row; empty for events. */
   readonly state: string;
-  /** Grows with changes that the state does not show: attempts of a delivery, hops of an ask. */
+  /**
+   * Number that grows with changes that the state does not show, for example attempts of a delivery or hops (stages of the escalation) of
+   * an ask.
+   */
   readonly turn: number;
   /** True if the row will not change any more. */
   readonly isFinal: boolean;
@@ -51,7 +54,7 @@ function newestOf(kind: keyof typeof states): string {
     where '${kind}' = any($3::text[]) and r.project_id = $1::uuid order by r.id desc limit $5::int4) ${kind}s`;
 }
 
-/** By primary keys, from the newest down to an id. */
+/** Uses primary keys, from the newest down to an id. */
 const selectNew = statement<ChangedRow>(
   "read_new_of_project",
   `select * from (select 'event' as kind, id, '' as state, 0 as turn, true as final from events
@@ -61,9 +64,9 @@ const selectNew = statement<ChangedRow>(
     union all ${newestOf("delivery")} union all ${newestOf("call")} union all ${newestOf("job")} union all ${newestOf("ask")}`,
 );
 
-/** Maximum rows of one kind read at once; the newest if there are more. */
+/** Maximum rows of one kind in one read. If there are more, the newest are read. */
 const newRowsMax = 1_000;
-/** Maximum rows of all projects scanned for them. */
+/** Maximum rows of all projects that one read scans to find the project's rows. */
 const scannedRowsMax = 5_000;
 
 /** Returns rows created in a project since a time, in their current state: the newest 1,000 of each kind. */
@@ -83,13 +86,13 @@ function againOf(kind: keyof typeof states, parameter: string): string {
     cross join lateral (select * from ${states[kind].table} where id = k.id offset 0) r`;
 }
 
-/** By primary keys. */
+/** Uses primary keys. */
 const selectAgain = statement<ChangedRow>(
   "read_watched_again",
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
 );
 
-/** Reads known rows again; deleted ones are absent. */
+/** Reads known rows a second time. Deleted rows are absent from the result. */
 export async function readWatchedAgain(
   db: Executor,
   rows: readonly Pick<WatchedRow, "kind" | "id">[],
@@ -131,7 +134,7 @@ const openMax = 500;
 
 const columns = selectList(events, namesBut(events), "e");
 
-/** By primary key. */
+/** Uses the primary key. */
 const selectEvents = statement<RawRow<Row<typeof events>>>(
   "read_watched_events",
   `select ${columns.text} from unnest($2::uuid[]) as k(id)

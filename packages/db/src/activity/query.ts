@@ -19,7 +19,7 @@ export type ActivityStep = {
   readonly count: number;
 };
 
-/** By primary key: a range of times for each series. */
+/** Uses the primary key: a range of times for each series. */
 function textOf(table: string): string {
   return `select a.series, a.outcome, floor(extract(epoch from a.at - $4::timestamptz) * 1000 / $6::float8)::int4 as step, sum(a.count)::float8 as count
     from unnest($2::text[]) as s(series) cross join lateral (

@@ -16,7 +16,9 @@ export type ActivityCount = {
   readonly count: number;
 };
 
-/** Adds to existing counts by their keys, in the order of the keys, so that two nodes with the same keys do not deadlock. */
+/**
+ * Adds to existing counts by their keys. Rows are written in the order of their keys, so that two nodes with the same keys do not deadlock.
+ */
 const addMinutes = compose(
   "add_activity_minutes",
   { counts: rows(fieldsBut(activityMinutes)) },

@@ -4,8 +4,8 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import type { AskRecord } from "./repo.ts";
 
 /**
- * By primary keys and `grants_key`: `offset 0` keeps each lookup to one key for any row estimates. `given` goes up from a key to the
- * key its grant was given with, or that created it. Two keys belong to the same person if these paths meet.
+ * Uses primary keys and `grants_key`: `offset 0` keeps each lookup to one key for any row estimates. `given` goes up from a key to the key
+ * its grant was given with, or that created it. Two keys belong to the same person if these paths meet.
  */
 const readIsOneHand = statement<{ is_one_hand: boolean }>(
   "is_one_hand",
@@ -49,7 +49,7 @@ export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, key
   return row?.is_one_hand ?? false;
 }
 
-/** By primary key, from the job up to its topmost parent: `offset 0` keeps each lookup to one key for any row estimates. */
+/** Uses the primary key, from the job up to its topmost parent: `offset 0` keeps each lookup to one key for any row estimates. */
 const readConfirmed = statement<{ was_confirmed: boolean }>(
   "was_job_confirmed",
   `with recursive family(id, parent_job_id) as (
@@ -72,7 +72,7 @@ export async function wasJobConfirmed(db: Executor, jobId: Id<"job">): Promise<b
   return row?.was_confirmed ?? false;
 }
 
-/** By the whole key of tasks, one lookup each. `offset 0`, because a joined plan would read all tasks of a job. */
+/** By the whole key of tasks, one index lookup each. `offset 0`, because a joined plan would read all tasks of a job. */
 const readDue = statement<{ subject: string }>(
   "read_due_publications",
   `select due.subject from unnest($1::uuid[], $2::text[]) as due(job_id, subject)

@@ -7,7 +7,7 @@ import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** A question as its row holds it. */
+/** A question (ask) as its database row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;
 
 /** A question to store. */
@@ -53,7 +53,7 @@ export function listJobAsks(db: Executor, jobId: Id<"job">): Promise<AskRecord[]
   return db.orm.select().from(jobAsks).where(eq(jobAsks.jobId, jobId)).orderBy(asc(jobAsks.id));
 }
 
-/** Filter of a list of asks; an absent part does not filter. */
+/** Filter of a list of asks. A field that is not set does not filter. */
 export type AskFilter = {
   state: AskRecord["state"] | undefined;
   /** Current or last recipient of the question. */
@@ -66,7 +66,7 @@ export type AskFilter = {
 export type AskRepository = {
   /** Only of this job, if one is given. */
   find(id: Id<"ask">, jobId?: Id<"job">): Promise<AskRecord | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(filter: AskFilter, page: { after: Id<"ask"> | undefined; limit: number }): Promise<AskRecord[]>;
   /** The pending asks of several jobs. */
   listPending(jobIds: readonly Id<"job">[]): Promise<AskRecord[]>;

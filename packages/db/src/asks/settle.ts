@@ -14,7 +14,7 @@ const settlePending = statement<{ id: string }>(
    where id = $1::uuid and state = 'pending' returning id`,
 );
 
-/** Settles or withdraws a pending ask; false, with nothing written, if it is already settled. */
+/** Settles or withdraws a pending ask. Returns false, with nothing written, if the ask is already settled. */
 export async function settleAsk(
   tx: Executor,
   id: Id<"ask">,
@@ -26,7 +26,7 @@ export async function settleAsk(
   return (await settlePending(tx, [uuidOfId(id), end.state, decision, end.overrides ?? null])).length > 0;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const addEvent = statement<{ id: string }>(
   "add_ask_event",
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
@@ -37,7 +37,7 @@ export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId)
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const countRefused = statement<{ refused: number }>(
   "count_refused_answer",
   "update job_asks set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
@@ -49,7 +49,7 @@ export async function countRefusedAnswer(tx: Executor, id: Id<"ask">): Promise<n
   return row?.refused ?? 0;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const countStrayAnswers = statement<{ refused: number }>(
   "count_unasked_answer",
   "update jobs set refused_answers = refused_answers + 1 where id = $1::uuid returning refused_answers as refused",
@@ -61,13 +61,13 @@ export async function countStrayAnswer(tx: Executor, jobId: Id<"job">): Promise<
   return row?.refused ?? 0;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const exhaust = statement<{ id: string }>(
   "exhaust_ask",
   "update job_asks set exhausted = true, deadline_at = null where id = $1::uuid and state = 'pending' returning id",
 );
 
-/** Marks a pending ask as exhausted: it has no further hop. */
+/** Marks a pending ask as exhausted: there is no further hop (stage of the escalation). */
 export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> {
   return (await exhaust(tx, [uuidOfId(id)])).length > 0;
 }
@@ -81,7 +81,7 @@ function withChain<Job extends Pick<Row<typeof jobs>, "keyId" | "principalChain"
   return { ...job, principalChain: chainOfJob(job) };
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const lockForAnswer = statement<RawRow<LockedJobRow>>(
   "lock_job_for_ask",
   `select ${columns.text} from jobs where id = $1::uuid for no key update`,
@@ -93,7 +93,7 @@ export async function lockJobOfAsk(tx: Executor, jobId: Id<"job">): Promise<Lock
   return row && withChain(columns.read(row));
 }
 
-/** If several contacts were reached for one question, the row describes the current recipient. By primary key. */
+/** If several contacts were reached for one question, the row describes the current recipient. Uses the primary key. */
 const recordContact = statement<{ id: string }>(
   "note_ask_reached",
   `update job_asks set tool_slug = $3::text, entity_id = $4::text, tool_call_id = $5::text, delivered_at = $6::timestamptz
@@ -117,7 +117,7 @@ export async function recordAskContact(tx: Executor, id: Id<"ask">, reached: Con
   await recordContact(tx, [uuidOfId(id), principalId, toolSlug, entityId, toolCallId, isoTime(deliveredAt), hopIndex]);
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const passOn = statement<{ id: string }>(
   "pass_ask_on",
   `update job_asks set hop_index = $2::int4 + 1, principal_id = $3::text, deadline_at = $4::timestamptz,
@@ -127,7 +127,7 @@ const passOn = statement<{ id: string }>(
    where id = $1::uuid and state = 'pending' and hop_index = $2::int4 returning id`,
 );
 
-/** Passes a pending ask from one hop to the next; false if it is no longer at that hop. */
+/** Passes a pending ask from one hop (stage of the escalation) to the next. Returns false if the ask is no longer at that hop. */
 export async function passAskOn(
   tx: Executor,
   id: Id<"ask">,

@@ -17,10 +17,12 @@ export type ChainedAuditEvent = Pick<AuditEvent, "id" | "entityDigest"> & {
   readonly hash: Buffer;
 };
 
-/** Any number that no other lock of svc uses. */
+/** Number of the database lock for chaining. Any number works that no other lock of svc uses. */
 const chainingLock = 7_301_948_220;
 
-/** True if this transaction got the lock to chain entries, which it holds until its end. */
+/**
+ * Tries to lock the audit chains for this transaction. Returns true if it got the lock; the transaction then holds the lock until it ends.
+ */
 export async function lockAuditChains(tx: Executor): Promise<boolean> {
   const [row] = await tx.orm.execute<{ locked: boolean }>(
     sql`select pg_try_advisory_xact_lock(${chainingLock}::int8) as locked`,
@@ -28,7 +30,10 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
   return row?.locked === true;
 }
 
-/** Entries without a position whose outcome is known, or that began before `unknownBefore`; without the chains in `without`. */
+/**
+ * Filter of entries without a position in a chain. An entry matches if its outcome is known, or if it began before `unknownBefore`. Entries
+ * of the chains in `without` do not match.
+ */
 export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 
 function isUnchained({ unknownBefore, without }: UnchainedFilter) {
@@ -37,13 +42,13 @@ function isUnchained({ unknownBefore, without }: UnchainedFilter) {
   return and(isNull(auditEvents.position), isOver, isElsewhere);
 }
 
-/** True if there are such entries. By audit_events_waiting, which contains only these. */
+/** True if any entry matches the filter. Uses the index audit_events_waiting, which contains only entries without a position. */
 export async function hasUnchainedAuditEvents(db: Executor, filter: UnchainedFilter): Promise<boolean> {
   const rows = await db.orm.select({ id: auditEvents.id }).from(auditEvents).where(isUnchained(filter)).limit(1);
   return rows.length > 0;
 }
 
-/** Returns the oldest of them. */
+/** Returns the oldest entries that match the filter. */
 export function listUnchainedAuditEvents(
   tx: Executor,
   { limit, ...filter }: UnchainedFilter & { readonly limit: number },
@@ -74,7 +79,7 @@ export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]):
     .where(inArray(auditChains.projectId, [...projectIds]));
 }
 
-/** Returns the chain of this project, or the next one; with `isBehind` always the next one. */
+/** Returns the chain of this project, or the next chain if the project has none. If `isBehind` is true, always returns the next chain. */
 export async function findAuditChainFrom(
   db: Executor,
   projectId: ProjectId,
@@ -152,7 +157,7 @@ export async function findBrokenAuditChains(
     .where(or(isNull(auditChains.projectId), sql`${placed.first} < 1`, sql`${placed.last} > ${auditChains.length}`));
 }
 
-/** Returns those of the projects that have a chain. */
+/** Returns the given projects that have a chain. */
 export async function findChainedProjects(db: Executor, projectIds: readonly ProjectId[]): Promise<Set<ProjectId>> {
   if (projectIds.length === 0) return new Set();
   const rows = await db.orm

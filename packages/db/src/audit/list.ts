@@ -45,19 +45,19 @@ const page = { table: "audit_events", columns: selectList(auditEvents, namesBut(
 const actorKey = "(actor || coalesce(actor_id::text, ''))";
 const from = "$1::uuid";
 
-/** By the primary key. */
+/** Uses the primary key. */
 const selectAll = pageStatement("list_audit_events", {
   ...page,
   found: newestIn("audit_events", { key: {}, from }),
 });
 
-/** By audit_events_action. */
+/** Uses the index audit_events_action. */
 const selectOfAction = pageStatement("list_audit_events_of_action", {
   ...page,
   found: newestIn("audit_events", { key: { action: "$4::text" }, from }),
 });
 
-/** By audit_events_project, for each action in the project, or the requested one. */
+/** Uses the index audit_events_project, for each action in the project, or the requested one. */
 const selectOfProject = pageStatement("list_audit_events_of_project", {
   ...page,
   found: `select f.id from actions a cross join lateral (${newestIn("audit_events", {
@@ -76,7 +76,7 @@ const places = `places(project_id, action) as (
       where (${actorKey}, project_id, action) > ($4::text, p.project_id, p.action) and ${actorKey} <= $4::text
       order by ${actorKey}, project_id, action limit 1) n)`;
 
-/** By audit_events_actor. */
+/** Uses the index audit_events_actor. */
 const selectOfActor = pageStatement("list_audit_events_of_actor", {
   ...page,
   found: `select f.id from places p cross join lateral (${newestIn("audit_events", {

@@ -14,7 +14,7 @@ export type PaceRow = Row<typeof callPaces, "pace" | "revision">;
 
 const columns = selectList(callPaces, ["pace", "revision"], "p");
 
-/** Each by primary key. */
+/** Uses the primary key for each row. */
 const selectPaces = compose(
   "read_call_paces",
   { wanted: rows(fieldsOf(callPaces, "projectId", "limitName", "key")) },

@@ -64,7 +64,7 @@ export function callLimitsForProject(db: Executor, projectId: ProjectId): CallLi
   };
 }
 
-/** From the old end of call_paces_expires. */
+/** Reads the index call_paces_expires from its oldest entries. */
 const deleteExpired = statement<{ key: string }>(
   "sweep_call_paces",
   `delete from call_paces p using (

@@ -4,21 +4,21 @@ import { filterBy } from "../sql/filter.ts";
 import { statement } from "../sql/statement.ts";
 
 /**
- * SET part of an UPDATE for a `running` call whose node died. A write may have been executed, so it keeps its key. A read leaves no doubt,
- * so it frees its key.
+ * SET part of an UPDATE for a `running` call whose node died. A write may have been executed, so the call keeps its idempotency key. A read
+ * leaves no doubt, so the call frees its idempotency key.
  */
 const doubted = `outcome = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      failure = case access_class when 'read' then 'timeout' else 'outcome_unknown' end,
      idempotency_key = case access_class when 'read' then null else idempotency_key end`;
 
-/** By primary key. */
+/** Uses the primary key. */
 const doubtRunning = statement<{ id: string }>(
   "doubt_running_call",
   `update tool_calls set ${doubted}, message = $3::text
    where ${filterBy("project_id", "$1::uuid")} and id = $2::uuid and outcome = 'running' returning id`,
 );
 
-/** Ends a call whose node died, with the columns of `doubted`. False if it was settled meanwhile. */
+/** Ends a call whose node died, with the columns of `doubted`. Returns false if the call was settled meanwhile. */
 export async function doubtRunningToolCall(
   db: Executor,
   { projectId, id, message }: { projectId: ProjectId; id: Id<"call">; message: string },
@@ -28,16 +28,16 @@ export async function doubtRunningToolCall(
 
 /** Options of one step of the search for lost calls. */
 export type LostCallSearch = {
-  /** Calls that began before this time and still run have lost their node, epoch milliseconds. */
+  /** Start time, epoch milliseconds. A call that began before this time and is still running has lost its node. */
   readonly beforeMs: number;
   readonly message: string;
-  /** Calls to scan. */
+  /** Maximum calls to scan in this step. */
   readonly limit: number;
 };
 
 /**
- * Along the primary key, from the end of the previous step. Each call is scanned once, long after its end. An index of running calls would
- * change at every end of a call, and PostgreSQL would then write all index entries again.
+ * Scans the primary key, from where the previous step ended. Each call is scanned once, long after its end. There is no index of running
+ * calls, because it would change at every end of a call: PostgreSQL would then write all index entries of the call again.
  */
 const doubtCalls = statement<{ looked: number; doubted: number }>(
   "doubt_running_calls",
@@ -56,8 +56,8 @@ const doubtCalls = statement<{ looked: number; doubted: number }>(
 );
 
 /**
- * Continues the search for calls of dead nodes in all projects, and ends them. Returns how many it scanned and ended. Any number of nodes
- * may do so at once.
+ * Continues the search for calls of dead nodes in all projects, and ends these calls. Returns how many calls it scanned and how many it
+ * ended. Any number of nodes may do this at the same time.
  */
 export async function doubtRunningToolCalls(
   db: Executor,

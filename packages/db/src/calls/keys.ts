@@ -10,22 +10,22 @@ import { statement } from "../sql/statement.ts";
 import { type CallRecord, storedCall } from "./repo.ts";
 
 /**
- * Inserts calls whose idempotency key is free. If a key is held, or occurs twice in a batch, the later call is omitted. Rows are inserted
- * in the given order: if another statement has just written a key, this one waits for it.
+ * Inserts calls whose idempotency key is free. A call is omitted if another call holds its key, or if an earlier call of the batch has the
+ * same key. Rows are inserted in the given order. If another statement has just written a key, this statement waits for it.
  */
 const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
   after: "on conflict (project_id, idempotency_key) where idempotency_key is not null do nothing returning id",
 });
 
 /**
- * Begins calls under their idempotency keys: inserts those whose key is free. Of concurrent callers only one inserts. Returns in order if
- * each was inserted. One round trip.
+ * Begins calls under their idempotency keys, in one round trip: inserts the calls whose key is free. Of concurrent callers with one key,
+ * only one inserts its call. Returns for each call, in order, true if it was inserted.
  */
 export async function beginKeyedToolCalls(
   db: Executor,
   calls: readonly (CallRecord & { idempotencyKey: string })[],
 ): Promise<boolean[]> {
-  // In one order, so that two batches with the same keys do not deadlock.
+  // Every batch inserts its keys in the same order, so that two batches with the same keys do not deadlock.
   const ordered = calls.toSorted((a, b) =>
     compareKeys([a.projectId, a.idempotencyKey], [b.projectId, b.idempotencyKey]),
   );
@@ -48,7 +48,7 @@ const holderColumns = selectList(
   "c",
 );
 
-/** By tool_calls_idempotency_key, at most one row per key. */
+/** Uses the index tool_calls_idempotency_key, at most one row per key. */
 const selectHolders = compose(
   "find_idempotency_keys",
   { wanted: rows({ ...fieldsOf(toolCalls, "projectId"), key: text }) },
@@ -57,7 +57,7 @@ const selectHolders = compose(
     join tool_calls c on c.project_id = wanted.project_id and c.idempotency_key = wanted.key`,
 );
 
-/** Returns the calls that hold the keys, in order; undefined for a free key. One round trip. */
+/** Returns for each key, in order, the call that holds it; undefined for a free key. One round trip. */
 export async function findToolCallKeyHolders(
   db: Executor,
   wanted: readonly ToolCallKey[],
@@ -69,14 +69,14 @@ export async function findToolCallKeyHolders(
   return wanted.map(({ projectId, key }) => holders.get(`${uuidOfId(projectId)}/${key}`));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const releaseKey = statement<{ id: string }>(
   "release_idempotency_key",
   `update tool_calls set idempotency_key = null
    where ${filterBy("project_id", "$1::uuid")} and ${filterBy("idempotency_key", "$2::text")} and id = $3::uuid returning id`,
 );
 
-/** Takes the key from a call; false if the call no longer holds it. */
+/** Removes the idempotency key from a call. Returns false if the call no longer holds the key. */
 export async function releaseToolCallKey(
   db: Executor,
   { projectId, key, id }: ToolCallKey & { id: Id<"call"> },

@@ -6,10 +6,10 @@ import { selectList } from "../sql/select-list.ts";
 /** The columns of a call `c` in a list. */
 export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments", "result", "replay", "failure"), "c");
 
-/** A call of the ledger without its sealed columns, except the message. */
+/** A call of the ledger. Of its sealed columns, it has only the message. */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
 
-/** Filter of a list of calls; an absent part does not filter. */
+/** Filter of a list of calls. A field that is not set does not filter. */
 export type ToolCallFilter = TimeRange & {
   toolSlug: string | undefined;
   entityId: string | undefined;

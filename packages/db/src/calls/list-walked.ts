@@ -14,15 +14,21 @@ export type WalkedCallFilter = {
   readonly keyId: KeyId | undefined;
 };
 
-/** Most calls succeeded or are running. */
+/** Maximum running and successful calls to scan: half of all, because most calls succeed or are running. */
 const wellMax = walkRowsMax / 2;
 
-/** `$9` is the tool, or empty. It is used here so that its type is known if no key uses it. */
+/**
+ * Condition on a scanned row. `$9` is the tool, or empty. The condition uses `$9` so that PostgreSQL knows its type even if no index key
+ * uses it.
+ */
 const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text) and ($11::text = '' or w.entity_id = $11::text)
   and ($12::uuid is null or w.job_id = $12::uuid) and ($13::uuid is null or w.account_id = $13::uuid)
   and ($14::uuid is null or w.key_id = $14::uuid)`;
 
-/** Returns the scans of both indexes: `key` for running and successful calls, and with the failure for the others. */
+/**
+ * Returns the scans of both indexes. The scan for running and successful calls uses `key`; the scans for failed calls use `ofFailure`, the
+ * key with the failure.
+ */
 function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>) {
   const bounds = { from: "$2::uuid", before: "$3::uuid" };
   return {
@@ -31,7 +37,7 @@ function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Reco
   };
 }
 
-/** Returns the query for the page: merges successful calls, if `$7` is true, and the failures of `$8`. */
+/** Returns the query for the page. The page merges running and successful calls, if `$7` is true, and calls with the failures in `$8`. */
 function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
   const read = [...Object.keys(ofFailure), "id", "outcome", "entity_id", "job_id", "account_id", "key_id"];
@@ -48,7 +54,7 @@ function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Rec
     order by page.id desc`;
 }
 
-/** Returns the query for the highest id at which one of the scans stopped. */
+/** Returns the query for the highest id at which one of the scans stopped. Below this id, the result may be incomplete. */
 function endText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
   return `select x.id from (
@@ -63,17 +69,17 @@ const ofTool = { tool_slug: "$9::text", ...ofProject };
 const projectFailures = { failure: "f.failure", ...ofProject };
 const toolFailures = { ...ofTool, failure: "f.failure" };
 
-/** By tool_calls_project and tool_calls_failure. */
+/** Uses the indexes tool_calls_project and tool_calls_failure. */
 const selectWalked = statement<RawRow<ToolCallSummary>>("walk_calls", pageText(ofProject, projectFailures));
 const selectEnd = statement<{ id: string }>("end_call_walk", endText(ofProject, projectFailures));
 
-/** By tool_calls_tool and tool_calls_tool_failure. */
+/** Uses the indexes tool_calls_tool and tool_calls_tool_failure. */
 const selectWalkedOfTool = statement<RawRow<ToolCallSummary>>("walk_calls_of_tool", pageText(ofTool, toolFailures));
 const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endText(ofTool, toolFailures));
 
 /**
- * Returns the newest matching calls among the newest 20,000, of a tool or of the project. Successful and failed calls are in separate
- * indexes. The next page continues below the id where the first of their scans stopped.
+ * Returns the newest matching calls of a tool or of the project, among its newest 20,000 calls. Successful and failed calls are in separate
+ * indexes, with one scan each. The next page continues below the highest id at which a scan stopped.
  */
 export async function walkCalls(
   db: Executor,

@@ -11,20 +11,20 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
-/** No call that began before this id is still running. */
+/** SQL for the id before which no call is still running. */
 const settledBefore = "(select settled_before from ledger_state where id = 1)";
 
 const ofProject = { project_id: "$1::uuid" };
 
 const page = { table: "tool_calls", columns: callColumns, as: "c" };
 
-/** By tool_calls_project and tool_calls_failure; the page itself by primary keys. */
+/** Uses the indexes tool_calls_project and tool_calls_failure; the page itself by primary keys. */
 const selectCalls = pageStatement("list_calls", {
   ...page,
   found: newestCalls(ofProject, { failure: "f.failure", ...ofProject }),
 });
 
-/** By tool_calls_tool and tool_calls_tool_failure. */
+/** Uses the indexes tool_calls_tool and tool_calls_tool_failure. */
 const selectOfTool = pageStatement("list_calls_of_tool", {
   ...page,
   found: newestCalls({ tool_slug: "$8::text", ...ofProject }),
@@ -33,8 +33,8 @@ const selectOfTool = pageStatement("list_calls_of_tool", {
 const ofEntity = { entity_id: "$8::text", ...ofProject };
 
 /**
- * By tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used. So the same indexes serve its list and the list
- * of one of its tools.
+ * Uses the indexes tool_calls_entity and tool_calls_entity_failure, for each tool that the entity used. So the same indexes serve the list
+ * of all calls of an entity and the list of its calls to one tool.
  */
 const selectOfEntity = pageStatement("list_calls_of_entity", {
   ...page,
@@ -49,9 +49,9 @@ type ToolCallRow = ToolCallSummary & Pick<typeof toolCalls.$inferSelect, "argume
 /** The ledger of one project. */
 type ToolCallRepository = {
   find(id: Id<"call">): Promise<ToolCallRow | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns calls, newest first, beginning after the call `after`. */
   list(filter: ToolCallFilter, page: CallPosition): Promise<ToolCallSummary[]>;
-  /** The same by conditions without an index; scans at most 20,000 calls. */
+  /** Returns calls like `list`, for conditions without an index. Scans at most 20,000 calls. */
   walk(filter: ToolCallFilter & WalkedCallFilter, page: CallPosition): Promise<WalkedPage<ToolCallSummary>>;
 };
 
@@ -74,21 +74,21 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
   };
 }
 
-/** A ledger row to create. Sealed values are bytes. `idempotencyKey` is absent if the call has none, or no longer has it. */
+/** A ledger row to create. Sealed values are bytes. `idempotencyKey` is absent if the call has no key, or has lost it. */
 export type CallRecord = Omit<StoredCall, "failure">;
 
 type StoredCall = NewRow<typeof toolCalls>;
 
-/** Returns a row of the ledger as it is written. */
+/** Returns the ledger row for a call, with the columns that the database stores. */
 export function storedCall(call: CallRecord): StoredCall {
   const { outcome } = call;
   return { ...call, failure: outcome === "ok" || outcome === "running" ? null : outcome };
 }
 
 /**
- * Writes calls in one statement: inserts new ones and settles begun ones. Only a `running` row changes, never a settled one. If a running
- * call lost its key, its outcome does not restore it, because another call may hold the key. Settling uses the primary key; inserts go to
- * the right edge of the indexes.
+ * Writes calls in one statement: inserts new calls and settles calls that have begun. It changes only a `running` row, never a settled one.
+ * If a running call lost its idempotency key, settling the call does not restore the key, because another call may hold it. Settling uses
+ * the primary key; inserts go to the right edge of the indexes.
  */
 const putCalls = insertRows("put_tool_calls", toolCalls, {
   after: `on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, message = excluded.message,
@@ -99,12 +99,12 @@ const putCalls = insertRows("put_tool_calls", toolCalls, {
    where tool_calls.outcome = 'running'`,
 });
 
-/** Writes a batch of different calls, all or nothing. */
+/** Writes a batch of different calls: all of them, or none if one fails. */
 export async function putToolCalls(db: Executor, calls: readonly CallRecord[]): Promise<void> {
   await putCalls(db, calls.map(storedCall));
 }
 
-/** From the old end of the primary key. */
+/** Reads the primary key from its oldest entries. */
 const sweepCalls = statement<{ id: string }>(
   "sweep_tool_calls",
   `delete from tool_calls where id in (
@@ -117,9 +117,10 @@ export async function sweepToolCalls(db: Executor, beforeMs: number, limit: numb
 }
 
 /**
- * Returns the query for the newest running or successful calls, if requested (`$6`: maximum), and for each requested failure (`$7`). They
- * have separate indexes. In one index, calls of one kind could precede all of the other; with two indexes of all calls, each call would
- * have entries in both. Running calls are among the newest.
+ * Returns the query for the newest calls: running or successful ones, if requested (`$6`: maximum of them), and those of each requested
+ * failure (`$7`). Successful and failed calls have separate indexes. In a single index, a scan for one kind might first pass all calls of
+ * the other kind. With two indexes of all calls, each call would have an entry in both. Running calls are among the newest of the first
+ * index.
  */
 function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key, failure: "f.failure" }): string {
   const well = newestIn("tool_calls", {
@@ -134,7 +135,7 @@ function newestCalls(key: Readonly<Record<string, string>>, ofFailure = { ...key
     select c.id from unnest($7::text[]) as f(failure) cross join lateral (${failed}) c`;
 }
 
-/** Returns the tools that an entity used, or the one requested tool. */
+/** Returns the SQL for the tools that an entity used, or for the one requested tool. */
 function toolsIn(name: string, condition: string): string {
   return valuesIn("tool_calls", name, { key: ofEntity, column: "tool_slug", condition, only: "$9::text" });
 }

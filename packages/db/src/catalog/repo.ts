@@ -13,7 +13,7 @@ export type PrivateToolkit = { slug: string; definition: string; originDigest: B
 
 /** The private toolkits of one project. Every change increments the project's catalog version in the same transaction. */
 export type PrivateToolkitRepository = {
-  /** Grows with every change; 0 before the first. By the primary key of `projects`. */
+  /** Grows with every change; 0 before the first. Uses the primary key of `projects`. */
   version(): Promise<number>;
   /** All of them with the version they were read at, sorted by slug. */
   list(): Promise<{ version: number; toolkits: PrivateToolkit[] }>;

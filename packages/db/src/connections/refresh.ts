@@ -24,7 +24,7 @@ const selectDue = statement<{ id: string; project_id: string }>(
 );
 
 /**
- * Returns accounts whose renewal or expiry is due and that no node is renewing, oldest first: sandbox or real accounts. By
+ * Returns accounts whose renewal or expiry is due and that no node is renewing, oldest first: sandbox or real accounts. Uses the index
  * connected_accounts_refresh.
  */
 export async function listDueAccountRefreshes(

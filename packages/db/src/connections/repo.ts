@@ -20,7 +20,7 @@ export type ConnectedAccountRepository = {
   /** Stores a pending account. */
   create(account: Omit<NewConnectedAccount, "projectId">): Promise<ConnectedAccount>;
   find(id: AccountId): Promise<ConnectedAccount | undefined>;
-  /** Newest first, after `after`. An active account past its expiresAt counts as expired. */
+  /** Returns the newest first, beginning after the id `after`. An active account past its expiresAt counts as expired. */
   list(filter: ConnectedAccountFilter, page: AccountPage, nowMs: number): Promise<ConnectedAccount[]>;
   /** The newest account of an entity that waits for consent or has expired; explains why there is no active one. */
   findUnusable(definition: AccountDefinition, entityId: string): Promise<ConnectedAccount | undefined>;

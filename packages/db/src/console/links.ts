@@ -42,7 +42,7 @@ export async function retargetConsoleLink(
   await db.orm.update(consoleLinks).set({ target }).where(eq(consoleLinks.id, id));
 }
 
-/** From the old end of console_links_expires. */
+/** Reads the index console_links_expires from its oldest entries. */
 const sweepLinks = statement<{ id: string }>(
   "sweep_console_links",
   `delete from console_links where id in (

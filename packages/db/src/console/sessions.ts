@@ -55,7 +55,7 @@ export async function seatAdministrator(db: Executor, id: SessionId, adminDigest
   await db.orm.update(consoleSessions).set({ adminDigest }).where(eq(consoleSessions.id, id));
 }
 
-/** Removes a key's seat from sessions beyond its newest `most`. By console_seats_of_key. */
+/** Removes a key's seat from sessions beyond its newest `most`. Uses the index console_seats_of_key. */
 const endOldSeats = statement<{ id: string }>(
   "end_old_console_seats",
   `delete from console_seats where key_id = $1::uuid and session_id in (
@@ -63,7 +63,7 @@ const endOldSeats = statement<{ id: string }>(
    returning session_id as id`,
 );
 
-/** By primary keys. */
+/** Uses primary keys. */
 const endSeatless = statement<{ id: string }>(
   "end_seatless_console_session",
   `delete from console_sessions where id = $1::uuid and admin_digest is null
@@ -116,7 +116,7 @@ export async function touchConsoleSession(db: Executor, id: SessionId, usedAt: n
 /** A session in the list for a key that has a seat in it. */
 export type ListedConsoleSession = Pick<ConsoleSessionRow, "id" | "userAgent" | "createdAt" | "usedAt">;
 
-/** Returns the sessions with a key's seat, newest first, after `after`. By console_seats_of_key. */
+/** Returns the sessions with a key's seat, newest first, after `after`. Uses the index console_seats_of_key. */
 export async function listConsoleSessions(
   db: Executor,
   keyId: KeyId,
@@ -142,7 +142,7 @@ export async function listConsoleSessions(
   return rows.map((row) => row.session);
 }
 
-/** From the old end of console_sessions_used. */
+/** Reads the index console_sessions_used from its oldest entries. */
 const sweepSessions = statement<{ id: string }>(
   "sweep_console_sessions",
   `delete from console_sessions where id in (

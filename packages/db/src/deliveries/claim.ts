@@ -9,12 +9,12 @@ import type { DeliveryTaskKey } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
 import { promoteDeliveries, scanQueues } from "./queue.ts";
 
-/** A pending delivery that this node now holds, with everything needed to send it. */
+/** A pending delivery that this node now holds, with everything that the node needs to send it. */
 export type LeasedDelivery = DeliveryTaskKey & {
   projectId: ProjectId;
-  /** Earlier attempts of the retry schedule. */
+  /** Number of earlier attempts in the retry schedule. */
   attempts: number;
-  /** Endpoint of the subscription, with sealed secrets. */
+  /** Endpoint of the subscription. Its secrets are sealed. */
   endpoint: Readonly<Row<typeof subscriptions, (typeof endpointColumnNames)[number]>>;
   /** True if the endpoint is backing off and this delivery is its probe. */
   probe: boolean;
@@ -37,26 +37,29 @@ export type DeliveryClaimRequest = {
   leaseUntilMs: number;
   /** Maximum deliveries. */
   limit: number;
-  /** Maximum deliveries per subscription, unless `slots` has another value. */
+  /** Maximum deliveries per subscription. For a subscription in `slots`, the value there applies instead. */
   share: number;
-  /** Free slots of this node for the subscriptions it is busy with. */
+  /** Free slots of this node, for each subscription to which the node is already sending. */
   slots: ReadonlyMap<SubscriptionId, number>;
   /** Projects that get no deliveries, because they already use their share of this node. */
   fullProjects: ReadonlySet<ProjectId>;
-  /** Queues are scanned in the order of subscription ids, from after this one: the caller rotates it for fairness. */
+  /**
+   * Subscription id after which the scan begins. Queues are scanned in the order of subscription ids; the caller changes the starting point
+   * at each claim, for fairness.
+   */
   after: SubscriptionId | undefined;
   /** Maximum queues to scan. */
   queuesMax: number;
-  /** True for low-priority tasks of throttled replays, which are sent last. */
+  /** True to claim low-priority tasks of throttled replays. The caller claims these tasks last. */
   lowPriority: boolean;
 };
 
 /** Result of `claimDeliveries`. */
 export type DeliveryClaim = {
   deliveries: LeasedDelivery[];
-  /** Subscription to continue after; undefined if the last queue was scanned. */
+  /** Subscription after which the next claim continues; undefined if the last queue was scanned. */
   next: SubscriptionId | undefined;
-  /** Subscriptions that have tasks but are inactive or deleted: their tasks must be expired. */
+  /** Subscriptions that have tasks but are inactive or deleted. The caller must expire these tasks. */
   ended: SubscriptionId[];
   /** True if throttled replays have queued deliveries. */
   hasLowPriority: boolean;
@@ -72,7 +75,7 @@ const eventColumns = selectList(
 
 const endpointColumnNames = ["endpointUrl", "signingSecret", "mcpId", "cursor", "formerSecret", "formerUntil"] as const;
 const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** The same columns in SQL, of the row `alias`. */
+/** Returns the SQL for the endpoint's columns, of the row `alias`. */
 const endpointOf = (alias: string) =>
   ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until"]
     .map((name) => `${alias}.${name}`)
@@ -82,21 +85,21 @@ type ClaimRow = RawRow<
   ReturnType<typeof taskColumns.read> & ReturnType<typeof eventColumns.read> & LeasedDelivery["endpoint"]
 > & {
   probe: boolean;
-  /** Kind of an event with pending deliveries, which is never swept. */
+  /** Kind of the event. An event with pending deliveries is never swept. */
   kind: Exclude<EventKind, "swept">;
 };
 
 const epoch = epochOf("$10::bool");
 
 /**
- * Claims due deliveries of the queues in $1, with a share per subscription.
- * - It reads each queue from its oldest task in delivery_tasks_lane up to its share. So 100,000 tasks of a dead endpoint cost no more than
- * one; a plain scan by due_at would read all of them each time.
- * - A failing subscription gives one delivery (the probe) once its backoff has passed. `probing` moves the backoff beyond the probe's
- * lease, so that no second probe is sent meanwhile. `probeable` locks the row for it, and so reads a backoff that another node has just
- * moved: two claims at the same moment send one probe.
- * - SKIP LOCKED: nodes never wait for each other. An expired lease is claimed like a free task. Its old owner cannot settle it any more,
- * because every settlement names the owner and the lease.
+ * Claims due deliveries from the queues in $1, with a maximum share for each subscription.
+ * - It reads each queue from its oldest task in delivery_tasks_lane, up to the queue's share. So 100,000 tasks of a dead endpoint cost no
+ *   more than one task. A plain scan by due_at would read all of them each time.
+ * - A failing subscription gives one delivery (the probe) when its backoff has passed. `probing` moves the end of the backoff beyond the
+ *   probe's lease, so that no second probe is sent meanwhile. `probeable` locks the subscription's row, and so reads a backoff that another
+ *   node has just moved: two claims at the same moment send only one probe.
+ * - SKIP LOCKED: nodes never wait for each other. A task with an expired lease is claimed like a free task. The old owner of the lease can
+ *   no longer settle the task, because every settlement names the owner and the lease.
  */
 const claim = statement<ClaimRow>(
   "claim_deliveries",
@@ -136,12 +139,13 @@ const claim = statement<ClaimRow>(
 
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Maximum waits ended at once. */
+/** Maximum waiting tasks that one claim moves into their queues. */
 const promotedMax = 2_000;
 
 /**
- * Claims up to `limit` due deliveries for `owner`; see the statement for order and fairness. A claim that begins with the first queue also
- * ends expired waits and scans again, so this happens once per round.
+ * Claims up to `limit` due deliveries for `owner`. The statement `claim` describes order and fairness. If a claim begins with the first
+ * queue, it also moves waiting tasks that are due into their queues, and then scans again. So this happens once per round through the
+ * queues.
  */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
@@ -149,12 +153,12 @@ export async function claimDeliveries(db: Executor, request: DeliveryClaimReques
   const visit = { after, most: request.queuesMax, lowPriority, nowMs };
   const before = await scanQueues(db, visit);
   const endsWaits = before.hasDue && request.after === undefined && !lowPriority;
-  // Usually no wait is over, and a claim needs only this one statement.
+  // Usually no waiting task is due, so that a claim needs only this one statement.
   const hasNews = endsWaits && (await promoteDeliveries(db, nowMs, promotedMax)) > 0;
   const { queues, hasLowPriority } = hasNews ? await scanQueues(db, visit) : before;
   const open = queues.filter((queue) => !queue.ended).map((queue) => queue.subscriptionId);
   const rows = open.length === 0 ? [] : await claimOf(db, open, request);
-  // Queues are served in order, so the next claim continues at the queue where the limit stopped this one.
+  // Queues are served in order. If the limit stopped this claim in a queue, the next claim continues at the same queue.
   const isCut = rows.length >= request.limit;
   const last = isCut ? lastOf(rows.map((row) => String(row.subscriptionId))) : queues.at(-1)?.subscriptionId;
   const isWhole = queues.length < request.queuesMax && !isCut;
@@ -181,7 +185,7 @@ function claimOf(db: Executor, queues: readonly string[], request: DeliveryClaim
   ]);
 }
 
-/** The greatest UUID; the texts sort like the UUIDs. */
+/** Returns the greatest UUID; undefined if there are none. UUIDs sort like their texts. */
 function lastOf(uuids: readonly string[]): string | undefined {
   return uuids.reduce<string | undefined>((last, uuid) => (last === undefined || uuid > last ? uuid : last), undefined);
 }

@@ -7,15 +7,16 @@ import { rows, values } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { epochOf } from "./epoch.ts";
 
-/** A delivery of a stored event. */
+/** A delivery to queue; its event is already stored. */
 type QueuedDelivery = { id: DeliveryId; eventId: EventId; subscriptionId: SubscriptionId };
 
 const chunkSize = 5_000;
 
 /**
- * Tasks are unleased and due at once, so any node claims them. Locks the events, so that the sweep (FOR UPDATE) cannot delete them: a
- * delivery never outlives its event. If a sweep is deleting an event, the statement waits and then omits it. By events_key: `offset 0`
- * looks each event up, because a join was planned through all events of the project.
+ * Uses the index events_key: `offset 0` makes PostgreSQL look each event up, because it planned a join through all events of the project.
+ * New tasks have no lease and are due at once, so any node can claim them. The statement locks the events, so that the sweep (FOR UPDATE)
+ * cannot delete them: a delivery never outlives its event. If a sweep is already deleting an event, the statement waits, and then omits the
+ * deliveries of this event.
  */
 const enqueue = compose(
   "enqueue_deliveries",
@@ -40,18 +41,21 @@ const enqueue = compose(
 );
 
 /**
- * Project and due times of queued deliveries: at once, or one after the other over `spreadMs`. `lowPriority`: for throttled
- * replays.
+ * Project and due times of deliveries to queue. If `spreadMs` is 0, all are due at `dueAtMs`; otherwise they become due one after the other
+ * over `spreadMs`. `lowPriority`: true for throttled replays.
  */
 type QueueTarget = {
   readonly projectId: ProjectId;
   readonly dueAtMs: number;
   readonly lowPriority: boolean;
-  /** Default 0. */
+  /** Milliseconds over which the due times are spread. Default 0. */
   readonly spreadMs?: number;
 };
 
-/** Stores new deliveries of stored events, marked as replayed: all or none. Returns those whose event is deleted; they are not stored. */
+/**
+ * Stores new deliveries of stored events, marked as replayed, in one statement. Returns the deliveries that were not stored because their
+ * event is deleted.
+ */
 export function enqueueDeliveries(
   db: Executor,
   { projectId, dueAtMs, lowPriority: behind, spreadMs = 0 }: QueueTarget,
@@ -69,13 +73,13 @@ export function enqueueDeliveries(
   });
 }
 
-/** Identifies a task by the key of its row and its lease: a node that claims a task again holds another lease. */
+/** Identifies a task by the key of its row and by its lease. If a node claims the task again, it gets another lease. */
 export type DeliveryTaskKey = {
   id: DeliveryId;
   subscriptionId: SubscriptionId;
   queuedForMs: number;
   leaseUntilMs: number;
-  /** True for low priority: a throttled replay queued it, and it was not tried yet. */
+  /** True if the task has low priority: a throttled replay queued it, and no attempt was made yet. */
   behind: boolean;
 };
 
@@ -97,7 +101,10 @@ export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
       and t.lease_owner = ${owner} and t.lease_until = i.lease_until_ms`;
 }
 
-/** By deliveries_event, one lookup per event. The few deliveries of each event are then filtered, so no other index fits. */
+/**
+ * Uses the index deliveries_event, with one lookup per event. The other conditions are checked in the few deliveries of each event, in a
+ * form that no other index fits.
+ */
 const countLater = statement<{ count: number }>(
   "count_superseded_deliveries",
   `select count(*)::int4 as count from unnest($2::uuid[], $3::uuid[], $4::uuid[]) as e(id, event_id, subscription_id)
@@ -106,7 +113,7 @@ const countLater = statement<{ count: number }>(
        where d.subscription_id = e.subscription_id and d.id > e.id limit 1) later`,
 );
 
-/** Returns how many of these deliveries have a later one of the same event to the same subscription, made by a replay. */
+/** Returns how many of these deliveries were replaced: a replay made a later delivery of the same event to the same subscription. */
 export async function countSuperseded(
   db: Executor,
   projectId: ProjectId,

@@ -1,13 +1,22 @@
-/** SQL for the current epoch of delivery_tasks, which has the tasks that do not wait for a retry: one row by its key, read once. */
+/**
+ * SQL for the current epoch of delivery_tasks. The current epoch has the tasks that do not wait for a retry. The SQL reads one row by its
+ * key, once per statement.
+ */
 export const currentEpoch = "(select s.epoch from delivery_epoch s where s.id = 1)";
 
-/** SQL for the epoch of low-priority tasks, queued by throttled replays: sent if a subscription's other queue is empty. */
+/**
+ * SQL for the epoch of low-priority tasks, which throttled replays queue. They are sent when the other queue of their subscription is
+ * empty.
+ */
 export const lowPriorityEpoch = "(select -s.epoch from delivery_epoch s where s.id = 1)";
 
-/** SQL for all epochs with tasks: waiting, current and low priority. For `= any(…)`. */
+/** SQL for all epochs that have tasks, for `= any(…)`: waiting tasks, current tasks and low-priority tasks. */
 export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 
-/** Returns the SQL for the epoch of a queue: low priority if the SQL condition `isBehind` is true, otherwise the current one. */
+/**
+ * Returns the SQL for the epoch of a queue. If the SQL condition `isBehind` is true, this is the epoch of low priority; otherwise it is the
+ * current epoch.
+ */
 export function epochOf(isBehind: string): string {
   return `(case when ${isBehind} then ${lowPriorityEpoch} else ${currentEpoch} end)`;
 }

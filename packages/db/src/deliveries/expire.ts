@@ -4,8 +4,8 @@ import { statement } from "../sql/statement.ts";
 import { liveEpochs } from "./epoch.ts";
 
 /**
- * Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription, by the key of tasks. Tasks in flight keep
- * their lease, and their owner settles them (a success still counts). A later run ends the rest.
+ * Uses the key of tasks. Ends a batch of pending deliveries, waiting or due, of an inactive or deleted subscription. A task in flight keeps
+ * its lease, and its owner settles it (a success still counts). A later run ends the deliveries that remain.
  */
 const expire = statement<{ delivery_id: string }>(
   "expire_deliveries",

@@ -11,20 +11,20 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
-/** Filter: deliveries of one subscription or all, in one state, or with failed attempts only (tried and not delivered). */
+/** Filter of deliveries: one subscription, or all if undefined; and one state, or only failed ones (tried and not delivered). */
 export type WalkedDeliveryFilter = {
   readonly subscriptionId: SubscriptionId | undefined;
   readonly state: ListedDelivery["state"] | undefined;
   readonly onlyFailed?: boolean | undefined;
 };
 
-/** From `fromUuid` on, below `beforeUuid`, at most `limit` rows. */
+/** Part of a list: deliveries from the id `fromUuid` (inclusive) to `beforeUuid` (exclusive), at most `limit` rows. */
 export type DeliveryWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
 
 /**
- * Subscriptions with deliveries in a project, including deleted ones, each found by one hop in deliveries_subscription. It uses an equality
- * with the project. With a row comparison, outdated statistics led to a sort of the other index that begins with the project, for each hop,
- * which took seconds.
+ * Returns the subscriptions that have deliveries in a project, including deleted subscriptions. Each subscription costs one index lookup in
+ * deliveries_subscription. The condition on the project must be an equality. With a row comparison and outdated statistics, PostgreSQL
+ * sorted the entries of another index that begins with the project, for each subscription; this took seconds.
  */
 const selectQueues = statement<{ id: string }>(
   "list_delivery_lanes",
@@ -39,11 +39,14 @@ const selectQueues = statement<{ id: string }>(
 
 const ofQueue = { project_id: "$1::uuid", subscription_id: "l.id" };
 const queues = "unnest($2::uuid[]) as l(id)";
-/** Another index of deliveries also begins with the project; only an equality distinguishes the two. */
+/**
+ * The condition must be an equality. Another index of deliveries also begins with the project, and only the equality makes PostgreSQL
+ * choose the right one.
+ */
 const condition = "subscription_id = l.id";
 const scan = { key: ofQueue, condition, from: "$3::uuid", before: "$4::uuid", max: "$5::int4" };
 
-/** By deliveries_subscription: for each queue a backward scan that ends with the page; the page itself by primary key. */
+/** Uses the index deliveries_subscription: for each queue a backward scan that ends with the page; the page itself by primary key. */
 const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (
@@ -55,15 +58,15 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );
 
-/** The highest id at which the scan of a queue stopped: below it, that queue may have more. */
+/** Returns the highest id at which the scan of a queue stopped. Below this id, that queue may have further matching deliveries. */
 const selectEnd = statement<{ id: string | null }>(
   "end_delivery_walk",
   `select e.id from ${queues} cross join lateral (${endOf("deliveries", scan)}) e order by e.id desc limit 1`,
 );
 
 /**
- * Returns the newest matching deliveries among the newest 20,000, shared by the subscriptions. The next page continues below the id where
- * the first of their scans stopped.
+ * Returns the newest matching deliveries among the newest 20,000. The subscriptions share this number equally, with one scan each. The next
+ * page continues below the highest id at which a scan stopped.
  */
 export async function walkDeliveries(
   db: Executor,

@@ -8,8 +8,8 @@ import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { currentEpoch, epochOf, lowPriorityEpoch } from "./epoch.ts";
 
 /**
- * Ends the waits of the first $2 due tasks. delivery_tasks_waiting has them in order, so if nothing is due, it costs one probe, however
- * many wait. SKIP LOCKED: nodes do not wait for each other.
+ * Moves the first $2 due tasks from the waiting ones into their queues. delivery_tasks_waiting has the tasks in order of due time. So if no
+ * task is due, the statement costs one index lookup, however many tasks wait. SKIP LOCKED: nodes do not wait for each other.
  */
 const promote = statement<Record<never, never>>(
   "promote_deliveries",
@@ -26,7 +26,10 @@ export async function promoteDeliveries(db: Executor, nowMs: number, limit: numb
   return (await promote(db, [isoTime(nowMs), limit])).count;
 }
 
-/** Releases unused leases: by primary key, a HOT update. Ignores tasks that `owner` no longer holds under that lease. */
+/**
+ * Uses the primary key. Releases unused leases as a HOT update (no index changes). Ignores a task that `owner` no longer holds under the
+ * same lease.
+ */
 const release = compose(
   "release_deliveries",
   { tasks: rows(taskKeyFields), by: values({ owner: idOf("node") }) },
@@ -42,9 +45,9 @@ export async function releaseDeliveries(db: Executor, owner: NodeId, tasks: read
 const epoch = epochOf("$3::bool");
 
 /**
- * Subscriptions that have tasks which do not wait, after $1, at most $2, and if each has ended: a loose scan of delivery_tasks_lane, one
- * probe per queue. With $3, of the low-priority tasks. Rows without a subscription report that low-priority tasks exist, and that waiting
- * tasks are due at $4, which delivery_tasks_waiting shows.
+ * Returns the subscriptions after $1 that have tasks which do not wait for a retry, at most $2, and for each if it has ended. It reads
+ * delivery_tasks_lane with one index lookup per queue. If $3 is true, it reads low-priority tasks. Rows without a subscription report that
+ * low-priority tasks exist, and that waiting tasks are due at the time $4 (by delivery_tasks_waiting).
  */
 const visit = statement<{ subscription_id: string | null; ended: boolean | null; says: "behind" | "due" | null }>(
   "visit_lanes",
@@ -67,10 +70,10 @@ const visit = statement<{ subscription_id: string | null; ended: boolean | null;
   order by subscription_id`,
 );
 
-/** A subscription that has tasks. `ended`: it is inactive or deleted. */
+/** A subscription that has tasks. `ended`: true if the subscription is inactive or deleted. */
 type ScannedQueue = { readonly subscriptionId: string; readonly ended: boolean };
 
-/** Queues to scan: at most `most`, after a subscription's UUID. */
+/** Queues to scan: at most `most` queues, beginning after a subscription's UUID. */
 type QueueScan = {
   readonly after: string;
   readonly most: number;
@@ -78,7 +81,7 @@ type QueueScan = {
   readonly nowMs: number;
 };
 
-/** Result of a scan. `hasLowPriority`: throttled replays have queued deliveries. `hasDue`: waiting tasks are due. */
+/** Result of a scan. `hasLowPriority`: true if throttled replays have queued deliveries. `hasDue`: true if waiting tasks are due. */
 type QueueScanResult = { readonly queues: ScannedQueue[]; readonly hasLowPriority: boolean; readonly hasDue: boolean };
 
 /** Scans queues in the order of their subscriptions. */

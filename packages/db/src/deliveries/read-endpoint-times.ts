@@ -10,13 +10,13 @@ import { liveEpochs } from "./epoch.ts";
 export type EndpointTimes = {
   /** Durations of the latest attempts of up to 20 deliveries, milliseconds, shortest first. */
   readonly durationsMs: readonly number[];
-  /** Error of the latest failed attempt among them; empty if none failed. */
+  /** Error of the latest failed attempt of these deliveries; empty if no attempt failed. */
   readonly lastError: string;
 };
 
 /**
- * The last attempts of the newest 20 deliveries of each subscription, by deliveries_subscription, and of the first 5 in its queue, by
- * delivery_tasks_lane: while an endpoint fails, only the oldest are tried.
+ * Reads the last attempts of the newest 20 deliveries of each subscription, by deliveries_subscription. Also reads those of the first 5
+ * deliveries in its queue, by delivery_tasks_lane, because only the oldest are tried while an endpoint fails.
  */
 const selectAttempts = statement<{ subscription_id: string; attempts: unknown }>(
   "read_endpoint_times",
@@ -42,14 +42,14 @@ export type DeliveryEndpoint = Pick<
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** Each by primary key, including ask endpoints. */
+/** Uses the primary key for each row, including ask endpoints. */
 const selectEndpoints = statement<RawRow<DeliveryEndpoint>>(
   "find_delivery_endpoints",
   `select ${endpointColumns.text} from unnest($2::uuid[]) u(id)
    cross join lateral (select * from subscriptions where id = u.id offset 0) s where s.project_id = $1::uuid`,
 );
 
-/** Returns the endpoints of a project's deliveries, by subscription id, without deleted ones. */
+/** Returns the endpoints of a project's deliveries, by subscription id. Deleted subscriptions have no entry. */
 export async function findDeliveryEndpoints(
   db: Executor,
   projectId: ProjectId,
@@ -62,7 +62,7 @@ export async function findDeliveryEndpoints(
 
 const measuredMax = 20;
 
-/** Reads the recent responses of subscriptions' endpoints; those without an attempt are absent. */
+/** Returns the recent responses of subscriptions' endpoints. A subscription without an attempt has no entry. */
 export async function readEndpointTimes(
   db: Executor,
   projectId: ProjectId,

@@ -2,7 +2,7 @@ import { type EventId, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Number of an event's deliveries in each state. `more`: it has more than were counted. */
+/** Number of an event's deliveries in each state. `more`: true if the event has more deliveries than were counted. */
 export type DeliveryCounts = {
   readonly pending: number;
   readonly delivered: number;
@@ -10,10 +10,10 @@ export type DeliveryCounts = {
   readonly more: boolean;
 };
 
-/** Maximum deliveries counted per event: 20,000 for the largest page. */
+/** Maximum deliveries counted for one event. For the largest page of events, this is 20,000 in all. */
 const countedMax = 40;
 
-/** By deliveries_event, one lookup per event, until enough are counted. */
+/** Uses the index deliveries_event, one lookup per event, until enough are counted. */
 const selectCounts = statement<{ event_id: string; pending: number; delivered: number; dead: number; seen: number }>(
   "count_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (
@@ -45,11 +45,11 @@ export type EventDeliveries = {
   readonly eventId: EventId;
   readonly isDead: boolean;
   readonly isPending: boolean;
-  /** Earliest next attempt of a pending one; null if none is pending. */
+  /** Time of the earliest next attempt of a pending delivery, epoch milliseconds; null if no delivery is pending. */
   readonly nextAttemptAt: number | null;
 };
 
-/** By deliveries_event, one lookup per event. */
+/** Uses the index deliveries_event, one lookup per event. */
 const readDeliveries = statement<{ event_id: string; dead: boolean; pending: boolean; next_ms: number | null }>(
   "read_event_deliveries",
   `select e.event_id, d.* from unnest($2::uuid[]) as e(event_id) cross join lateral (

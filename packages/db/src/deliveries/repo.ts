@@ -14,12 +14,15 @@ const { attemptLog, ...columns } = getTableColumns(deliveries);
 /** A delivery without its attempts. */
 export type Delivery = Omit<typeof deliveries.$inferSelect, "attemptLog">;
 
-/** Filter of a list of deliveries. Undefined matches all; time bounds apply to when they were queued, epoch milliseconds. */
+/**
+ * Filter of a list of deliveries. An undefined field matches all. The time bounds apply to the time when a delivery was queued, epoch
+ * milliseconds.
+ */
 export type DeliveryFilter = Partial<TimeRange> & {
   eventId: EventId | undefined;
   subscriptionId: SubscriptionId | undefined;
   state?: Delivery["state"] | undefined;
-  /** Only deliveries that were tried and not delivered. */
+  /** True for only deliveries that were tried and not delivered. */
   onlyFailed?: boolean | undefined;
 };
 
@@ -28,11 +31,14 @@ type DeliveryPosition = { after: DeliveryId | undefined; limit: number };
 /** Deliveries of one project. */
 type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
-  /** Newest first, after `after`; all filters must match. Use a state or `onlyFailed` only with an event, which has few deliveries. */
+  /**
+   * Returns deliveries that match all filters, newest first, beginning after `after`. Filter by state or `onlyFailed` only together with an
+   * event, because an event has few deliveries.
+   */
   list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
-  /** The same by state or failure, for one subscription or all; scans at most 20,000 deliveries. */
+  /** Returns deliveries like `list`, filtered by state or failure, for one subscription or all. Scans at most 20,000 deliveries. */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
-  /** Attempts of a delivery in order; undefined if it does not exist. */
+  /** Returns the attempts of a delivery in order; undefined if the delivery does not exist. */
   findAttempts(id: DeliveryId): Promise<readonly AttemptEntry[] | undefined>;
 };
 
@@ -69,15 +75,15 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
       walkDeliveries(db, projectId, filter, { ...idBounds(filter, page.after), limit: page.limit }),
     async findAttempts(id) {
       const [row] = await db.orm.select({ attemptLog }).from(deliveries).where(own(id));
-      // The stored numbers count only attempts of the schedule, not manual ones.
+      // Attempts are numbered again here. The stored numbers count only the attempts of the retry schedule, without manual attempts.
       return row?.attemptLog.map((entry, index) => ({ ...entry, number: index + 1 }));
     },
   };
 }
 
 /**
- * Counts at most $1 rows, so that the cost of a scrape is bounded: 23 ms for 100,000 of 150,000. Above that it uses the table's estimate,
- * which autovacuum refreshes.
+ * Counts at most $1 rows, so that reading the metrics has a limited cost: 23 ms for 100,000 of 150,000 rows. If there are more rows, it
+ * returns the table's estimate, which autovacuum refreshes.
  */
 const countTasks = statement<{ counted: number; estimated: number }>(
   "count_delivery_tasks",
@@ -87,7 +93,7 @@ const countTasks = statement<{ counted: number; estimated: number }>(
 
 const countedMax = 100_000;
 
-/** Returns the number of pending deliveries, including leased ones: exact up to 100,000, an estimate above. */
+/** Returns the number of pending deliveries, including leased ones. The number is exact up to 100,000; above, it is an estimate. */
 export async function countPendingDeliveries(db: Executor): Promise<number> {
   const [row] = await countTasks(db, [countedMax]);
   if (row === undefined) return 0;

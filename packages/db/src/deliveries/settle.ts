@@ -12,7 +12,7 @@ import { epochOf } from "./epoch.ts";
 export type DeliverySettlement = DeliveryTaskKey & {
   projectId: ProjectId;
   state: "pending" | "delivered" | "dead_letter";
-  /** Next attempt; used only while `pending`. */
+  /** Time of the next attempt, epoch milliseconds. Used only if the new state is `pending`. */
   dueAtMs: number;
   attempt: AttemptEntry;
 };
@@ -28,11 +28,12 @@ const settledFields = {
 };
 
 /**
- * Writes a batch of attempts with their state changes: one statement, one commit. It settles only tasks still under that lease of `owner`.
- * After an expired lease, the task belongs to the node that claimed it next, and the attempt is neither counted nor logged. By primary
- * keys. The update of deliveries is HOT, because no index of that table has a changed column (measured: 27 us less server time per event).
- * A delivery counts every attempt. Its task counts those of the schedule, without those of TryNow. A task that is tried again waits in
- * epoch 0 and returns with normal priority. If its subscription has ended, it stays in its queue, where it is expired.
+ * Uses primary keys. Writes a batch of attempts with their state changes: one statement, one commit. It settles a task only if `owner`
+ * still holds it under the same lease. If the lease expired, the task belongs to the node that claimed it next, and the attempt is neither
+ * counted nor logged. The update of deliveries is HOT, because no index of that table has a changed column (measured: 27 us less server
+ * time per event). A delivery counts every attempt. Its task counts only the attempts of the retry schedule, without those of TryNow. A
+ * task that will be tried again waits in epoch 0, and later returns to the queue with normal priority. If its subscription has ended, the
+ * task stays in its queue, where it is expired.
  */
 const settle = compose(
   "settle_deliveries",
@@ -59,7 +60,7 @@ const settle = compose(
   select i.id as delivery_id from input i where not exists (select from held h where h.delivery_id = i.id)`,
 );
 
-/** Settles `settlements` in one commit. Returns the deliveries whose lease was lost, of which nothing was written. */
+/** Settles `settlements` in one commit. Returns the deliveries whose lease was lost; nothing was written for them. */
 export async function settleDeliveries(
   db: Executor,
   owner: NodeId,

@@ -4,11 +4,12 @@ import { statement } from "../sql/statement.ts";
 import { currentEpoch, liveEpochs } from "./epoch.ts";
 
 /**
- * Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 of its queue in due order, by delivery_tasks_lane.
- * A single delivery goes before all others of the queue, so that it is the probe of a failing endpoint. Leased tasks do not change. If a
- * retry is brought forward, its task loses one attempt of the schedule, which the manual attempt then uses: its failure repeats that wait.
- * From $5 attempts on, the task loses none, because the row's attempt log is limited. SKIP LOCKED omits tasks that another node takes. The
- * same commit ends a backoff.
+ * Uses the index delivery_tasks_lane. Makes tasks of an active subscription due at $2: the task of one delivery, or up to $4 tasks of its
+ * queue in order of due time. A single delivery goes to the front of the queue, so that it becomes the probe of a failing endpoint. Leased
+ * tasks do not change. If the statement makes a retry due earlier, it subtracts one attempt of the schedule from the task. The manual
+ * attempt then counts as this attempt: if it fails, the task waits the same time again. If the delivery has $5 attempts or more, the
+ * statement subtracts nothing, because the row's attempt log is limited. SKIP LOCKED omits tasks that another node is claiming. The same
+ * commit ends a backoff of the endpoint.
  */
 const tryNow = statement<{ count: number }>(
   "try_deliveries_now",
@@ -43,10 +44,16 @@ const tryNow = statement<{ count: number }>(
 
 const triedMax = 20_000;
 
-/** Attempts of a delivery above which a manual attempt counts as one of the schedule. The row stores each, with up to 1 KiB of the response. */
+/**
+ * Number of a delivery's attempts from which a manual attempt counts as one of the retry schedule. The limit exists because the row stores
+ * each attempt, with up to 1 KiB of the response.
+ */
 const freeAttemptsMax = 50;
 
-/** Makes one pending delivery of a subscription, or all of them, due at `nowMs`, and ends its backoff. Returns how many are due. */
+/**
+ * Makes one pending delivery of a subscription, or all of them, due at `nowMs`. Also ends the backoff of the subscription's endpoint.
+ * Returns how many deliveries are now due.
+ */
 export async function tryDeliveriesNow(
   db: Executor,
   id: SubscriptionId,

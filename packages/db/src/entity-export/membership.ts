@@ -30,7 +30,7 @@ export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): 
   return sql`(${own} and ${names(named)})`;
 }
 
-/** Returns those of the rows, by UUID, that an erasure of the entity deletes by their own columns or rule, not because of a parent. */
+/** Returns the rows, by UUID, that an erasure of the entity deletes by their own columns or rule, not because of a parent. */
 export async function ownRows(
   db: Executor,
   named: WalkedEntity,

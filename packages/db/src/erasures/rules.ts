@@ -39,7 +39,7 @@ export async function jobsUnderEntity(
   return [...new Set(rows.filter(({ of }) => own.has(idOfUuid("job", of))).map(({ id }) => idOfUuid("job", id)))];
 }
 
-/** Returns those of the jobs whose scope has the entity, whose program names it, or that its events started. */
+/** Returns the jobs whose scope has the entity, whose program names it, or that its events started. */
 async function ownJobs(tx: Executor, named: NamedEntity, ids: readonly Id<"job">[]): Promise<Id<"job">[]> {
   if (ids.length === 0) return [];
   const { entityId } = named;
@@ -81,7 +81,7 @@ export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Pro
   return asks.flatMap(({ eventIds }) => eventIds.flatMap((text) => parseId("evt", text) ?? []));
 }
 
-/** Returns those of the runs that contain an event of the entity. */
+/** Returns the runs that contain an event of the entity. */
 export async function runsOfEntity(
   tx: Executor,
   named: NamedEntity,
@@ -124,7 +124,7 @@ function eventOf(sourceKey: string): EventId[] {
   return [parseId("evt", text)].filter((id) => id !== undefined);
 }
 
-/** Returns those of the standing programs that are scoped to the entity, or name it in any version. */
+/** Returns the standing programs that are scoped to the entity, or name it in any version. */
 export async function programsOfEntity(
   tx: Executor,
   { entityId }: NamedEntity,

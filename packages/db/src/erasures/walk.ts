@@ -39,8 +39,8 @@ const walks: ReadonlyMap<PgTable, ProjectWalk> = new Map<PgTable, ProjectWalk>([
 ]);
 
 /**
- * Scans the next rows of a project, and no row of another. By the primary key, as a generic plan may do, a small project's erasure would
- * read all rows of the others.
+ * Scans the next rows of a project, and no row of another. By primary key, as a generic plan may do, a small project's erasure would read
+ * all rows of the others.
  */
 export async function scanProject(
   db: Executor,
@@ -99,7 +99,7 @@ export function nextOfProject({ table, key, project }: WalkedTable, { projectId,
   if (walk !== undefined) return walk(own, from, most);
   if (key === undefined || project === undefined)
     throw new Error(`${getTableName(table)} is not gone through by project and key`);
-  // Rows are compared in the index's order, so no other index fits.
+  // Compares whole rows in the order of the intended index, so that PostgreSQL cannot use another index.
   return sql`select ${firstUuid}::uuid as place, ${key} as id from ${table}
     where (${project}, ${key}) > (${own}, ${from.uuid}::uuid) and (${project}, ${key}) <= (${own}, ${lastUuid}::uuid)
     order by ${project}, ${key} limit ${most}`;

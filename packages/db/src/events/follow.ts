@@ -9,26 +9,28 @@ import type { Event } from "./repo.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** The next events of one trigger; an empty entity matches all. */
+/** Events of one trigger to read next. If the entity is empty, events of all entities match. */
 type EventsToFollow = {
   readonly triggerSlug: string;
   readonly entityId: string;
-  /** Inclusive. */
+  /** Lower bound of the event ids, inclusive. */
   readonly fromUuid: string;
-  /** Exclusive. */
+  /** Upper bound of the event ids, exclusive. */
   readonly beforeUuid: string;
-  /** Events the caller already knows. */
+  /** Events to leave out, because the caller already knows them. */
   readonly exceptUuids: readonly string[];
   readonly limit: number;
 };
 
-/** Forward over events_trigger. Rows are compared in the index's order, so no other index fits. */
+/**
+ * Scans the index events_trigger forward. It compares whole rows in the order of this index, so that PostgreSQL cannot use another index.
+ */
 const scan = (names: string) => `select ${names} from events
   where (trigger_slug, project_id, id) >= ($1::text, $2::uuid, $3::uuid)
     and (trigger_slug, project_id, id) < ($1::text, $2::uuid, $4::uuid)
   order by trigger_slug, project_id, id limit ${walkRowsMax}`;
 
-/** Oldest first, among the first 20,000. */
+/** Returns the oldest events first, among the first 20,000. */
 const selectNext = statement<RawRow<Row<typeof events>>>(
   "follow_events",
   `select ${columns.text} from (${scan("*")}) w
@@ -36,16 +38,22 @@ const selectNext = statement<RawRow<Row<typeof events>>>(
    order by w.trigger_slug, w.project_id, w.id limit $7::int4`,
 );
 
-/** Only the keys. */
+/** Reads only the index keys, to find where the scan ended. */
 const selectEnd = statement<{ id: string }>(
   "end_followed_events",
   `select id from (${scan("id")}) e offset ${walkRowsMax} - 1 limit 1`,
 );
 
-/** The next events, oldest first. `walkedTo`: where to continue if fewer than requested were found among 20,000. */
+/**
+ * The next events, oldest first. `walkedTo`: id from which the caller continues, if the first 20,000 events had fewer matches than
+ * requested.
+ */
 type FollowedEvents = { readonly rows: Event[]; readonly walkedTo: Event["id"] | undefined };
 
-/** Reads the next events. An event committed after its own time may appear before events already read, so the caller must also look back. */
+/**
+ * Reads the next events of a trigger. An event's id contains its time, but its commit can be later: a new event may then sort before events
+ * that were already read. So the caller must also read a range again.
+ */
 export async function followEvents(
   db: Executor,
   projectId: ProjectId,
@@ -62,21 +70,21 @@ export async function followEvents(
 /** An event and a matching subscription. */
 export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 
-/** Events to match with the active subscriptions of a project; undefined and empty match all. UUID bounds apply to event ids. */
+/** Events to match with the active subscriptions of a project. Undefined and empty fields match all. The UUID bounds apply to event ids. */
 export type EventMatchFilter = {
   fromUuid: string;
-  /** Exclusive. */
+  /** Upper bound of the event ids, exclusive. */
   toUuid: string;
   toolkitSlug: string;
   triggerSlug: string;
   subscriptionId: SubscriptionId | undefined;
-  /** Omits pairs with a delivered or pending delivery. */
+  /** True to omit pairs whose delivery is delivered or pending. */
   onlyUndelivered: boolean;
-  /** Omits pairs with a pending delivery. Default: false. */
+  /** True to omit pairs whose delivery is pending. Default: false. */
   withoutPending?: boolean;
 };
 
-/** `offset 0` looks each pair up; otherwise all deliveries were loaded into one hash table. */
+/** `offset 0` makes PostgreSQL look the deliveries of each pair up. Otherwise, it loaded all deliveries into one hash table. */
 const matches = `from events e join subscriptions s on s.project_id = e.project_id and s.kind = 'events' and s.active
     and (s.toolkit_slug = '' or s.toolkit_slug = e.toolkit_slug) and (s.trigger_slug = '' or s.trigger_slug = e.trigger_slug)
     and (s.entity_id = '' or s.entity_id = e.entity_id)
@@ -87,16 +95,16 @@ const matches = `from events e join subscriptions s on s.project_id = e.project_
       select from deliveries d where d.project_id = e.project_id and d.event_id = e.id and ${filterBy("d.subscription_id", "s.id")}
         and d.state = any($7::text[]) offset 0))`;
 
-/** Events by the bounds of their primary key, then the subscriptions of the project, then the deliveries of each pair. */
+/** Reads events by the bounds of their primary key, then the subscriptions of the project, then the deliveries of each pair. */
 const selectMatches = statement<{ event_id: string; subscription_id: string }>(
   "find_matches",
   `select e.id as event_id, s.id as subscription_id ${matches} order by e.id, s.id limit $8::int4`,
 );
 
-/** Like `find_matches`. */
+/** Uses the same indexes as `find_matches`. */
 const countMatches = statement<{ count: string }>("count_matches", `select count(*) as count ${matches}`);
 
-/** Returns at most `limit` matches, oldest event first, by the primary key of events. */
+/** Uses the primary key of events. Returns at most `limit` pairs of an event and a matching subscription, oldest event first. */
 export async function findEventMatches(
   db: Executor,
   projectId: ProjectId,
@@ -110,7 +118,7 @@ export async function findEventMatches(
   }));
 }
 
-/** Returns the number of matches. */
+/** Returns the number of pairs of an event and a matching subscription. */
 export async function countEventMatches(db: Executor, projectId: ProjectId, filter: EventMatchFilter): Promise<number> {
   const [row] = await countMatches(db, matchParameters(projectId, filter));
   return Number(row?.count ?? 0);

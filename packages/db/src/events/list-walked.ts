@@ -36,7 +36,7 @@ const selectWalked = statement<RawRow<Row<typeof events>>>(
 
 const ofTrigger = { trigger_slug: "$8::text", ...ofProject };
 
-/** By events_trigger. */
+/** Uses the index events_trigger. */
 const selectWalkedOfTrigger = statement<RawRow<Row<typeof events>>>(
   "walk_events_of_trigger",
   `select ${columns.text} from (${scanOf("events", "*", { key: ofTrigger, ...bounds })}) w where ${fits}

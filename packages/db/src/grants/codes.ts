@@ -33,7 +33,7 @@ export async function noteGrantOfCode(db: Executor, digest: Buffer, grantId: Gra
   await db.orm.update(grantCodes).set({ grantId }).where(eq(grantCodes.digest, digest));
 }
 
-/** From the old end of grant_codes_expires. */
+/** Reads the index grant_codes_expires from its oldest entries. */
 const sweepCodes = statement<{ digest: Buffer }>(
   "sweep_grant_codes",
   `delete from grant_codes where digest in (
@@ -96,7 +96,7 @@ export async function touchGrantClient(db: Executor, id: string, nowMs: number):
     .where(and(eq(grantClients.id, id), isLate));
 }
 
-/** From the old end of grant_clients_used. */
+/** Reads the index grant_clients_used from its oldest entries. */
 const sweepUsed = statement<{ id: string }>(
   "sweep_used_grant_clients",
   `delete from grant_clients where id in (

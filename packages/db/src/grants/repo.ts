@@ -66,11 +66,11 @@ const grantColumns = selectList(grants, namesBut(grants), "g");
 const keyColumns = selectList(apiKeys, keyNames, "k");
 const columns = `${grantColumns.text}, ${keyColumns.text},
   v.revoked_at is null and (v.expires_at is null or v.expires_at > $2::timestamptz) as "isVouched"`;
-/** By primary keys. */
+/** Uses primary keys. */
 const keys = `cross join lateral (select * from api_keys one where one.id = g.key_id offset 0) k
   cross join lateral (select * from api_keys one where one.id = g.voucher_key_id offset 0) v`;
 
-/** By grants_project. */
+/** Uses the index grants_project. */
 const listPage = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "list_grants",
   `select ${columns} from (
@@ -89,7 +89,7 @@ export async function listGrants(
   return rows.map((row) => keyColumns.read(grantColumns.read(row)));
 }
 
-/** By grants_project. */
+/** Uses the index grants_project. */
 const readOne = statement<RawRow<ListedGrant> & { isVouched: boolean }>(
   "read_grant",
   `select ${columns} from (select * from grants where project_id = $1::uuid and id = $3::uuid offset 0) g ${keys}`,

@@ -24,7 +24,7 @@ export async function insertGrantTokens(db: Executor, tokens: readonly GrantToke
 const tokenColumns = selectList(grantTokens, ["kind", "expiresAt", "spentAt"], "t");
 const grantColumns = selectList(grants, namesBut(grants), "g");
 
-/** By primary keys. */
+/** Uses primary keys. */
 const readToken = compose(
   "read_grant_token",
   { of: values(fieldsOf(grantTokens, "digest")) },
@@ -55,7 +55,7 @@ export async function deleteGrantTokens(db: Executor, grantId: GrantId): Promise
   await db.orm.delete(grantTokens).where(eq(grantTokens.grantId, grantId));
 }
 
-/** From the old end of grant_tokens_expires. */
+/** Reads the index grant_tokens_expires from its oldest entries. */
 const sweepTokens = statement<{ digest: Buffer }>(
   "sweep_grant_tokens",
   `delete from grant_tokens where digest in (

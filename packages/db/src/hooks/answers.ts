@@ -7,7 +7,7 @@ import { statement } from "../sql/statement.ts";
 /** The decision of a hook about a call. */
 export type HookAnswerRow = typeof hookAnswers.$inferSelect;
 
-/** Returns the hooks' decisions for an idempotency key that also apply to its repeats. By hook_answers_key. */
+/** Returns the hooks' decisions for an idempotency key that also apply to its repeats. Uses the index hook_answers_key. */
 export function findHookAnswersOfKey(db: Executor, projectId: ProjectId, callKey: string): Promise<HookAnswerRow[]> {
   return db.orm
     .select()
@@ -24,7 +24,7 @@ export function listHookAnswers(db: Executor, projectId: ProjectId, callId: Id<"
     .orderBy(asc(hookAnswers.askedAt));
 }
 
-/** Stops applying decisions from before a time to repeats of a call. By hook_answers_key. */
+/** Stops applying decisions from before a time to repeats of a call. Uses the index hook_answers_key. */
 export async function releaseHookAnswers(
   db: Executor,
   { projectId, callKey, beforeMs }: { projectId: ProjectId; callKey: string; beforeMs: number },
@@ -53,7 +53,7 @@ export async function putHookAnswers(db: Executor, answers: readonly HookAnswerR
   return answers.every(({ callKey, hookId }) => callKey === null || kept.has(hookId));
 }
 
-/** From the old end of hook_answers_asked. */
+/** Reads the index hook_answers_asked from its oldest entries. */
 const sweepAnswers = statement<{ id: string }>(
   "sweep_hook_answers",
   `delete from hook_answers a using (

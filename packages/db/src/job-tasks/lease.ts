@@ -15,7 +15,7 @@ type RenewedLease = JobTaskLease & {
 };
 
 /**
- * By primary key, and the jobs by theirs. It never waits for a lock. A job that ends holds its own task and needs its parent job's. A
+ * Uses the primary key, and the jobs by theirs. It never waits for a lock. A job that ends holds its own task and needs its parent job's. A
  * statement that holds many tasks and waits for another could deadlock with it, in any order. `told` is the state at the statement's start:
  * a locked task is in it as it was.
  */
@@ -54,7 +54,7 @@ export async function renewJobLeases(
   });
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const takeRun = statement<{ lease_token: string }>(
   "take_run_task",
   `insert into job_tasks (job_id, kind, subject, project_id, due_at, lease_owner, lease_token, lease_until)

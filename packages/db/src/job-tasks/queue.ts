@@ -100,7 +100,7 @@ export async function claimJobTasks(db: Executor, request: JobClaimRequest): Pro
   return rows.map(claimed.read);
 }
 
-/** By primary key, as far as the kind. */
+/** Uses the primary key up to the kind's column. */
 const deleteTasks = statement<{ job_id: string }>(
   "delete_job_tasks",
   `delete from job_tasks
@@ -115,7 +115,7 @@ export async function deleteJobTasks(
   await deleteTasks(tx, [uuidOfId(jobId), arrayLiteral([...kinds]), subject]);
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const endTask = statement<{ job_id: string }>(
   "end_job_task",
   `delete from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
@@ -128,7 +128,7 @@ export async function endJobTask(db: Executor, lease: JobTaskLease): Promise<boo
   return (await endTask(db, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const holdTask = statement<{ job_id: string }>(
   "hold_job_task",
   `select job_id from job_tasks where job_id = $1::uuid and kind = $2::text and subject = $3::text and lease_token = $4::int8
@@ -144,7 +144,7 @@ export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<bo
   return (await holdTask(tx, [uuidOfId(jobId), kind, subject, leaseToken])).length > 0;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const moveTask = statement<{ job_id: string }>(
   "move_job_task",
   `update job_tasks set due_at = $5::timestamptz, lease_owner = null, lease_until = null
@@ -171,7 +171,7 @@ export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], le
   if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });
 }
 
-/** By primary key. It never waits for a lock, for the same reason as `renew_job_leases`. */
+/** Uses the primary key. It never waits for a lock, for the same reason as `renew_job_leases`. */
 const releaseLeases = compose(
   "release_job_leases",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -184,7 +184,7 @@ const releaseLeases = compose(
     returning ${leaseColumns.text}`,
 );
 
-/** By primary key: a single task. It may wait for the lock, because it holds no other one. */
+/** Uses the primary key: a single task. It may wait for the lock, because it holds no other one. */
 const releaseLease = compose(
   "release_job_lease",
   { leases: leaseRows, task: values({ dueAtMs: timestamptz }) },

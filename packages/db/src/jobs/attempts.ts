@@ -16,20 +16,20 @@ type AttemptRow = Row<typeof jobAttempts, (typeof names)[number]>;
 const columns = selectList(jobAttempts, names, "a");
 const estimates = selectList(jobs, ["estimate"], "j");
 
-/** By primary keys. */
+/** Uses primary keys. */
 const selectAttempts = statement<RawRow<AttemptRow & Row<typeof jobs, "estimate">>>(
   "list_job_attempts",
   `select ${columns.text}, (select ${estimates.text} from jobs j where j.id = a.job_id) from job_attempts a
    where a.job_id = any($1::uuid[]) order by a.job_id, a.attempt`,
 );
 
-/** By primary key, as far as the job: its attempts are few. */
+/** Uses the primary key up to the job's column: a job has few attempts. */
 const selectKeyed = statement<{ digest: Buffer }>(
   "find_keyed_job_attempt",
   "select content_digest as digest from job_attempts where job_id = $1::uuid and idempotency_key = $2::text",
 );
 
-/** By primary keys. Only a job that has ended and has its receipt starts another attempt. */
+/** Uses primary keys. Only a job that has ended and has its receipt starts another attempt. */
 const beginAttempt = statement<{ attempt: number }>(
   "begin_job_attempt",
   `with ended as (
@@ -44,7 +44,7 @@ const beginAttempt = statement<{ attempt: number }>(
    from ended e where j.id = e.job_id returning j.attempt`,
 );
 
-/** The caller of another attempt, and its idempotency key. */
+/** The caller that starts another attempt at a job, and the idempotency key of this caller's request. */
 export type NewJobAttempt = {
   readonly jobId: Id<"job">;
   readonly keyId: KeyId;
@@ -52,13 +52,13 @@ export type NewJobAttempt = {
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the content that the idempotency key is valid for. */
   readonly contentDigest: Buffer;
-  /** True if writes in doubt are sent again, including those in doubt because of a restore. */
+  /** True if the new attempt sends again the writes whose outcome is unknown, including those that are unknown because of a restore. */
   readonly resendsUnknown: boolean;
 };
 
 /**
- * Stores the ended attempt, and resets the job's row for the next one: no receipt, end or requests. The caller must have locked the row,
- * and commits the other changes of the next attempt in the same transaction.
+ * Stores the ended attempt, and resets the job's row for the next attempt: receipt, end and requests are removed. The caller must have
+ * locked the job's row. The caller commits the other changes of the next attempt in the same transaction.
  */
 export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Promise<void> {
   const { jobId, keyId, nowMs, idempotencyKey, contentDigest } = attempt;
@@ -73,7 +73,10 @@ export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Pro
   if (row === undefined) throw new Error(`${jobId} has not ended, and cannot be attempted again`);
 }
 
-/** Returns the digest that a retry of a job with this idempotency key is valid for; undefined if there is none. */
+/**
+ * Returns the content digest of the retry that a caller requested under this idempotency key; undefined if no retry of the job has this
+ * key.
+ */
 export async function findKeyedJobAttempt(tx: Executor, jobId: Id<"job">, key: string): Promise<Buffer | undefined> {
   const [row] = await selectKeyed(tx, [uuidOfId(jobId), key]);
   return row?.digest;

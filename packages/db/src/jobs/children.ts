@@ -32,13 +32,13 @@ const columns = selectList(jobs, names, "j");
 
 const standing = selectList(jobs, ["id", "status", "park"], "j");
 
-/** By primary key. */
+/** Uses the primary key. */
 const selectChildren = statement<RawRow<ChildRecord>>(
   "read_child_jobs",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[])`,
 );
 
-/** By primary key, in the order of ids. */
+/** Uses the primary key, in the order of ids. */
 const lockChildren = statement<RawRow<Pick<ChildRecord, "id" | "status" | "park">>>(
   "lock_child_jobs",
   `select ${standing.text} from jobs j where j.id = any($1::uuid[]) order by j.id for no key update`,
@@ -58,8 +58,8 @@ export async function lockChildJobs(
 }
 
 /**
- * Stores child jobs, in the transaction that records them in their parent. They belong to an accepted job and count towards no quota. A
- * second child with the same key of the same parent is refused.
+ * Stores child jobs, in the transaction that records them in their parent. Child jobs count towards no quota, because they belong to a job
+ * that svc already accepted. The database refuses a second child with the same key and the same parent.
  */
 export async function insertChildJobs(tx: Executor, newJobs: readonly NewJob[], nowMs: number): Promise<void> {
   if (newJobs.length === 0) return;

@@ -11,7 +11,7 @@ import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { logRowColumns, logRowFields, logRowsOf } from "./log.ts";
 import type { NewJobEvent } from "./record.ts";
 
-/** Columns of a job that its driver owns; written completely at every commit. */
+/** Columns of a job that its driver owns. Every commit writes all of them. */
 const drivenFields = fieldsOf(
   jobs,
   "status",
@@ -28,7 +28,7 @@ const drivenFields = fieldsOf(
   "finishedAt",
 );
 
-/** Large columns that rarely change. */
+/** Large columns that rarely change. A commit writes such a column only if the driver sets it. */
 const keptFields = fieldsOf(jobs, "params", "stepArgs", "overrides", "receipt");
 
 /** A job as its driver commits it. If `params`, `stepArgs`, `overrides` or `receipt` is undefined, the stored value stays. */
@@ -38,34 +38,37 @@ type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | u
 
 const stepFields = fieldsBut(jobSteps, "jobId");
 
-/** A step's receipt and output as written; `output` is sealed. `isStored`: its row is known to exist. */
+/** A step's receipt and output, as the commit writes them. `output` is sealed. `isStored`: true if the step's row is known to exist. */
 export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
-/** The lease that a driver writes under. */
+/** The lease under which a driver writes to its job. */
 export type RunLease = { readonly jobId: Id<"job">; readonly owner: NodeId; readonly leaseToken: number };
 
-/** Writes of a commit to the job's row, log, steps and run task. */
+/** What a commit writes to the job's row, its log, its steps and its run task. */
 export type JobChange = {
   readonly job: JobUpdate;
   readonly events: readonly NewJobEvent[];
   readonly steps: readonly NewJobStep[];
-  /** `keep` continues under the same lease; `end` deletes the run task; a time releases it until then. */
+  /**
+   * `keep`: the driver continues under the same lease. `end`: the commit deletes the run task. `dueAtMs`: the commit releases the run task,
+   * which is due again at this time (epoch milliseconds).
+   */
   readonly task: "keep" | "end" | { readonly dueAtMs: number };
-  /** True if the job made progress: earlier lost leases then no longer count. */
+  /** True if the job made progress. Leases that it lost earlier then no longer count. */
   readonly isProgress: boolean;
-  /** The job's call that is about to be sent; undefined for none. */
+  /** The call that the job is about to send; undefined if it sends none. */
   readonly begunCall?: CallRecord | undefined;
-  /** Finished calls of the job, whose idempotency keys are not needed after this commit. */
+  /** Finished calls of the job. Their idempotency keys are not needed after this commit. */
   readonly madeCalls?: readonly CommittedCall[] | undefined;
 };
 
-/** A finished call. `wasBegun`: its row was stored at its start and lacks only its end. */
+/** A finished call. `wasBegun`: true if the call's row was stored when the call began, so that only its end must be written. */
 export type CommittedCall = { readonly record: CallRecord; readonly wasBegun: boolean };
 
-/** Result of a commit: the job's last seq, and requests to cancel or pause it. */
+/** Result of a commit: the last `seq` of the job's log, and the requests to cancel or pause the job. */
 export type RunCommit = {
   readonly lastSeq: number;
-  /** True if its call was begun; false also if another call holds the idempotency key. */
+  /** True if the job's call was begun. False if there was no call, or if another call holds its idempotency key. */
   readonly hasBegunCall: boolean;
   readonly cancelRequestedAt: number | null;
   readonly cancelChain: string[] | null;
@@ -76,11 +79,11 @@ export type RunCommit = {
 /** Options of a commit. */
 export type CommitOptions = {
   readonly nowMs: number;
-  /** True if the driver knows of the request to cancel. */
+  /** True if the driver already knows of the request to cancel the job. */
   readonly seesCancel: boolean;
-  /** True if the driver knows of the request to pause. */
+  /** True if the driver already knows of the request to pause the job. */
   readonly seesPause: boolean;
-  /** Required last seq of the log. If it differs, nothing is written, as with a lost lease. */
+  /** The last `seq` that the job's log must have. If the log has another one, the commit writes nothing, as if the lease were lost. */
   readonly expectedSeq?: number | undefined;
 };
 
@@ -126,14 +129,15 @@ const callEndFields = fieldsOf(
 const callEndNames = keysOf(callEndFields).filter((name) => name !== "id" && name !== "jobId");
 
 /**
- * Commits any number of jobs in one statement, one round trip and one commit. `job` locks the jobs in the order of their ids, then `held`
- * their tasks; every writer uses this order. If another node holds the lease, the job is not in `held`, and nothing of it is written.
- * `changed` takes the numbers of new log entries from the row, so that they follow entries others logged meanwhile (an answer, a refusal).
- * If the driver has not seen a request to cancel, a task that should end or wait stays due, because no other work would handle the request.
- * If it has not seen a request to pause, a task that should wait becomes due. `cleared` finds a row only in the first commit after a lost
- * lease: a job that makes progress does not write its task. `called` stores calls that begin, and those that were made without a beginning;
- * `settled` ends begun calls. These keep their idempotency keys, which are not needed again, because a change would touch an indexed
- * column. All parts use primary keys.
+ * Commits any number of jobs in one statement, one round trip and one commit. `job` locks the jobs in the order of their ids; then `held`
+ * locks their tasks. Every writer uses this order. If another node holds a job's lease, `held` does not contain the job, and the statement
+ * writes nothing for this job. `changed` takes the numbers of new log entries from the job's row, so that the new entries follow entries
+ * that other writers logged meanwhile (for example an answer or a refusal). If the driver has not seen a request to cancel, a task that
+ * should end or wait stays due, because no other work would handle the request. If the driver has not seen a request to pause, a task that
+ * should wait becomes due. `cleared` finds a row only in the first commit after a lost lease, so a job that makes progress does not write
+ * its task. `called` stores calls that begin, and finished calls that have no row yet; `settled` ends calls that have begun. Settled calls
+ * keep their idempotency keys, although the keys are not needed again, because removing a key would change an indexed column. All parts use
+ * primary keys.
  */
 const commit = compose(
   "commit_job_runs",
@@ -199,7 +203,10 @@ const commit = compose(
   from held h join changed c on c.id = h.id`,
 );
 
-/** Commits changes of different jobs. Returns undefined for a job whose lease is lost; nothing of it is written. */
+/**
+ * Commits changes of different jobs. Returns one result for each job, in order. The result is undefined if the job's lease is lost; nothing
+ * is then written for this job.
+ */
 export async function commitJobs(db: Executor, all: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   const found = await commit(db, {
     commits: all.map(rowOf),

@@ -22,28 +22,28 @@ import {
 } from "./rows.ts";
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.ts";
 
-/** One step forward of a job, committed completely, or not at all if the lease is lost. */
+/** One step forward of a job. It is committed completely, or not at all if the lease is lost. */
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];
   readonly setRows: readonly JobSetRowChange[];
-  /** Rows added to sets at their ends. */
+  /** Rows to append to the ends of the job's sets. */
   readonly setRuns: readonly JobSetRun[];
-  /** Sets to clear first, before a step runs again. */
+  /** Sets to clear before the other writes, because a step runs again. */
   readonly clearedSets: readonly string[];
   readonly undoEntries: readonly NewJobUndoEntry[];
   readonly undoChanges: readonly JobUndoChange[];
-  /** Ledger rows of ended calls. */
+  /** Ledger rows of calls that have ended. */
   readonly calls: readonly CallRecord[];
-  /** Tasks of other kinds or jobs that become due. */
+  /** Tasks to make due: tasks of other kinds, or tasks of other jobs. */
   readonly tasks: readonly NewJobTask[];
-  /** Other writes of the same transaction, after the lease was checked. */
+  /** Other writes in the same transaction. They run after the lease was checked. */
   readonly also: ((tx: Executor) => Promise<void>) | undefined;
 };
 
 /**
- * Commits a job's progress under its driver's lease. Returns undefined if the lease is lost; nothing is written then. Changes without rows,
- * entries or other tables share a statement and a commit with those of other jobs that arrive at the same time. Any other change has its
- * own transaction.
+ * Commits a job's progress under its driver's lease. Returns undefined, with nothing written, if the lease is lost. A change that writes no
+ * rows, set entries or other tables shares one statement and one commit with changes of other jobs that arrive at the same time. Any other
+ * change has its own transaction.
  */
 export function commitRun(
   db: Executor,
@@ -54,7 +54,7 @@ export function commitRun(
   const others = otherWrites(lease.jobId, change);
   if (others.length === 0) return commitTogether(db, { lease, change, options });
   return withTransaction(db, async (tx) => {
-    // Sent together with the next statements. They are wasted only if the lease is lost.
+    // This statement is sent together with the next ones. The next statements are wasted only if the lease is lost.
     const [committed] = await commitJobs(tx, [{ lease, change, options }]);
     if (committed === undefined) return undefined;
     for (const write of others) await write(tx);
@@ -65,7 +65,7 @@ export function commitRun(
 const batchers = new WeakMap<object, Batcher<JobCommit, RunCommit | undefined>>();
 
 async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommit | undefined> {
-  // Inside a transaction it is part of that transaction.
+  // If the caller is in a transaction, the commit is part of that transaction.
   if (!("begin" in db.sql)) return (await commitJobs(db, [commit]))[0];
   let batcher = batchers.get(db);
   if (batcher === undefined) {
@@ -82,7 +82,10 @@ async function commitTogether(db: Executor, commit: JobCommit): Promise<RunCommi
   return batcher.add(commit);
 }
 
-/** A driver that lost its lease may commit at the same time as the new holder, but one statement can write to a job only once. */
+/**
+ * Commits changes of several jobs. If a job occurs twice, each change has its own statement, because one statement can write to a job only
+ * once. This happens when a driver that lost its lease commits at the same time as the driver that now holds the lease.
+ */
 async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(RunCommit | undefined)[]> {
   const jobs = new Set(commits.map(({ lease }) => lease.jobId));
   if (jobs.size === commits.length) return commitJobs(db, commits);
@@ -91,7 +94,7 @@ async function commitAll(db: Executor, commits: readonly JobCommit[]): Promise<(
   return done;
 }
 
-/** Returns the writes of a change outside the job, its log, steps and task. */
+/** Returns the writes of a change that go to other tables than the job, its log, its steps and its task. */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];
@@ -104,7 +107,7 @@ function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Pr
   return writes;
 }
 
-/** One statement, unless several sets get rows. */
+/** Returns the writes of rows and sets. They are one statement, unless several sets get rows. */
 function rowWrites(jobId: Id<"job">, { rows, setRows, setRuns }: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const [first, ...others] = setRuns;
   const isWritten = setRows.length > 0 || (first === undefined && rows.length > 0);

@@ -3,16 +3,22 @@ import { type PackedRow, type RawRow, selectList } from "../sql/select-list.ts";
 import type { JobProgramRecord } from "./load.ts";
 import { type JobRecord, jobColumns } from "./record.ts";
 
-/** A job with its program as submitted, but without the pinned definitions, which are large and which only its driver needs. */
+/**
+ * A job with its program as submitted. The pinned definitions of the program are left out: they are large, and only the job's driver needs
+ * them.
+ */
 export type ListedJob = JobRecord & ProgramOfJob;
 
 const programColumns = selectList(jobPrograms, ["program", "sealedProgram", "programHash"], "p");
 
 type ProgramOfJob = Omit<JobProgramRecord, "pins">;
-/** A job with its program as the driver returns it. */
+/** A job with its program, as the PostgreSQL driver returns it. */
 export type ListedRow = PackedRow & RawRow<ProgramOfJob>;
 
-/** `offset 0` keeps this a lookup by primary key: a join was planned through all programs of the project. */
+/**
+ * `offset 0` makes PostgreSQL look the program up by its primary key. Otherwise, PostgreSQL planned a join through all programs of the
+ * project.
+ */
 const programOfJob = `cross join lateral (
      select program, sealed_program, program_hash from job_programs where project_id = j.project_id and digest = j.program_digest offset 0) p`;
 

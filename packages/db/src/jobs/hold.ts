@@ -4,29 +4,29 @@ import { putJobTasks } from "../job-tasks/queue.ts";
 import { filterBy } from "../sql/filter.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** By primary key. */
+/** Uses the primary key. */
 const lockRow = statement<{ id: string }>("lock_job", "select id from jobs where id = $1::uuid for no key update");
 
-/** Locks a job's row for the rest of the transaction. Every writer to a job or its tasks does this first. */
+/** Locks a job's row for the rest of the transaction. Every transaction that writes to a job or its tasks locks the job's row first. */
 export async function lockJob(tx: Executor, jobId: Id<"job">): Promise<void> {
   await lockRow(tx, [uuidOfId(jobId)]);
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const countHold = statement<{ loop_holds: number }>(
   "count_job_loop_hold",
   `update jobs set loop_holds = loop_holds + 1 where id = $1::uuid and finished_at is null returning loop_holds`,
 );
 
-/** By primary key. */
+/** Uses the primary key. */
 const clearHolds = statement<{ id: string }>(
   "clear_job_loop_holds",
   `update jobs set loop_holds = 0 where id = $1::uuid and loop_holds > 0 returning id`,
 );
 
 /**
- * Counts that a job blocked a node's event loop, and locks its row for the rest of the transaction. Returns the count; undefined if the job
- * has ended or does not exist.
+ * Adds one to the number of times that a job blocked a node's event loop, and locks the job's row for the rest of the transaction. Returns
+ * the new number; undefined if the job has ended or does not exist.
  */
 export async function countJobLoopHold(tx: Executor, jobId: Id<"job">): Promise<number | undefined> {
   const [row] = await countHold(tx, [uuidOfId(jobId)]);
@@ -38,15 +38,15 @@ export async function clearJobLoopHolds(tx: Executor, jobId: Id<"job">): Promise
   await clearHolds(tx, [uuidOfId(jobId)]);
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const setPause = statement<{ id: string }>(
   "set_job_pause",
   "update jobs set paused_at = $2::timestamptz, pause_chain = $3::text[] where id = $1::uuid returning id",
 );
 
 /**
- * Stores a request to pause a job, with time and principal chain; undefined removes it. The caller must have locked the row, and the job
- * must not have ended. The job's driver finds the request at its next commit.
+ * Stores a request to pause a job, with its time and principal chain. If the request is undefined, removes the stored one. The caller must
+ * have locked the row, and the job must not have ended. The job's driver finds the request at its next commit.
  */
 export async function setJobPause(
   tx: Executor,
@@ -60,7 +60,7 @@ export async function setJobPause(
   ]);
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const request = statement<{ id: string; isFinished: boolean; status: string }>(
   "request_job_cancel",
   `with found as materialized (
@@ -75,8 +75,8 @@ const request = statement<{ id: string; isFinished: boolean; status: string }>(
 );
 
 /**
- * Requests the cancellation of a job and makes its run task due, in one transaction. Only the first request counts. Returns the job's
- * status; undefined if the project has no such job. Does not change an ended job; a paused job is no longer paused.
+ * Requests the cancellation of a job and makes its run task due, in one transaction. Returns the job's status; undefined if the project has
+ * no such job. Only the first request counts. An ended job does not change. If the job is paused, the request also ends the pause.
  */
 export function requestJobCancel(
   db: Executor,

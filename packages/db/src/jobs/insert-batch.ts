@@ -16,12 +16,15 @@ import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
 /**
- * Distance from a project's quota above which jobs are stored without a lock. Concurrent statements do not see each other's rows. Each node
- * stores at most 200 jobs at once, so this is enough for 20 nodes.
+ * Number of jobs below a project's quota that must remain free for svc to store jobs without a lock. Concurrent statements do not see each
+ * other's rows. Each node stores at most 200 jobs at once, so this number is enough for 20 nodes.
  */
 const marginJobs = 4_000;
 
-/** Distance from a project's quota above which a remembered count is used: other nodes may have added jobs since. */
+/**
+ * Number of jobs below a project's quota that must remain free for svc to use a remembered count. The number is larger than `marginJobs`,
+ * because other nodes may have added jobs since the count.
+ */
 const rememberedMarginJobs = 3 * marginJobs;
 
 /** Jobs stored together, with their program. */
@@ -31,7 +34,9 @@ type JobInsert = {
   readonly nowMs: number;
 };
 
-/** Columns of a job that the statement writes: everything that a submission without an idempotency key sets. The rest has defaults. */
+/**
+ * Columns of a job that the statement writes: all that a submission without an idempotency key sets. The other columns get their defaults.
+ */
 const jobFields = fieldsBut(
   jobs,
   "parentJobId",
@@ -68,10 +73,11 @@ const parts = {
 };
 
 /**
- * Stores programs, jobs, the first log entries and tasks, and for jobs that begin at once the first step and its call: one statement, one
- * round trip, one commit. It stores nothing if a project would be closer to its quota of jobs than `margin`. Jobs are counted by project
- * and status, up to the quota: 20,000 take 3 ms, and most projects have few. If the remembered count leaves `rememberedMargin`, they are
- * not counted. Returns per project if the jobs fit, and the earlier number of jobs.
+ * Stores programs, jobs, the first log entries and tasks. For jobs that begin at once, it also stores the first step and its call. All of
+ * this is one statement, one round trip and one commit. The statement stores nothing for a project whose number of jobs would come closer
+ * to the quota than `margin`. It counts jobs by project and status, up to the quota: counting 20,000 jobs takes 3 ms, and most projects
+ * have few. It does not count if the remembered count is at least `rememberedMargin` below the quota. It returns for each project if the
+ * jobs fit, and the number of jobs before the insert.
  */
 const insertBatch = compose(
   "insert_jobs",
@@ -106,7 +112,7 @@ const insertBatch = compose(
 
 const written: ReadonlySet<string> = new Set(Object.keys(jobFields));
 
-/** True if `insertJobBatch` can store the jobs: they have no idempotency key, and nothing else is written with them. */
+/** True if `insertJobBatch` can store the jobs: they have no idempotency key, and the transaction writes nothing else. */
 export function isPlainInsert({ newJobs }: JobInsert): boolean {
   return newJobs.every(
     ({ job, also }) =>
@@ -118,8 +124,8 @@ export function isPlainInsert({ newJobs }: JobInsert): boolean {
 const batchers = new WeakMap<object, Batcher<JobInsert, QuotaReached | undefined>>();
 
 /**
- * Stores jobs. Submissions that arrive together, of any project, share a statement and a commit. If the project's quota would be passed, it
- * stores nothing and returns the quota.
+ * Stores jobs. Submissions that arrive together, of any project, share one statement and one commit. If the jobs would exceed the project's
+ * quota, it stores nothing and returns the quota.
  */
 export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   let batcher = batchers.get(db);
@@ -142,7 +148,10 @@ export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<Q
   return batcher.add(insert);
 }
 
-/** Returns false, with nothing stored, if a project would come too close to its quota. */
+/**
+ * Stores jobs of several submissions together. Returns false, with nothing stored, if a project would come closer to its quota than
+ * `margin`.
+ */
 async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: number): Promise<boolean> {
   const startedMs = performance.now();
   const wanted = requestedJobsOf(inserts);
@@ -156,7 +165,10 @@ async function storeAll(db: Executor, inserts: readonly StoredInsert[], margin: 
   return fits;
 }
 
-/** Close to a project's quota, its submissions are stored one after the other, so concurrent ones cannot exceed it. */
+/**
+ * Stores the jobs of a project that is close to its quota. Such submissions are stored one after the other, so that concurrent ones cannot
+ * exceed the quota.
+ */
 function storeWithinQuota(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   const { projectId } = insert.program;
   return withTransaction(db, async (tx) => {
@@ -168,7 +180,10 @@ function storeWithinQuota(db: Executor, insert: JobInsert): Promise<QuotaReached
   });
 }
 
-/** Returns the quota if so many more jobs would exceed it; call it under `lockJobQuota`. */
+/**
+ * Returns the project's quota of jobs if the given number of additional jobs would exceed it; undefined if they fit. Call it while
+ * `lockJobQuota` holds its lock.
+ */
 export async function findJobQuotaReached(
   tx: Executor,
   projectId: ProjectId,
@@ -188,8 +203,8 @@ export async function findJobQuotaReached(
 }
 
 /**
- * Stores jobs in the caller's transaction; their programs must exist. Returns the ids of jobs beyond their project's quota, of which
- * nothing is stored.
+ * Stores jobs in the caller's transaction; their programs must exist. Returns the ids of the jobs that would exceed their project's quota.
+ * Nothing is stored for these jobs.
  */
 export async function insertJobsWithinQuota(
   tx: Executor,
@@ -210,10 +225,10 @@ export async function insertJobsWithinQuota(
   return without;
 }
 
-/** Jobs whose program may already exist. */
+/** Jobs to store, and a program that may already exist. */
 type StoredInsert = Omit<JobInsert, "program"> & { readonly program?: NewJobProgram };
 
-/** Returns how many jobs each project requests, and the remembered count of those it has. */
+/** Returns for each project how many jobs it submits, and the remembered count of jobs that it already has. */
 function requestedJobsOf(inserts: readonly StoredInsert[]): PartValues<typeof parts>["wanted"] {
   const byProject = Map.groupBy(
     inserts.flatMap(({ newJobs }) => newJobs),

@@ -1,13 +1,19 @@
 import type { ProjectId } from "@svc/core";
 
-/** A count is valid for ten times as long as it took, within these limits in milliseconds. So counting takes at most a tenth of the time. */
+/**
+ * Limits of a remembered count's validity, in milliseconds. A count is valid for ten times as long as the counting took, but at least
+ * `least` and at most `most`. So counting takes at most a tenth of the time.
+ */
 const lastsMs = { least: 1_000, most: 5_000 };
 
 type JobCount = { used: number; readonly untilMs: number };
 
 /** Remembers how many jobs of each project have not ended. */
 type JobCounts = {
-  /** Returns an upper bound, apart from jobs added by other nodes since the count; undefined if they must be counted. */
+  /**
+   * Returns the remembered number of unfinished jobs; undefined if the caller must count them. The true number is not higher, except for
+   * jobs that other nodes added since the count.
+   */
   find(projectId: ProjectId): number | undefined;
   /** Adds newly stored jobs to the remembered count. */
   add(projectId: ProjectId, jobs: number): void;
@@ -16,12 +22,12 @@ type JobCounts = {
 };
 
 /**
- * The counts of this process. While a transaction holds an old snapshot, vacuum keeps dead rows, and a count scans them too. A count with
- * every batch would then take longer every minute.
+ * The counts of this process. They are remembered because counting can become slow: while a transaction holds an old snapshot, vacuum keeps
+ * dead rows, and each count scans them too. A new count with every batch would take longer every minute.
  */
 export const jobCounts: JobCounts = createJobCounts(() => performance.now());
 
-/** Creates separate counts, for tests; `nowMs` is a monotonic clock. */
+/** Creates job counts that are independent of those of the process, for tests. `nowMs` is a monotonic clock. */
 export function createJobCounts(nowMs: () => number): JobCounts {
   const byProject = new Map<ProjectId, JobCount>();
   const find = (projectId: ProjectId) => {

@@ -13,7 +13,7 @@ export const stepColumns = selectList(jobSteps, namesBut(jobSteps, "jobId"));
 /** A step as the driver returns it. */
 export type StepRow = RawRow<JobStepRecord> & { job_id: string };
 
-/** By primary key of steps. */
+/** Uses the primary key of steps. */
 const selectSteps = statement<StepRow>(
   "load_job_steps",
   `select job_id, ${stepColumns.text} from job_steps where job_id = any($1::uuid[]) order by job_id, ordinal`,
@@ -25,7 +25,7 @@ export function stepOfRow(row: StepRow): JobStepRecord {
   return { stepId, ordinal, receipt, output };
 }
 
-/** Returns the receipts and outputs of a job's steps, in the order they began. */
+/** Returns the receipts and outputs of a job's steps, in the order in which the steps began. */
 export async function loadJobSteps(db: Executor, jobId: Id<"job">): Promise<JobStepRecord[]> {
   return (await selectSteps(db, [arrayLiteral([uuidOfId(jobId)])])).map(stepOfRow);
 }
@@ -42,7 +42,7 @@ const lockJobRow = statement<PackedRow>(
   `select ${jobColumns.text} from jobs j where j.id = $1::uuid for no key update`,
 );
 
-/** Returns a job; with `lock`, its row is locked for the rest of the transaction. */
+/** Returns a job. If `lock` is true, also locks the job's row for the rest of the transaction. */
 export async function loadJob(
   db: Executor,
   jobId: Id<"job">,
@@ -55,7 +55,7 @@ export async function loadJob(
 /** A job with its steps' receipts and outputs. */
 export type JobWithSteps = { readonly job: JobRecord; readonly steps: readonly JobStepRecord[] };
 
-/** Returns jobs with their steps, in the requested order; undefined for a job that does not exist. It uses two statements for all of them. */
+/** Returns jobs with their steps, in the requested order; undefined for a job that does not exist. Two statements read all of them. */
 export async function loadJobsWithSteps(
   db: Executor,
   jobIds: readonly Id<"job">[],
@@ -70,10 +70,10 @@ export async function loadJobsWithSteps(
   });
 }
 
-/** A program as submitted (sealed, or in clear in rows of versions before 0.2), with its pinned definitions. */
+/** A program as submitted, with its pinned definitions. It is sealed; rows that versions before 0.2 wrote are not sealed. */
 export type JobProgramRecord = Readonly<Row<typeof jobPrograms, "program" | "sealedProgram" | "programHash" | "pins">>;
 
-/** Identifies the program of a job: each content is stored once. */
+/** Key of a job's program. Programs with the same content are stored once in a project. */
 export type JobProgramName = { readonly projectId: ProjectId; readonly digest: Buffer };
 
 const nameParts = { wanted: rows(fieldsOf(jobPrograms, "projectId", "digest")) };
@@ -83,7 +83,7 @@ const columns = selectList(
   "p",
 );
 
-/** By primary key, one lookup each. */
+/** Uses the primary key, one index lookup each. */
 const selectPrograms = compose(
   "load_job_programs",
   nameParts,
@@ -113,14 +113,17 @@ function keyOf({ projectId, digest }: { readonly projectId: ProjectId; readonly 
 
 const batchers = new WeakMap<object, Batcher<JobProgramName, JobProgramRecord | undefined>>();
 
-/** Returns the program of a job. Requests that arrive together, from drivers of jobs claimed together, share a statement. */
+/**
+ * Returns the program of a job. Drivers of jobs that were claimed together request their programs together; these requests share one
+ * statement.
+ */
 export function loadJobProgram(
   db: Executor,
   projectId: ProjectId,
   digest: Uint8Array,
 ): Promise<JobProgramRecord | undefined> {
   const name = { projectId, digest: Buffer.from(digest) };
-  // Inside a transaction, that transaction reads it.
+  // If the caller is in a transaction, that transaction reads the program.
   if (!("begin" in db.sql)) return loadPrograms(db, [name]).then(([record]) => record);
   let batcher = batchers.get(db);
   if (batcher === undefined) {
@@ -137,7 +140,7 @@ export function loadJobProgram(
 
 const pinColumns = selectList(jobPrograms, ["projectId", "digest", "pins"], "p");
 
-/** By primary key, one lookup each. */
+/** Uses the primary key, one index lookup each. */
 const selectPins = compose(
   "load_job_pins",
   nameParts,

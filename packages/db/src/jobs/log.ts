@@ -11,24 +11,30 @@ import type { JobEventRecord, NewJobEvent } from "./record.ts";
 
 const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
 
-/** Columns of a log row as parameters; the statement adds job, time and number. `seq` counts from 1 within the written entries. */
+/**
+ * Columns of a log row that are parameters of the statement. The statement itself adds the time, the job and the final number. `seq` is the
+ * position in the written entries, from 1.
+ */
 export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
 
 /** The columns of `logRowFields` that are written unchanged, and their values. */
 export const logRowColumns = rows(fields).names(1);
 
-/** A row of a job's log; `seq` counts from 1 within the written entries. */
+/** A row to write to a job's log. `seq` is the position in the written entries, from 1. */
 type NewLogRow = NewRow<typeof jobEvents, keyof typeof logRowFields>;
 
-// Below 2 KB, from which PostgreSQL would compress a row and store it elsewhere.
+// Maximum characters of a log row. It keeps a row below 2 KB: PostgreSQL compresses larger rows and stores them in another table.
 const charactersMax = 1_500;
 
-/** Statements search the log for the last entry of this type per ask, so each begins a row. */
+/**
+ * Type of log entry that statements search: the last one for each ask. They read only the first entry of a row, so each entry of this type
+ * begins a row.
+ */
 const searchedType = "ask-delivery-changed";
 
 /**
- * Returns the rows for entries, in order. Short entries that are written together share a row, because a row and its index entry cost more
- * than most entries.
+ * Returns the log rows for entries, in order. Short entries that are written together share a row, because the fixed cost of a row and its
+ * index entry is higher than that of most entries.
  */
 export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
   const all: { first: NewJobEvent; seq: number; following: NewJobEvent[]; characters: number }[] = [];
@@ -49,14 +55,17 @@ export function logRowsOf(entries: readonly NewJobEvent[]): NewLogRow[] {
   }));
 }
 
-/** The entry about a job's program. The program's row has the hash, which is added when the entry is read. */
+/**
+ * Type of the log entry about a job's program. The entry is stored without the program's hash, which is in the program's row; it is added
+ * when the entry is read.
+ */
 const submittedType = "job-submitted";
 
 /** A log row as read. */
 type ReadRow = typeof jobEvents.$inferSelect & {
-  /** The principal chain for entries without their own. */
+  /** Principal chain of the job. It applies to entries that have no chain of their own. */
   readonly jobChain: string[];
-  /** The hash of the job's program, if the row begins with the entry about it. */
+  /** Hash of the job's program, if the log row begins with the entry of type `job-submitted`; null otherwise. */
   readonly programHash: string | null;
 };
 
@@ -73,13 +82,16 @@ function entriesOf(log: readonly ReadRow[]): JobEventRecord[] {
   });
 }
 
-/** Adds the hash after the mode and status. Payloads of versions before 0.2 contain it already and do not change. */
+/**
+ * Returns the payload with the program's hash after the mode and the status. A payload from a version before 0.2 already contains the hash
+ * and does not change.
+ */
 function withHash(payload: string, programHash: string): string {
   const { mode, status, ...rest } = JSON.parse(payload) as Readonly<Record<string, unknown>>;
   return JSON.stringify({ mode, status, programHash, ...rest });
 }
 
-/** `changed` takes the numbers of the new entries from the job's row. By primary keys. */
+/** Uses primary keys. `changed` takes the numbers of the new entries from the job's row. */
 const appendEvents = compose(
   "append_job_events",
   {
@@ -96,7 +108,10 @@ const appendEvents = compose(
   select last_seq from changed`,
 );
 
-/** Appends to a job's log from outside its driver; returns the last seq. Call `lockJob` before other changes in the same transaction. */
+/**
+ * Appends entries to a job's log for a writer that is not the job's driver. Returns the last `seq`. Call `lockJob` before any other change
+ * in the same transaction.
+ */
 export async function appendJobEvents(
   tx: Executor,
   jobId: Id<"job">,
@@ -118,8 +133,8 @@ type StoredRow = RawRow<LogRow> & {
 };
 
 /**
- * Runs for every read of a log, and so for every commit of a watched job. By primary keys. The row before the page may contain the page's
- * first entries. `offset 0` keeps the program a lookup.
+ * Uses primary keys. Runs for every read of a log, and so after every commit of a watched job. Also reads the row before the page, because
+ * this row may contain the page's first entries. `offset 0` makes PostgreSQL look the program up by its key.
  */
 const selectLog = statement<StoredRow>(
   "read_job_log",
@@ -140,7 +155,7 @@ export async function readJobLog(
   projectId: ProjectId,
   { id, afterSeq, limit }: { readonly id: Id<"job">; readonly afterSeq: number; readonly limit: number },
 ): Promise<JobEventRecord[]> {
-  // Callers may send any unsigned number; no log is longer than the column's maximum.
+  // Callers may send any unsigned number. The column's maximum is enough, because no log is longer.
   const last = Math.min(afterSeq, 2 ** 31 - 1);
   const rows = await selectLog(db, [uuidOfId(id), uuidOfId(projectId), last, limit + 1]);
   const log = rows.map((row) => {

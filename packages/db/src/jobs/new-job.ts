@@ -13,11 +13,11 @@ export type NewJob = {
   readonly job: typeof jobs.$inferInsert;
   readonly events: readonly NewJobEvent[];
   readonly tasks: readonly NewJobTask[];
-  /** Holder of its tasks from the beginning; by default no node holds them. */
+  /** The lease of the node that holds the job's tasks from the beginning. If undefined, no node holds them. */
   readonly lease?: FirstLease | undefined;
-  /** Results of its first step, for a job that begins with its submission. */
+  /** Results of the job's first step, if the job begins together with its submission. */
   readonly steps?: readonly NewJobStep[] | undefined;
-  /** Its call that is about to be sent. */
+  /** The call that the job is about to send. */
   readonly begunCall?: CallRecord | undefined;
   /** Other writes of the same transaction, such as the ask for a plan's approval. */
   readonly also?: ((tx: Executor) => Promise<void>) | undefined;
@@ -26,11 +26,14 @@ export type NewJob = {
 /** A program to store, unless it exists. */
 export type NewJobProgram = JobProgramRecord & { readonly projectId: ProjectId; readonly digest: Buffer };
 
-/** Sorts programs for storing: two statements that store the same programs lock them in the same order. */
+/**
+ * Returns the programs in the order of their keys. Two statements that store the same programs then lock them in the same order and do not
+ * deadlock.
+ */
 export function inOrderOfKeys(programs: readonly NewJobProgram[]): NewJobProgram[] {
   const keyOf = ({ projectId, digest }: NewJobProgram) => [projectId, digest.toString("hex")];
   return programs.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
 }
 
-/** The job that already holds an idempotency key, and the digest of its submission. */
+/** The job that already holds an idempotency key. `contentDigest`: digest of that job's submission. */
 export type KeyedJob = { readonly id: Id<"job">; readonly contentDigest: Buffer };

@@ -8,7 +8,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 /** Columns of a job that identify its principals. */
 type KeyedPrincipal = { readonly keyId: KeyId; readonly principalChain: readonly string[] };
 
-/** Returns a job's principal chain as stored: empty if it is only the job's key. */
+/** Returns a job's principal chain as it is stored. The stored chain is empty if the chain has only the job's key. */
 export function storedChain({ keyId, principalChain }: KeyedPrincipal): string[] {
   const isOfKey = principalChain.length === 1 && principalChain[0] === principalOf(keyId);
   return isOfKey ? [] : [...principalChain];
@@ -25,13 +25,13 @@ function principalOf(keyId: KeyId): string {
 
 const columns = selectList(jobs, ["id", "binding"], "j");
 
-/** By primary keys. Runs only for calls with scoped keys. */
+/** Uses primary keys. Runs only for calls with scoped keys. */
 const selectBindings = statement<RawRow<Pick<typeof jobs.$inferSelect, "id" | "binding">>>(
   "read_job_bindings",
   `select ${columns.text} from jobs j where j.id = any($1::uuid[]) and ${filterBy("j.project_id", "$2::uuid")}`,
 );
 
-/** Returns the scopes of a project's jobs; null for no limit. A job that does not exist has no entry. */
+/** Returns the access scopes of a project's jobs. A job without a limited scope has null; a job that does not exist has no entry. */
 export async function readJobBindings(
   db: Executor,
   projectId: ProjectId,

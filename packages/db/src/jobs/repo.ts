@@ -16,17 +16,17 @@ type JobPosition = { after: Id<"job"> | undefined; limit: number };
 const statuses = "unnest($4::text[]) as s(status)";
 const from = "$5::uuid";
 const modes = "unnest($6::text[]) as m(mode)";
-/** Only lists of simulations contain simulation runs of simulateFirst. */
+/** Condition that excludes simulation runs of simulateFirst, unless `$7` is true. Only lists of simulations set `$7`. */
 const notSimulationRun = "($7::bool or simulated_from is null)";
 const ofSkill = "($8::text = '' or skill_slug = $8::text)";
 
-/** Returns the query for the page of the ids in `found`, each with its program. */
+/** Returns the query for a page of jobs with their programs. `found` is the query for the ids of the page. */
 function pageText(found: string): string {
   return `with found as (${found}), page as materialized (select id from found order by id desc limit $3::int4)
     ${selectListedJobs("page cross join lateral (select * from jobs where id = page.id offset 0) j")} order by page.id desc`;
 }
 
-/** By jobs_standing, for each requested mode and status. */
+/** Uses the index jobs_standing, for each requested mode and status. */
 const selectOfProgram = statement<ListedRow>(
   "list_jobs_of_standing_program",
   pageText(
@@ -39,7 +39,7 @@ const selectOfProgram = statement<ListedRow>(
   ),
 );
 
-/** By jobs_skill, for each requested mode and status, including child jobs. */
+/** Uses the index jobs_skill, for each requested mode and status, including child jobs. */
 const selectOfSkill = statement<ListedRow>(
   "list_jobs_of_skill",
   pageText(
@@ -52,7 +52,10 @@ const selectOfSkill = statement<ListedRow>(
   ),
 );
 
-/** By jobs_children, for each requested status. Children of one job share one mode, and mostly one skill. */
+/**
+ * Uses the index jobs_children, for each requested status. Filters on mode and skill are checked in the rows, because children of one job
+ * share one mode, and mostly one skill.
+ */
 const selectOfParent = statement<ListedRow>(
   "list_jobs_of_parent",
   pageText(
@@ -65,7 +68,7 @@ const selectOfParent = statement<ListedRow>(
   ),
 );
 
-/** By jobs_rehearsals, for each requested status. */
+/** Uses the index jobs_rehearsals, for each requested status. */
 const selectApprovalDryRuns = statement<ListedRow>(
   "list_rehearsals",
   pageText(
@@ -95,7 +98,7 @@ async function listNarrowedJobs(
   return read(await selectApprovalDryRuns(db, place));
 }
 
-/** Without a filter on the mode, only the list of a standing program contains approval dry runs. */
+/** Returns the modes that a list contains. If the filter has no mode, only the list of a standing program contains approval dry runs. */
 function modesOf({ mode, standingProgramId }: JobFilter): readonly JobMode[] {
   if (mode !== undefined) return [mode];
   return standingProgramId === undefined ? ["live", "simulate"] : jobModes;
@@ -114,32 +117,38 @@ const selectSteps = statement<StepRow>(
    order by s.job_id, s.ordinal`,
 );
 
-/** By jobs_simulated_from, and the primary key of programs. */
+/** Uses the index jobs_simulated_from, and the primary key of programs. */
 const selectSimulationRun = statement<ListedRow>(
   "find_listed_twin",
   `${selectListedJobs("jobs j")} where j.simulated_from = $1::uuid and ${filterBy("j.project_id", "$2::uuid")} order by j.id limit 1`,
 );
 
-/** By primary keys. Runs for every submission and every read of a job. */
+/** Uses primary keys. Runs for every submission of a job and every read of one. */
 const selectListed = statement<ListedRow>(
   "find_job",
   `${selectListedJobs("jobs j")} where j.id = $1::uuid and ${filterBy("j.project_id", "$2::uuid")}`,
 );
 
-/** Kinds of jobs without a parent: submitted to run, submitted to simulate, and simulation runs made for a job. */
+/**
+ * Kinds of jobs without a parent. `live`: submitted to run. `simulation`: submitted to simulate. `twin`: a simulation run that svc made for
+ * a job.
+ */
 type JobListKind = "live" | "simulation" | "twin";
 
 /** A page of a project's jobs. */
 type JobPage = {
   readonly kinds: readonly JobListKind[];
   readonly statuses: readonly JobStatus[];
-  /** Lower bound, inclusive; below it the upper bound, exclusive. */
+  /** Lower bound of the ids, inclusive. The next field is the upper bound, exclusive. */
   readonly fromUuid: string;
   readonly beforeUuid: string;
   readonly limit: number;
 };
 
-/** Returns the query for the newest jobs of one kind in each of some statuses. Rows are compared in the index's order, so no other index fits. */
+/**
+ * Returns the query for the newest jobs of one kind, for each of some statuses. It compares whole rows in the order of the intended index,
+ * so that PostgreSQL cannot use another index.
+ */
 function newestOf(condition: string, statuses: string): string {
   return `select j.id from unnest(${statuses}::text[]) as s(status) cross join lateral (
     select id from jobs
@@ -149,9 +158,9 @@ function newestOf(condition: string, statuses: string): string {
 }
 
 /**
- * Merges one backward index scan per status and kind, each at most as long as the page. An index of a project's jobs in order of time would
- * cost each job two more entries, at its beginning and at its end. By jobs_status, jobs_simulations and jobs_twins; the page itself by
- * primary keys.
+ * Uses the indexes jobs_status, jobs_simulations and jobs_twins; reads the page itself by primary keys. Merges one backward index scan for
+ * each status and kind; each scan is at most as long as the page. There is no index of a project's jobs by time, because it would cost each
+ * job two more index entries: one when it begins and one when it ends.
  */
 const selectPage = statement<ListedRow>(
   "list_jobs",
@@ -183,11 +192,11 @@ export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Returns the simulation run that simulateFirst made for a job. */
   findSimulationRun(id: Id<"job">): Promise<ListedJob | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(filter: JobFilter, page: JobPosition): Promise<ListedJob[]>;
-  /** The steps of several jobs, in the order they began. */
+  /** Returns the steps of several jobs, in the order in which the steps began. */
   listSteps(ids: readonly Id<"job">[]): Promise<Map<Id<"job">, JobStepRecord[]>>;
-  /** Log of a job by ascending seq, after `afterSeq`; empty for a job of another project. */
+  /** Returns entries of a job's log by ascending `seq`, after `afterSeq`. Returns none for a job of another project. */
   listEvents(id: Id<"job">, page: { afterSeq: number; limit: number }): Promise<JobEventRecord[]>;
 };
 
@@ -207,7 +216,10 @@ export function jobsForProject(db: Executor, projectId: ProjectId): JobRepositor
   };
 }
 
-/** Returns the kinds of jobs for a list filtered only by status and mode; undefined for other lists, which have their own indexes. */
+/**
+ * Returns the kinds of jobs that a list contains if it filters only by status and mode. Returns undefined for other lists, which have their
+ * own indexes.
+ */
 function kindsOf({ mode, skillSlug, parentJobId, standingProgramId }: JobFilter): JobListKind[] | undefined {
   if (mode === "rehearse" || (skillSlug ?? parentJobId ?? standingProgramId) !== undefined) return undefined;
   if (mode === "simulate") return ["simulation", "twin"];

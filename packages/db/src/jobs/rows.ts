@@ -7,15 +7,15 @@ import { rows, values } from "../sql/select-list.ts";
 import { arrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 import type { JobSetRow } from "./sets.ts";
 
-/** Fields of rows sealed together; `number` is the number of the first row. */
+/** Fields of several rows, sealed together. `number` is the number of the first row. */
 type JobRowBlock = { readonly number: number; readonly data: Buffer };
 
-/** Runs of consecutive row numbers: the first and the last number of each. */
+/** Runs of consecutive row numbers. `firsts`: first number of each run. `lasts`: last number of each run. */
 type RowRuns = { readonly firsts: readonly number[]; readonly lasts: readonly number[] };
 
 /**
- * A run begins in the last block that starts at or before its first row. By primary key, one lookup per run and block. Each block is sent
- * once. Its length is read without its content, so that blocks beyond the limit are not read.
+ * Uses the primary key, with one lookup for each run and block. A run of rows begins in the last block that starts at or before its first
+ * row. Each block is sent once. The statement checks a block's length before its content, so that it does not read blocks beyond the limit.
  */
 const selectBlocks = statement<JobRowBlock>(
   "read_job_row_blocks",
@@ -32,7 +32,10 @@ const selectBlocks = statement<JobRowBlock>(
    select row_number as number, data from sized where before < $4::int8 order by row_number`,
 );
 
-/** Returns the blocks that contain runs of a job's rows, in the order of their numbers, up to and including the one that reaches `bytesMax`. */
+/**
+ * Returns the blocks that contain runs of a job's rows, in the order of their numbers. The last block returned is the one that reaches
+ * `bytesMax`.
+ */
 export async function readJobRowBlocks(
   db: Executor,
   jobId: Id<"job">,
@@ -47,10 +50,10 @@ const setRowFields = fieldsBut(jobSetRows, "jobId");
 /** A row that a step fetched; `data` is sealed. */
 export type NewJobRow = ValuesOf<typeof rowFields>;
 
-/** Position and state of a row in a set. An existing position takes the new state. */
+/** Position and state of a row in a set. If the position is already stored, it takes the new state. */
 export type JobSetRowChange = ValuesOf<typeof setRowFields>;
 
-/** By primary keys. */
+/** Uses primary keys. */
 const writeRows = compose(
   "write_job_rows",
   { of: values({ jobId: idOf("job") }), rows: rows(rowFields), setRows: rows(setRowFields) },
@@ -71,7 +74,7 @@ export async function writeJobRows(
   await writeRows(tx, { of: { jobId }, ...change });
 }
 
-/** Consecutive rows in a set without results yet: positions from an ordinal on, by row numbers. */
+/** Consecutive rows to append to a set; they have no results yet. The run has a first position in the set and a range of row numbers. */
 export type JobSetRun = {
   readonly setId: string;
   readonly fromOrdinal: number;
@@ -79,8 +82,9 @@ export type JobSetRun = {
 };
 
 /**
- * By primary keys. This is most of the cost of a row in a large set; a parameter per value, and the check for a conflict, would double it.
- * The positions of a run are always free: a set grows only with the commit that counts its rows, and is cleared before it is made again.
+ * Uses primary keys. Writing these rows is most of the cost of a row in a large set. One parameter for each value, and a check for
+ * conflicts, would double this cost. No check is needed, because the positions of a run are always free: a set grows only in the commit
+ * that counts its rows, and is cleared before a step fills it again.
  */
 const insertRowsAndSets = compose(
   "place_job_rows",
@@ -110,7 +114,7 @@ const updateStates = statement<{ ordinal: number }>(
   `update job_set_rows set state = $4::text where job_id = $1::uuid and set_id = $2::text and state = $3::text`,
 );
 
-/** Changes the state of all rows of a set in one state; returns how many. */
+/** Changes all rows of a set that are in one state to another state. Returns how many rows it changed. */
 export async function setJobRowStates(
   tx: Executor,
   set: { jobId: Id<"job">; setId: string },
@@ -119,7 +123,7 @@ export async function setJobRowStates(
   return (await updateStates(tx, [uuidOfId(set.jobId), set.setId, change.from, change.to])).count;
 }
 
-/** By primary key, as far as the set. */
+/** Uses the primary key up to the set's column. */
 const clearSets = statement<{ set_id: string }>(
   "clear_job_sets",
   "delete from job_set_rows where job_id = $1::uuid and set_id = any($2::text[])",

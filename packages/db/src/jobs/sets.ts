@@ -6,8 +6,8 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * A row in a set, with its sealed fields. `block`: number of the block that contains its fields, at or before its own number. `data` is
- * null if the previous row has the same block, or if data is not requested.
+ * A row in a set, with its sealed fields. `block`: number of the block that contains the row's fields; it is at or below the row's own
+ * number. `data` is null if the previous row is in the same block, or if the caller did not request data.
  */
 export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
   readonly block: number;
@@ -16,7 +16,7 @@ export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
 
 const setColumns = selectList(jobSetRows, namesBut(jobSetRows, "jobId", "setId"), "s");
 
-/** A block is sent once for consecutive rows; never if `$6` is false. */
+/** Sends a block once for consecutive rows, and never if `$6` is false. */
 const columns = `${setColumns.text}, r.row_number as block,
        case when $6::boolean and r.row_number is distinct from lag(r.row_number) over (order by s.ordinal) then r.data end as data`;
 
@@ -37,7 +37,7 @@ const eachRow = `cross join lateral
      (select row_number, data from job_rows where job_id = s.job_id and row_number <= s.row_number
       order by row_number desc limit 1) r`;
 
-/** By both primary keys: the time of a page does not grow with the set. */
+/** Uses both primary keys: the time of a page does not grow with the set. */
 const selectSetRows = statement<RawSetRow>(
   "read_job_set_rows",
   withinBytes(`select ${columns} from (
@@ -45,7 +45,7 @@ const selectSetRows = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** By job_set_rows_state, which has only rows in these two states. */
+/** Uses the index job_set_rows_state, which has only rows in these two states. */
 const selectSetRowsOf = statement<RawSetRow>(
   "read_job_set_rows_of_state",
   withinBytes(`select ${columns} from (
@@ -54,7 +54,7 @@ const selectSetRowsOf = statement<RawSetRow>(
      order by ordinal limit $4::int4) s ${eachRow}`),
 );
 
-/** By both primary keys. Rows in other states are read and skipped, so the time of a page grows with their number. */
+/** Uses both primary keys. Rows in other states are read and skipped, so the time of a page grows with their number. */
 const selectSetRowsIn = statement<RawSetRow>(
   "read_job_set_rows_in",
   withinBytes(`select ${columns} from (
@@ -118,10 +118,10 @@ const positionsOf = (found: string) => `select array_to_string(array_agg(s.ordin
   from (select ordinal, row_number, state from job_set_rows
     where job_id = $1::uuid and set_id = $2::text and ordinal >= $3::int4 ${found} order by ordinal limit $4::int4) s`;
 
-/** By primary key: the time of a page does not grow with the set. */
+/** Uses the primary key: the time of a page does not grow with the set. */
 const selectPositions = statement<RawPositions>("read_job_set_places", positionsOf(""));
 
-/** By primary key. Rows in other states are read and skipped, so the time of a page grows with their number. */
+/** Uses the primary key. Rows in other states are read and skipped, so the time of a page grows with their number. */
 const selectPositionsIn = statement<RawPositions>("read_job_set_places_in", positionsOf("and state = any($5::text[])"));
 
 /** Returns positions of a set by ordinal, from `fromOrdinal` on; with states, only rows in them. */

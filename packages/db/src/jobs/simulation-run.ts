@@ -7,7 +7,7 @@ import { filterBy } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** By jobs_simulated_from, which has only simulation runs. */
+/** Uses the index jobs_simulated_from, which has only simulation runs. */
 const selectSimulationRun = statement<{ id: string }>(
   "find_job_twin",
   "select id from jobs where simulated_from = $1::uuid order by id limit 1",
@@ -21,7 +21,7 @@ export async function findSimulationRun(db: Executor, jobId: Id<"job">): Promise
 
 const columns = selectList(jobs, ["receipt", "estimate"]);
 
-/** By jobs_simulated_from. */
+/** Uses the index jobs_simulated_from. */
 const selectReceipts = statement<RawRow<Row<typeof jobs, "receipt" | "estimate">> & { id: string }>(
   "read_twin_receipts",
   `select simulated_from as id, ${columns.text} from jobs

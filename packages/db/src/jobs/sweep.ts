@@ -21,7 +21,7 @@ const deleteRows = statement<{ row_number: number }>(
   `delete from job_rows where ctid = any(array(select ctid from job_rows where job_id = $1::uuid limit $2::int4))`,
 );
 
-/** Prevents another attempt, which would need these rows. By primary key. */
+/** Prevents another attempt, which would need these rows. Uses the primary key. */
 const beginSweep = statement<{ id: string }>(
   "begin_job_sweep",
   `update jobs set has_lost_rows = true where id = $1::uuid and not has_lost_rows returning id`,
@@ -64,8 +64,8 @@ export function sweepJobRows(db: Executor, beforeMs: number, limit: number): Pro
 }
 
 /**
- * From the old end of the primary key, with lookups of each job's simulation run and tasks. A round passes once over jobs that ended too
- * late or have not ended. A simulation run is deleted with its job, whose page and receipt name it.
+ * Reads the primary key from its oldest entries, with lookups of each job's simulation run and tasks. A round passes once over jobs that
+ * ended too late or have not ended. A simulation run is deleted with its job, whose page and receipt name it.
  */
 const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
   "lock_ended_jobs",
@@ -76,7 +76,7 @@ const lockEnded = statement<{ id: string; last_seq: number; twins: string[] }>(
    order by j.id limit $4::int4 for update of j skip locked`,
 );
 
-/** By primary keys, and the asks of each job by theirs. `is_swept` shows that rows, sets and undo entries are already deleted. */
+/** Uses primary keys, and the asks of each job by theirs. `is_swept` shows that rows, sets and undo entries are already deleted. */
 const deleteEnded = statement<{ id: string }>(
   "delete_ended_jobs",
   `with steps as (

@@ -13,7 +13,7 @@ type JobUndoEntry = Row<typeof jobUndoEntries>;
 const columns = selectList(jobUndoEntries, namesBut(jobUndoEntries, "jobId"));
 
 /**
- * By primary key, from its upper end: undone entries come above armed ones. A range of the key is estimated as many rows. Without
+ * Uses the primary key, from its upper end: undone entries come above armed ones. A range of the key is estimated as many rows. Without
  * statistics, a condition on the job alone made PostgreSQL read and sort all of its entries.
  */
 const selectUndo = statement<RawRow<Omit<JobUndoEntry, "jobId">>>(
@@ -37,7 +37,7 @@ export type ListedUndoEntry = Row<
   "entry" | "stepId" | "ordinal" | "toolSlug" | "entityId" | "state"
 >;
 
-/** By primary key, from its lower end, as a range of the key (see above). */
+/** Uses the primary key, from its lower end, as a range of the key (see above). */
 const selectListed = statement<RawRow<ListedUndoEntry>>(
   "list_job_undo_entries",
   `select ${listed.text} from job_undo_entries
@@ -69,7 +69,7 @@ export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 /** Result of an undo entry. */
 export type JobUndoChange = { readonly entry: number; readonly state: "done" | "failed" };
 
-/** By primary key: a join with the changes was planned through all entries of the job. */
+/** Uses the primary key: a join with the changes was planned through all entries of the job. */
 const writeUndo = compose(
   "write_job_undo_entries",
   {

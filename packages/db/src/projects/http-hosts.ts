@@ -6,7 +6,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 
 const columns = selectList(projectPolicies, ["projectId", "httpHosts"]);
 
-/** By primary key. Runs for every request of an http step, and for every submission of a program with one. */
+/** Uses the primary key. Runs for every request of an http step, and for every submission of a program with one. */
 const selectHosts = statement<RawRow<{ projectId: ProjectId; httpHosts: string[] }>>(
   "read_http_hosts",
   `select ${columns.text} from project_policies where project_id = any($1::uuid[])`,

@@ -6,7 +6,7 @@ import { statement } from "../sql/statement.ts";
 /** A reached quota: its limit and the current usage. Nothing was stored. */
 export type QuotaReached = { readonly quotaReached: { readonly most: number; readonly used: number } };
 
-/** By primary key. */
+/** Uses the primary key. */
 const selectQuotas = statement<{ quotas: string }>(
   "read_quotas",
   "select quotas::text as quotas from project_policies where project_id = $1::uuid",

@@ -176,7 +176,7 @@ const shareDeploymentRouting = statement<{ version: string }>(
   "select version from routing_state where id = $1::int2 for share",
 );
 
-/** By primary key. */
+/** Uses the primary key. */
 const shareProjectRouting = statement<{ id: string }>(
   "hold_project_routing",
   "select id from projects where id = any($1::uuid[]) order by id for share",

@@ -36,7 +36,7 @@ const countSubscriptions = statement<{ count: string }>(
   "select count(*) as count from subscriptions where project_id = $1::uuid and kind = 'events'",
 );
 
-/** By the primary key. */
+/** Uses the primary key. */
 const countToolkits = statement<{ count: string }>(
   "count_project_toolkits",
   "select count(*) as count from private_toolkits where project_id = $1::uuid",

@@ -24,16 +24,16 @@ function oldestHeld(columns: string, values: string): string {
     order by h.id limit $5::int4`;
 }
 
-/** By quarantined_posts_held. */
+/** Uses the index quarantined_posts_held. */
 const selectHeld = statement<{ id: string }>("list_held_posts", oldestHeld("reason", "r.reason"));
 
-/** By quarantined_posts_held_toolkit. */
+/** Uses the index quarantined_posts_held_toolkit. */
 const selectHeldOfToolkit = statement<{ id: string }>(
   "list_held_posts_of_toolkit",
   oldestHeld("toolkit_slug, reason", "$6::text, r.reason"),
 );
 
-/** By primary key. */
+/** Uses the primary key. */
 const selectGiven = statement<{ id: string; matches: boolean }>(
   "find_quarantined_ids",
   `select id, ${filterText} as matches from quarantined_posts where id = any($4::uuid[]) order by id`,
@@ -84,16 +84,16 @@ function newestPosts(key: Readonly<Record<string, string>>): string {
     union all select g.id from unnest($5::text[]) as r(reason) cross join lateral (${newest("released_at is not null")}) g`;
 }
 
-/** By the primary key. */
+/** Uses the primary key. */
 const selectAll = pageStatement("list_quarantined_posts", {
   ...page,
   found: newestIn("quarantined_posts", { key: {}, from }),
 });
 
-/** By quarantined_posts_held and quarantined_posts_released. */
+/** Uses the indexes quarantined_posts_held and quarantined_posts_released. */
 const selectOfReasons = pageStatement("list_quarantined_posts_of_reasons", { ...page, found: newestPosts({}) });
 
-/** By quarantined_posts_held_toolkit and quarantined_posts_released_toolkit. */
+/** Uses the indexes quarantined_posts_held_toolkit and quarantined_posts_released_toolkit. */
 const selectOfToolkit = pageStatement("list_quarantined_posts_of_toolkit", {
   ...page,
   found: newestPosts({ toolkit_slug: "$6::text" }),

@@ -33,7 +33,7 @@ export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "
   readonly isSealed: boolean;
 };
 
-/** Returns posts with headers and query as stored, oldest first, after `after`. By primary key. */
+/** Returns posts with headers and query as stored, oldest first, after `after`. Uses the primary key. */
 export function listQuarantineSeals(
   db: Executor,
   page: { after: QuarantineId | undefined; limit: number },
@@ -81,7 +81,7 @@ export async function noteQuarantinedPost(
     .where(eq(quarantinedPosts.id, id));
 }
 
-/** From the old end of the primary key. */
+/** Reads the primary key from its oldest entries. */
 const sweepQuarantine = statement<{ id: string }>(
   "sweep_quarantined_posts",
   `delete from quarantined_posts where id in (select id from quarantined_posts where id < $1::uuid order by id limit $2::int4 for update skip locked)

@@ -69,7 +69,7 @@ type ReplayRepository = {
   /** Starts a replay, unless another one blocks it; at most `most` may be unfinished at once. Its task is due at its `createdAt`. */
   start(replay: NewReplay, most: number): Promise<ReplayStart>;
   find(id: ReplayId): Promise<ReplayRecord | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(page: { after: ReplayId | undefined; limit: number }): Promise<ReplayRecord[]>;
   /**
    * Changes a replay when no transaction is queuing its deliveries; an ended one stays unchanged. If it continues, its task is due at once.

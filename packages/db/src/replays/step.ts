@@ -39,7 +39,7 @@ const replayColumns = selectList(
   "r",
 );
 
-/** By primary key. */
+/** Uses the primary key. */
 const lockOne = statement<RawRow<ReplayRecord>>(
   "lock_replay",
   `select ${replayColumns.text} from replays r where r.id = $1::uuid for no key update`,
@@ -69,7 +69,7 @@ const movedFields = fieldsOf(replays, "id", ...movedNames);
 /** Columns of a replay that a step changes. */
 export type ReplayMove = ValuesOf<typeof movedFields>;
 
-/** By primary key. The caller has locked the row. The update is HOT, except the last one. */
+/** Uses the primary key. The caller has locked the row. The update is HOT, except the last one. */
 const move = compose(
   "move_replay",
   { moved: rows(movedFields) },
@@ -91,7 +91,7 @@ export type ReplayedSubscription = Readonly<
   readonly pending: number;
 };
 
-/** By primary key, and for each its low-priority queue in delivery_tasks_lane, at most $2 tasks. */
+/** Uses the primary key, and for each its low-priority queue in delivery_tasks_lane, at most $2 tasks. */
 const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { pending: number }>(
   "read_replayed_subscriptions",
   `select ${healthColumns.text}, p.pending from subscriptions s cross join lateral (

@@ -7,7 +7,7 @@ import type { NewSecret, SecretRow } from "./repo.ts";
 export type DeploymentSecretRepository = {
   /** Sorted by name. */
   list(): Promise<SecretRow[]>;
-  /** Returns the sealed value; undefined if there is none. By primary key. */
+  /** Returns the sealed value; undefined if there is none. Uses the primary key. */
   find(name: string): Promise<Buffer | undefined>;
   /** Creates a secret, or replaces the value of the one with its name, whose createdAt stays. */
   put(secret: NewSecret): Promise<SecretRow>;

@@ -10,7 +10,7 @@ export type SecretAddress = { readonly projectId: ProjectId; readonly name: stri
 
 const columns = selectList(secrets, ["value"], "s");
 
-/** Each by primary key. */
+/** Uses the primary key for each row. */
 const selectSecrets = compose(
   "find_secrets",
   { wanted: rows(fieldsOf(secrets, "projectId", "name")) },

@@ -30,7 +30,7 @@ const eachProgram = `cross join lateral (
 /** Reads an unsealed program as json instead of jsonb, which keeps the schema's text as written. */
 const schemaText = `coalesce(s.input_schema, (p.program::json -> 'inputSchema')::text) as "inputSchema"`;
 
-/** By primary keys: one version, or for version 0 the newest. */
+/** Uses primary keys: one version, or for version 0 the newest. */
 const selectSkill = statement<RawRow<Skill & SkillProgram>>(
   "find_skill",
   `select ${columns.text}, ${programColumns.text} from (
@@ -39,7 +39,7 @@ const selectSkill = statement<RawRow<Skill & SkillProgram>>(
      order by version desc limit 1) s ${eachProgram}`,
 );
 
-/** By primary keys: the newest version of each skill. */
+/** Uses primary keys: the newest version of each skill. */
 const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skills",
   `select ${listed.text}, ${schemaText} from (
@@ -47,7 +47,7 @@ const selectSkills = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inpu
    ${eachProgram} order by s.slug`,
 );
 
-/** By primary keys: all versions of one skill, newest first. */
+/** Uses primary keys: all versions of one skill, newest first. */
 const selectVersions = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { inputSchema: string }>(
   "list_skill_versions",
   `select ${listed.text}, ${schemaText} from skills s ${eachProgram}

@@ -7,7 +7,7 @@ import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral }
 export type Codec<Value> = {
   /** SQL type of a parameter: `uuid`. */
   readonly type: string;
-  /** SQL type of an array of them: `uuid[]`. */
+  /** SQL type of an array of such parameters: `uuid[]`. */
   readonly arrayType: string;
   /** The column's name in SQL; undefined if the value is not a column. */
   readonly name: string | undefined;
@@ -29,7 +29,7 @@ export type Row<Table extends PgTable, Name extends ColumnName<Table> = ColumnNa
   [Key in Name]: Table["$inferSelect"][Key];
 };
 
-/** A row as it is written, or the named columns of it. It has every column, also those that are null. */
+/** A row as it is written, or the named columns of the row. It must give a value for every column; the value may be null. */
 export type NewRow<Table extends PgTable, Name extends ColumnName<Table> = ColumnName<Table>> = {
   readonly [Key in Name]: WrittenValue<Table["$inferSelect"][Key]>;
 };
@@ -65,7 +65,7 @@ export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Ta
   return Object.fromEntries(fields) as FieldsOf<Table, Name>;
 }
 
-/** Returns all columns of a table except those in `without`: the statement sets these itself or leaves their defaults. */
+/** Returns all columns of a table except those in `without`. The statement sets those columns itself, or leaves them to their defaults. */
 export function fieldsBut<Table extends PgTable, const Name extends ColumnName<Table> = never>(
   table: Table,
   ...without: readonly Name[]
@@ -119,7 +119,7 @@ export function json<Value>({ write }: { write(value: Value): string }): Codec<V
 
 let latest = { ms: 0, text: isoTime(0) };
 
-/** Caches the latest text, because most times of a batch are equal. */
+/** Returns a time as RFC 3339 text. Remembers the latest text, because most times of a batch are equal. */
 function timeText(ms: number): string {
   if (ms !== latest.ms) latest = { ms, text: isoTime(ms) };
   return latest.text;
@@ -146,7 +146,10 @@ const bytea: Codec<Uint8Array | null | undefined> = {
   literal: bytesArrayLiteral as Codec<Uint8Array>["literal"],
 };
 
-/** All arrays in an array of arrays need the same length. So each is sent as the text of an array and cast at its use. */
+/**
+ * Codec of a text array. In SQL, all arrays in an array of arrays must have the same length. So each array is sent as its text, and the
+ * statement casts the text where it uses the value.
+ */
 const textArray: Codec<readonly string[] | null | undefined> = {
   ...orNull(scalar<readonly string[]>("text[]", arrayLiteral)),
   arrayType: "text[]",
@@ -171,7 +174,7 @@ function writerOf(column: Column): (value: unknown) => ArrayElement {
   return (value) => column.mapToDriverValue(value) as ArrayElement;
 }
 
-/** Returns the codec of a column's values. Throws for a type that no codec exists for. */
+/** Returns the codec of a column's values. Throws if there is no codec for the column's type. */
 function codecOf(column: PgColumn): Codec<never> {
   const make = codecs[column.getSQLType()];
   if (make === undefined) throw new Error(`${column.name} is ${column.getSQLType()}, which sql/codec.ts does not know`);

@@ -24,7 +24,7 @@ export type ComposedStatement<Given extends Parts, Row> = (
 /** A SQL text and the type of its rows. */
 export type Query<Row> = { readonly text: string; readonly row?: Row };
 
-/** Makes the text of a statement. Names of parts are inserted as they are. */
+/** Makes the text of a statement. Placeholders that are strings (names of parts) are inserted unchanged. */
 export function query<Row extends object = Record<never, never>>(
   texts: TemplateStringsArray,
   ...names: readonly string[]

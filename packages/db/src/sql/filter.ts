@@ -2,21 +2,22 @@ import { type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
 /**
- * Returns the condition that two values are equal, in a form that no index serves, so other conditions find the rows. A key finds one row
- * and a project thousands. A plan made while the database was small may use the wrong one of the two.
+ * Returns the condition that two values are equal, in a form that no index serves, so that PostgreSQL finds the rows by the other
+ * conditions. Example: a key finds one row and a project finds thousands; a plan made while the database was small may use the index of the
+ * project.
  */
 export function filterBy(column: string, value: string): string {
   return `${column} is not distinct from ${value}`;
 }
 
-/** The same for the query builder, with the value encoded for its column. */
+/** Returns the same condition as `filterBy` for the query builder. The value is encoded for its column. */
 export function filterColumn(column: PgColumn, value: unknown): SQL {
   return sql`${column} is not distinct from ${sql.param(value, column)}`;
 }
 
 /**
- * Compares keys part by part. Write several rows in this order if other transactions write them too. Two statements that lock the same rows
- * in different orders wait for each other, and PostgreSQL ends one of them (40P01).
+ * Compares two keys part by part. Write several rows in this order if other transactions write the same rows too. Otherwise, two statements
+ * that lock the same rows in different orders wait for each other, and PostgreSQL ends one of them (40P01).
  */
 export function compareKeys(a: readonly string[], b: readonly string[]): number {
   for (const [index, part] of a.entries()) {
@@ -26,10 +27,13 @@ export function compareKeys(a: readonly string[], b: readonly string[]): number 
   return 0;
 }
 
-/** Maximum rows scanned for one page of a list if a filter has no index. The page may then be short, and the next page continues from there. */
+/**
+ * Maximum rows scanned for one page of a list if a filter has no index. A page may then have fewer rows than requested; the next page
+ * continues where the scan stopped.
+ */
 export const walkRowsMax = 20_000;
 
-/** Rows found for a page, newest first. `walkedTo`: where the scan stopped; undefined if no rows are left below. */
+/** Rows found for a page, newest first. `walkedTo`: id at which the scan stopped; undefined if the scan reached the last row. */
 export type WalkedPage<Row extends { readonly id: string }> = {
   readonly rows: Row[];
   readonly walkedTo: Row["id"] | undefined;
@@ -37,7 +41,7 @@ export type WalkedPage<Row extends { readonly id: string }> = {
 
 /** Position and bounds of a scan, as SQL. */
 type ScanOptions = {
-  /** Columns of the index except the id, its last one, each with its value. */
+  /** Columns of the index, each with its value. The id, which is the last column of the index, is left out. */
   readonly key: Readonly<Record<string, string>>;
   /** Condition of a partial index in its exact words, or a condition that only this index fits. */
   readonly condition?: string;
@@ -47,14 +51,14 @@ type ScanOptions = {
   readonly max: string;
 };
 
-/** Returns the order of a scan, equal to its index's. An outer query must name it too, or PostgreSQL sorts the rows. */
+/** Returns the order of a scan, equal to the order of its index. An outer query must name this order too, or PostgreSQL sorts the rows. */
 export function scanOrder(key: Readonly<Record<string, string>>): string {
   return [...Object.keys(key), "id"].map((name) => `${name} desc`).join(", ");
 }
 
 /**
- * Returns a backward scan of one range of an index. It compares rows in the index's order, so no other index fits. Put filters outside:
- * inside, the limit would count only the matching rows.
+ * Returns the query for a backward scan of one range of an index. It compares whole rows in the order of this index, so that PostgreSQL
+ * cannot use another index. Put filters in the outer query: inside the scan, the limit would count only the matching rows.
  */
 export function scanOf(table: string, columns: string, { key, condition, from, before, max }: ScanOptions): string {
   const row = `(${[...Object.keys(key), "id"].join(", ")})`;
@@ -64,7 +68,7 @@ export function scanOf(table: string, columns: string, { key, condition, from, b
   return `select ${columns} from ${table} where ${where} order by ${scanOrder(key)} limit ${max}`;
 }
 
-/** Returns the query for the last row of a scan that reached its maximum: rows below it are unknown. */
+/** Returns the query for the last row of a scan that reached its maximum. The scan did not read the rows below that row. */
 export function endOf(table: string, options: ScanOptions): string {
   return `select id from (${scanOf(table, "id", options)}) e offset ${options.max} - 1 limit 1`;
 }

@@ -13,15 +13,15 @@ type ColumnWithDefault<Table extends PgTable> = {
 
 /** Options of `insertRows`. */
 export type InsertOptions<Left> = {
-  /** Columns left to their defaults; all others are written. */
+  /** Columns that get their defaults from the database. The statement writes all other columns. */
   readonly leaves?: readonly Left[];
   /** SQL after the insert: `on conflict …`, `returning …`. */
   readonly after?: string;
 };
 
 /**
- * Makes a statement that inserts any number of rows, with one array per column, from the table's declaration. A row that lacks a column
- * does not compile.
+ * Makes a statement that inserts any number of rows, with one array parameter per column. The columns come from the table's declaration, so
+ * a row that lacks a column does not compile.
  */
 export function insertRows<Table extends PgTable, const Left extends ColumnWithDefault<Table> = never>(
   name: string,

@@ -5,9 +5,10 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 type NewestFirst = { readonly where: SQL; readonly orderBy: readonly SQL[] };
 
 /**
- * Returns the condition and the order for a project's rows, newest first, without further filters. Rows are compared in the order of an
- * index of project and id, so no other index fits. With `project_id = …` the primary key fits as well. With few projects, a generic plan
- * then read all rows of large projects to list a small one. `before`: only rows below this UUID, for pages after the first.
+ * Returns the condition and the order for a project's rows, newest first, without further filters. Whole rows are compared in the order of
+ * an index of project and id, so that PostgreSQL uses this index. With `project_id = …`, PostgreSQL could also use the primary key: in a
+ * database with few projects, a generic plan read all rows of large projects to list a small one. `before`: if given, returns only rows
+ * below this UUID, for pages after the first.
  */
 export function newestOfProject(
   table: { readonly projectId: PgColumn; readonly id: PgColumn },
@@ -23,8 +24,8 @@ export function newestOfProject(
 }
 
 /**
- * Returns the index expression for a list filtered by one column or by two: the texts of the columns joined. Undefined if neither is
- * filtered. An expression, so that no other statement is planned with such an index.
+ * Returns the index expression for a list that is filtered by one column or by two: the texts of the columns, joined. Returns undefined if
+ * the list is filtered by neither. The index has an expression so that PostgreSQL does not use it for any other statement.
  */
 export function keyOf(
   [first, one]: readonly [PgColumn, string | undefined],
@@ -37,9 +38,9 @@ export function keyOf(
 }
 
 /**
- * The same for rows with a given value, from an index of this expression, project and id. The expression leads the compared row, so no
- * other index fits. With `state = …` a generic plan read the project's rows from the newest on, and read all of them if few or none
- * matched.
+ * Returns the condition and the order like `newestOfProject`, for rows with a given value. The index has this expression, the project and
+ * the id. The expression is the first part of the compared row, so that PostgreSQL uses this index. With `state = …`, a generic plan read
+ * the project's rows from the newest on, and read all of them if few or none matched.
  */
 export function newestWith(
   table: { readonly projectId: PgColumn; readonly id: PgColumn },

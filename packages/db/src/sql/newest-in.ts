@@ -10,13 +10,13 @@ export const firstUuid = "00000000-0000-0000-0000-000000000000";
 
 /** Range and limits of a search for the newest rows, as SQL. */
 type NewestOptions = {
-  /** Columns of the index except the id, its last one, each with its value. */
+  /** Columns of the index, each with its value. The id, which is the last column of the index, is left out. */
   readonly key: Readonly<Record<string, string>>;
-  /** Condition of a partial index in its exact words: a generic plan matches no others. */
+  /** Condition of a partial index. Write it exactly as in the index: a generic plan recognizes no other form. */
   readonly condition?: string;
   /** Condition that removes rows of the index. */
   readonly filter?: string;
-  /** Lowest id of the range. Default: the first one. */
+  /** Lowest id of the range. Default: the lowest possible id. */
   readonly from?: string;
   /** Upper end of the range, exclusive. Default `$2`. */
   readonly before?: string;
@@ -25,10 +25,10 @@ type NewestOptions = {
 };
 
 /**
- * Returns the ids of the newest rows in one range of an index, by a backward scan that ends with the page. A list with optional filters
- * merges such scans, one for each value of the columns without a filter. So one index serves all combinations of filters on its columns,
- * and no scan reads rows of other values. Rows are compared in the index's order, so no other index fits, with any statistics. With
- * `project_id = …` a generic plan may use the primary key and read all rows of other projects.
+ * Returns the query for the ids of the newest rows in one range of an index. It is a backward scan that stops when the page is full. A list
+ * with optional filters merges several such scans, one for each value of the columns without a filter. So one index serves all combinations
+ * of filters on its columns, and no scan reads rows of other values. Whole rows are compared in the order of the index, so that PostgreSQL
+ * uses this index with any statistics. With `project_id = …`, a generic plan may use the primary key and read all rows of other projects.
  */
 export function newestIn(table: string, options: NewestOptions): string {
   const { key, condition, filter, from = `'${firstUuid}'::uuid`, before = "$2::uuid", limit = "$3::int4" } = options;
@@ -47,13 +47,13 @@ type ValuesOptions = {
   /** A text column that is never empty. */
   readonly column: string;
   readonly condition?: string;
-  /** The only value to return; all values if it is empty. */
+  /** If not empty, the only value to return. If empty, all values are returned. */
   readonly only: string;
 };
 
 /**
- * Returns the distinct values of a column as `name(value)`, each found by one hop in the index. A list with an optional filter on this
- * column merges the scans of these values. Null and the empty text are in the result too; no row has them.
+ * Returns the query for the distinct values of a column, as `name(value)`. Each value costs one index lookup. A list with an optional
+ * filter on this column merges the scans of these values. The result also contains null and the empty text; no row has these values.
  */
 export function valuesIn(table: string, name: string, { key, column, condition, only }: ValuesOptions): string {
   const columns = Object.keys(key).join(", ");
@@ -70,7 +70,7 @@ export function valuesIn(table: string, name: string, { key, column, condition, 
 /** Options of `pageStatement`. `Read` is a decoded row. */
 type PageOptions<Read extends object> = {
   readonly table: string;
-  /** Columns of a row; they name the row by `as`. */
+  /** Columns of a row. Their SQL names the row by its alias `as`. */
   readonly columns: SelectList<Read>;
   readonly as: string;
   /** Query for the ids of all rows that may be in the page. */
@@ -79,7 +79,7 @@ type PageOptions<Read extends object> = {
   readonly given?: string;
 };
 
-/** Makes the statement that returns the newest of the found rows; it looks each up by primary key. `$3` is the maximum number. */
+/** Makes the statement that returns the newest of the found rows, at most `$3`. It looks each row up by its primary key. */
 export function pageStatement<Read extends object>(
   name: string,
   { table, columns, as, found, given }: PageOptions<Read>,
@@ -99,8 +99,8 @@ export function beforeOf(after: Id<IdPrefix> | undefined): string {
 }
 
 /**
- * Returns the range of a page's ids: rows created from `sinceMs` and before `untilMs` (ids carry their time), and below `after`. `fromUuid`
- * is inclusive, `beforeUuid` exclusive.
+ * Returns the range of ids of a page: rows that were created from `sinceMs` on, before `untilMs`, and below the id `after`. The range is
+ * possible because ids contain their time. `fromUuid` is inclusive, `beforeUuid` exclusive.
  */
 export function idBounds(
   { sinceMs, untilMs }: Partial<TimeRange>,

@@ -19,7 +19,7 @@ export type SelectList<Read extends object> = {
 export type RawRow<Read extends object> = { [Name in keyof Read]: unknown };
 
 type Reader = (stored: unknown) => unknown;
-/** The expression that selects a column, and the decoder of its value; undefined if the value needs none. */
+/** The expression that selects a column, and the decoder of the column's value. The decoder is undefined if the value needs no decoding. */
 type ColumnSelection = { readonly expression: string; readonly read: Reader | undefined };
 
 /** Selects columns of a table, each in its own column of the result. `alias` names the table's row. */
@@ -43,8 +43,8 @@ export function selectList<Table extends PgTable, const Name extends ColumnName<
 }
 
 /**
- * Selects columns of a table in one column of JSON text, except bytes and ids. For a row of many columns, one parse costs less than one
- * decoder per column. `alias` names the table's row.
+ * Selects columns of a table as one column of JSON text; bytes and ids stay separate columns. For a row of many columns, parsing this text
+ * once costs less than one decoder per column. `alias` names the table's row.
  */
 export function packedList<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
@@ -125,7 +125,7 @@ function selectedAsJson(column: PgColumn, reference: string): ColumnSelection {
   return { expression: reference, read: readerOf(column) };
 }
 
-/** Only columns of svc's own types change what the driver returns. */
+/** Returns the decoder of a column's values; undefined if the value needs none. Only columns of svc's own types need one. */
 function readerOf(column: PgColumn): Reader | undefined {
   if (column.columnType !== "PgCustomColumn" || column.getSQLType() === "bytea") return undefined;
   return (stored) => column.mapFromDriverValue(stored);
@@ -140,9 +140,9 @@ function readerOfArray(column: PgColumn): (stored: unknown) => unknown {
 export type StatementPart<Value, Names> = {
   /** Number of parameters. */
   readonly size: number;
-  /** Returns their names in the text if the first is `$first`. */
+  /** Returns the parameters' names in the text. The first parameter is `$first`. */
   names(first: number): Names;
-  /** Appends their values to those of earlier parts. */
+  /** Encodes the parameters' values, and appends them to the values of earlier parts. */
   encode(value: Value, into: StatementParameter[]): void;
 };
 
@@ -168,23 +168,23 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
 type RowNames<Name extends string = string> = {
   /** The arrays themselves, by the names of their fields: `$2::int4[]`. */
   readonly arrays: Readonly<Record<Name, string>>;
-  /** Names of their columns: `job_id, seq`. */
+  /** Names of the rows' columns: `job_id, seq`. */
   readonly columns: string;
-  /** `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
+  /** Returns the arrays as rows: `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
-  /** The same with a column that numbers the rows from 1. */
+  /** Returns the same as `from`, with an additional column `place` that numbers the rows from 1. */
   fromOrdered(alias: string, place: string): string;
   /** Values of one row, for a select list: `i.job_id, i.seq`. */
   values(alias: string): string;
   /** Columns that an UPDATE takes from one row: `status = i.status, …`. */
   set(alias: string, names: readonly Name[]): string;
-  /** The same, but a null keeps the value of the row `of`: `params = coalesce(i.params, j.params), …`. */
+  /** Returns the same as `set`, but a null keeps the value of the row `of`: `params = coalesce(i.params, j.params), …`. */
   setOrKeep(alias: string, names: readonly Name[], of: string): string;
   /** `insert into … select … from unnest(…) as i`. */
   insertInto(table: PgTable): string;
 };
 
-/** Makes a part of rows; a statement takes any number of them without a change of its text. */
+/** Makes a part of rows. A statement takes any number of rows, and its text does not change. */
 export function rows<Shape extends Fields>(
   shape: Shape,
 ): StatementPart<readonly ValuesOf<Shape>[], RowNames<keyof Shape & string>> {

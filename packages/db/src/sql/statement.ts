@@ -2,8 +2,9 @@ import type postgres from "postgres";
 import type { Executor } from "../connect.ts";
 
 /**
- * A value for `$n`. Cast every parameter in the text (`$1::uuid`, `$2::text[]`): the server infers types from the casts, never from the
- * values. Pass arrays as literals (`arrayLiteral`), times as RFC 3339 text, documents as JSON text.
+ * A value for the parameter `$n` of a statement. Cast every parameter in the text (`$1::uuid`, `$2::text[]`), because the server takes
+ * types from the casts, never from the values. Pass arrays as literals (`arrayLiteral`), times as RFC 3339 text, and documents as JSON
+ * text.
  */
 export type StatementParameter = string | number | bigint | boolean | Uint8Array | null;
 
@@ -17,9 +18,9 @@ type Statement<Row> = (
 ) => Promise<StatementResult<Row>>;
 
 /**
- * Makes a hot SQL statement, parsed and planned once per connection. From its second run on a connection it needs one round trip, and
- * shares the connection with other statements in flight. `name` is a comment at the start of the text, so the server's statistics and logs
- * show it. Values arrive as the driver parses them: timestamps and int8 are text.
+ * Makes a frequently used SQL statement, which PostgreSQL parses and plans once per connection. From its second run on a connection, the
+ * statement needs one round trip, and shares the connection with other statements in flight. `name` is a comment at the start of the text,
+ * so that the server's statistics and logs show it. The driver's values are returned as they are: timestamps and int8 are text.
  */
 export function statement<Row extends object>(name: string, text: string): Statement<Row> {
   if (names.has(name)) throw new Error(`two statements are called ${name}`);
@@ -30,7 +31,7 @@ export function statement<Row extends object>(name: string, text: string): State
   const prepared = { prepare: true, simple: false, key: name };
   return (db, parameters) => {
     const client = "orm" in db ? db.sql : db;
-    // The driver sends a query only once its result is awaited, or here.
+    // Sends the query now. Otherwise, the driver sends a query only when its result is awaited.
     const query = client.unsafe<Row[]>(named, parameters.map(parameterText), prepared).execute();
     return query as unknown as Promise<StatementResult<Row>>;
   };
@@ -38,7 +39,7 @@ export function statement<Row extends object>(name: string, text: string): State
 
 const names = new Set<string>();
 
-/** Returns the names of all statements made so far: `plans.test.ts` has a plan for each. */
+/** Returns the names of all statements made so far. `plans.test.ts` checks that it has a query plan for each of them. */
 export function statementNames(): string[] {
   return [...names].sort();
 }
@@ -69,7 +70,10 @@ export function arrayLiteral(elements: readonly ArrayElement[]): string {
   return `{${JSON.stringify(elements).slice(1, -1)}}`;
 }
 
-/** The same for elements that never need quotes (UUIDs, numbers, times, booleans): it does not search them. */
+/**
+ * Returns the same text as `arrayLiteral`, for elements that never need quotes (UUIDs, numbers, times, booleans). It does not search the
+ * elements for characters to quote.
+ */
 export function plainArrayLiteral(elements: readonly ArrayElement[]): string {
   // `join` writes null as an empty text.
   return elements.includes(null) ? `{${elements.map(String).join(",")}}` : `{${elements.join(",")}}`;
@@ -80,7 +84,10 @@ export function bytesArrayLiteral(elements: readonly (Uint8Array | null)[]): str
   return `{${elements.map((bytes) => (bytes === null ? "null" : `"\\\\x${hex(bytes)}"`)).join(",")}}`;
 }
 
-/** False if JSON writes `\n`, `\u001f`, or null for a number, which an array would read as n, u001f or NULL. */
+/**
+ * True if JSON and PostgreSQL arrays write the element alike. False if JSON writes `\n`, `\u001f`, or null for a number, because an array
+ * would read them as n, u001f or NULL.
+ */
 function isAlikeInJson(element: ArrayElement): boolean {
   if (typeof element === "string") return !controlCharacter.test(element) && element.isWellFormed();
   if (typeof element === "number") return Number.isFinite(element);

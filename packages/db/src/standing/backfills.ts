@@ -20,7 +20,10 @@ import { type NewDueTask, putDueTasks } from "./task.ts";
 /** A backfill as its row holds it. */
 export type BackfillRecord = Readonly<Row<typeof standingBackfills>>;
 
-/** Stores a backfill of a locked program that has none running. If the backfill has not ended, its task is stored too. */
+/**
+ * Stores a backfill of a program. The caller must have locked the program, and the program must have no running backfill. If the backfill
+ * has not ended, also stores its task.
+ */
 export async function addBackfill(tx: Executor, backfill: BackfillRecord): Promise<void> {
   await tx.orm.insert(standingBackfills).values(backfill);
   if (backfill.endedAt === null) await putDueTasks(tx, [taskOf(backfill, backfill.createdAt)]);
@@ -39,7 +42,7 @@ export async function findBackfill(
   return row;
 }
 
-/** Returns the backfill of a program that has not ended. */
+/** Returns the unfinished backfill of a program; undefined if there is none. */
 export async function findRunningBackfill(
   db: Executor,
   programId: StandingProgramId,
@@ -51,7 +54,7 @@ export async function findRunningBackfill(
   return row;
 }
 
-/** Columns that a step changes. */
+/** Columns of a backfill that one step of its progress changes. */
 export type BackfillMove = Partial<
   Pick<
     BackfillRecord,
@@ -65,7 +68,7 @@ export async function moveBackfill(tx: Executor, { id, ...moved }: BackfillMove)
   await tx.orm.update(standingBackfills).set(moved).where(eq(standingBackfills.id, id));
 }
 
-/** Continues the unfinished backfill of a locked program, if it has one. */
+/** Makes the task of a locked program's unfinished backfill due, so that the backfill continues. Does nothing if the program has none. */
 export async function armBackfill(tx: Executor, programId: StandingProgramId, nowMs: number): Promise<void> {
   const running = await findRunningBackfill(tx, programId);
   if (running !== undefined) await putDueTasks(tx, [taskOf(running, nowMs)]);
@@ -82,7 +85,7 @@ export async function cancelBackfill(
   return skipped.length;
 }
 
-/** By standing_runs_queued, then by primary key. */
+/** Uses the index standing_runs_queued, then by primary key. */
 const skipQueued = statement<{ id: string }>(
   "skip_queued_backfill_runs",
   `update standing_runs r set state = 'skipped', reason = 'cancelled', not_before = null, ended_at = $3::timestamptz
@@ -98,7 +101,7 @@ function taskOf(
   return { ownerId, kind: "backfill", subject: "", projectId, dueAt };
 }
 
-/** By standing_runs_queued. */
+/** Uses the index standing_runs_queued. */
 const countWaiting = statement<{ count: number }>(
   "count_waiting_standing_runs",
   `select count(*)::int4 as count from (
@@ -117,7 +120,7 @@ export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "
 
 const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
 
-/** By standing_runs_source, a look-up each. */
+/** Uses the index standing_runs_source, one index lookup each. */
 const findSources = compose(
   "find_standing_run_sources",
   { keys: rows(fieldsOf(standingRuns, "programId", "sourceKey")) },
@@ -136,14 +139,14 @@ export async function findSourceRuns(
   return new Map(found.map((row) => sourceColumns.read(row)).map((run) => [run.sourceKey, run]));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const renameSources = compose(
   "rename_standing_run_sources",
   { runs: rows(fieldsOf(standingRuns, "id", "sourceKey")) },
   ({ runs }) => query`update standing_runs r set source_key = i.source_key from ${runs.from("i")} where r.id = i.id`,
 );
 
-/** Gives runs of a locked program other source keys. Their old keys are then free for the runs that replace them. */
+/** Gives runs of a locked program other source keys. Their old keys are then free for new runs that replace these runs. */
 export async function renameSourceRuns(
   tx: Executor,
   runs: readonly Pick<SourceRun, "id" | "sourceKey">[],
@@ -152,8 +155,8 @@ export async function renameSourceRuns(
 }
 
 /**
- * By events_trigger, in its order. Bounds are whole keys, because other indexes fit parts of them. Events of other accounts count too: the
- * cost of a walk is bounded, however few match.
+ * Uses the index events_trigger, in its order. The bounds are whole keys of this index, because other indexes fit parts of them. Events of
+ * other accounts count too, so that the cost of a walk is limited even if few events match.
  */
 const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>(
   "walk_backfill_events",
@@ -164,27 +167,29 @@ const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>
    order by e.trigger_slug, e.project_id, e.id limit $6::int4`,
 );
 
-/** Events of a trigger in the order of their receipt, between two UUIDs: `fromUuid` inclusive, `beforeUuid` exclusive. */
+/** Events of a trigger between two UUIDs, in the order in which svc received them. `fromUuid` is inclusive, `beforeUuid` exclusive. */
 export type BackfillWalk = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
-  /** Undefined: any account. */
+  /** Account of the events; undefined for any account. */
   readonly entityId: string | undefined;
   readonly fromUuid: string;
   readonly beforeUuid: string;
 };
 
-/** An event of the walk; the backfill ignores it if `isOwn` is false. */
+/**
+ * An event of the walk. `isOwn`: true if the event is of the kind `event` and of the requested account. The backfill ignores other events.
+ */
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 
-/** Walks over at most `limit` events. */
+/** Returns the next events of a walk, at most `limit`. */
 export async function walkBackfillEvents(db: Executor, walk: BackfillWalk, limit: number): Promise<WalkedEvent[]> {
   const { projectId, triggerSlug, entityId = null, fromUuid, beforeUuid } = walk;
   const found = await walkEvents(db, [triggerSlug, uuidOfId(projectId), fromUuid, beforeUuid, entityId, limit]);
   return found.map((row) => ({ ...row, id: idOfUuid("evt", row.id) }));
 }
 
-/** By events_trigger, as `walk_backfill_events`. */
+/** Uses the index events_trigger, as `walk_backfill_events`. */
 const countEvents = statement<{ count: number; walked: number; last: string | null }>(
   "count_backfill_events",
   `select count(*) filter (where "isOwn")::int4 as count, count(*)::int4 as walked, max(id) as last from (
@@ -194,7 +199,7 @@ const countEvents = statement<{ count: number; walked: number; last: string | nu
      order by e.trigger_slug, e.project_id, e.id limit $6::int4 offset 0) e`,
 );
 
-/** Returns the number of matching events of a walk, as far as one statement goes. `last` is the last scanned event if there may be more. */
+/** Returns the number of matching events that one statement finds. `last`: the last scanned event, if there may be more events after it. */
 export async function countBackfillEvents(
   db: Executor,
   walk: BackfillWalk,
@@ -207,7 +212,7 @@ export async function countBackfillEvents(
   return { count, last: walked < limit || last === null ? undefined : idOfUuid("evt", last) };
 }
 
-/** By the keys of standing_arrivals and standing_run_events, one lookup each. */
+/** By the keys of standing_arrivals and standing_run_events, one index lookup each. */
 const findTaken = statement<{ id: string; isUndecided: boolean }>(
   "find_taken_events",
   `select w.id::text as id, w.is_undecided as "isUndecided" from (
@@ -218,7 +223,10 @@ const findTaken = statement<{ id: string; isUndecided: boolean }>(
    where w.is_undecided or w.is_collected`,
 );
 
-/** Returns the events that a backfill must leave alone: those still without a decision (`isUndecided`), and those that a run already collected. */
+/**
+ * Returns the events that a backfill must not process: events without a decision yet (`isUndecided`), and events that a run has already
+ * collected.
+ */
 export async function findTakenEvents(
   db: Executor,
   { programId, projectId }: { readonly programId: StandingProgramId; readonly projectId: ProjectId },
@@ -231,7 +239,7 @@ export async function findTakenEvents(
   return new Map(found.map(({ id, isUndecided }) => [idOfUuid("evt", id), { isUndecided }]));
 }
 
-/** standing_backfills_running has the few that are unfinished. Programs and tasks by their keys. */
+/** Uses the index standing_backfills_running, which has only the few unfinished backfills. Finds programs and tasks by their keys. */
 const armLost = statement<{ id: string }>(
   "arm_lost_backfills",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)
@@ -249,14 +257,17 @@ export async function armLostBackfills(db: Executor, nowMs: number, limit: numbe
   return (await armLost(db, [isoTime(nowMs), limit])).length;
 }
 
-/** standing_backfills_running has the few that are unfinished. One without progress for so long belongs to a paused program. */
+/**
+ * Uses the index standing_backfills_running, which has only the few unfinished backfills. A backfill that made no progress for so long
+ * belongs to a paused program.
+ */
 const listStill = statement<{ id: string; programId: string }>(
   "list_still_backfills",
   `select id::text as id, program_id::text as "programId" from standing_backfills
    where ended_at is null and updated_at < $1::timestamptz limit $2::int4`,
 );
 
-/** Returns unfinished backfills that have not progressed since a time. */
+/** Returns unfinished backfills that have made no progress since a given time. */
 export async function listStillBackfills(
   db: Executor,
   beforeMs: number,
@@ -266,7 +277,7 @@ export async function listStillBackfills(
   return found.map(({ id, programId }) => ({ id: idOfUuid("bkf", id), programId: idOfUuid("stp", programId) }));
 }
 
-/** By standing_backfills_ended, oldest first. */
+/** Uses the index standing_backfills_ended, oldest first. */
 const sweepEnded = statement<{ id: string }>(
   "sweep_backfills",
   `delete from standing_backfills where id = any(array(

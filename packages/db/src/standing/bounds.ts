@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** The rate state of a key. */
+/** State of the rate limit for one key of a program. */
 export type StandingRate = Readonly<Row<typeof standingRates>>;
 
 /** Usage of a program's runs on one day. */
@@ -14,7 +14,7 @@ export type StandingUsage = Readonly<Row<typeof standingUsage>>;
 
 const rateColumns = selectList(standingRates, ["programId", "key", "at"], "r");
 
-/** By primary key, a lookup each. */
+/** Uses the primary key, one index lookup each. */
 const readRates = compose(
   "read_standing_rates",
   { keys: rows(fieldsOf(standingRates, "programId", "key")) },
@@ -31,7 +31,7 @@ export async function readStandingRates(
   return (await readRates(tx, { keys })).map((row) => rateColumns.read(row));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const writeRates = compose(
   "write_standing_rates",
   { rates: rows(fieldsBut(standingRates)) },
@@ -43,21 +43,21 @@ export async function writeStandingRates(tx: Executor, rates: readonly NewRow<ty
   if (rates.length > 0) await writeRates(tx, { rates });
 }
 
-/** By standing_rates_at, which forgets rates that limit nothing any more. Skips rows that another transaction is writing. */
+/** Uses the index standing_rates_at. Deletes rates that no longer limit anything. Skips rows that another transaction is writing. */
 const sweepRates = statement<{ key: string }>(
   "sweep_standing_rates",
   `delete from standing_rates where ctid = any(array(
      select ctid from standing_rates where at < $1::timestamptz order by at limit $2::int4 for update skip locked)) returning key`,
 );
 
-/** Removes a batch of rates that have limited nothing since `beforeMs`; returns how many. */
+/** Removes a batch of rates that have not limited anything since `beforeMs`. Returns how many it removed. */
 export async function sweepStandingRates(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepRates(db, [isoTime(beforeMs), limit])).length;
 }
 
 const usageColumns = selectList(standingUsage, ["programId", "day", "runs", "toolCalls", "writes"], "u");
 
-/** By primary key, a lookup each. */
+/** Uses the primary key, one index lookup each. */
 const readUsage = compose(
   "read_standing_usage",
   { days: rows(fieldsOf(standingUsage, "programId", "day")) },
@@ -74,7 +74,7 @@ export async function readStandingUsage(
   return (await readUsage(tx, { days })).map((row) => usageColumns.read(row));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const addUsage = compose(
   "add_standing_usage",
   { used: rows(fieldsBut(standingUsage)) },
@@ -83,19 +83,19 @@ const addUsage = compose(
     writes = standing_usage.writes + excluded.writes`,
 );
 
-/** Adds usage to days; each day of a program once. */
+/** Adds usage to days of programs. A day of a program must occur only once. */
 export async function addStandingUsage(tx: Executor, used: readonly NewRow<typeof standingUsage>[]): Promise<void> {
   if (used.length > 0) await addUsage(tx, { used });
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const usableKeys = statement<{ id: string }>(
   "find_usable_keys",
   `select id::text from api_keys where id = any($1::uuid[]) and revoked_at is null
      and (expires_at is null or expires_at > $2::timestamptz)`,
 );
 
-/** Returns those of the keys that are neither revoked nor expired. */
+/** Returns the keys that are usable: neither revoked nor expired. */
 export async function findUsableKeys(tx: Executor, ids: readonly KeyId[], nowMs: number): Promise<Set<KeyId>> {
   const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), isoTime(nowMs)]);
   return new Set(found.map(({ id }) => idOfUuid("key", id)));

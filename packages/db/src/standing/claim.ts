@@ -10,7 +10,7 @@ import { statement } from "../sql/statement.ts";
 export type ClaimedDueTask = Readonly<
   Row<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "leaseToken" | "attempt" | "dueAt">
 > & {
-  /** Due tasks of its project at this claim, including itself, as far as they were counted. */
+  /** Due tasks of the same project at this claim, including this task. Counted only up to a limit. */
   readonly dueOfProject: number;
 };
 
@@ -23,10 +23,16 @@ export type DueClaimRequest = {
   readonly limit: number;
 };
 
-/** Due tasks scanned for one claim, as a multiple of its limit, so that every project gets its share. */
+/**
+ * Number of due tasks scanned for one claim, as a multiple of the claim's limit. It is more than the limit, so that every project gets its
+ * share.
+ */
 const windowFactor = 3;
 
-/** Due tasks scanned to find their projects. A project after this many tasks of others waits until there are fewer. */
+/**
+ * Maximum due tasks scanned to find the projects that have due tasks. A project whose first task comes after this many tasks of other
+ * projects must wait until there are fewer.
+ */
 const aheadMax = 20_000;
 
 const claimed = selectList(
@@ -36,10 +42,11 @@ const claimed = selectList(
 );
 
 /**
- * Claims due tasks: the first of every project before the second of any. due_tasks_due alone shows which projects have due tasks, however
- * many one project has (10,000 take 2 ms). If nothing is due, it reads one page. Then due_tasks_project gives the oldest tasks of each
- * project, one window in all. Each is looked up by its key (`is true` keeps the due time from serving that lookup). SKIP LOCKED: nodes
- * never wait for each other. No index has a lease column, so the update is HOT.
+ * Claims due tasks. Every project gets its first task before any project gets a second. First, due_tasks_due shows which projects have due
+ * tasks, however many tasks one project has (10,000 take 2 ms). If nothing is due, this reads one page. Then due_tasks_project gives the
+ * oldest tasks of each project; all projects share one maximum number. Each task is looked up by its key (`is true` prevents PostgreSQL
+ * from using the due time for this lookup). SKIP LOCKED: nodes never wait for each other. No index has a column of the lease, so the update
+ * is HOT.
  */
 const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick<ClaimedDueTask, "dueOfProject">>(
   "claim_due_tasks",

@@ -7,7 +7,8 @@ import { type RawRow, rows } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { lastUuid, runColumns, type StandingRunRecord } from "./runs.ts";
 
-// A queue may be long, and every batch of events reads it. So each query reads only as much as its decision needs, however many runs wait.
+// Queries of concurrency keys. The queue of a key may be long, and every batch of events reads it. So each query reads only as much as its
+// decision needs, however many runs wait.
 
 /** A concurrency key of a program. */
 export type ConcurrencyKey = { readonly programId: StandingProgramId; readonly lane: string };
@@ -23,12 +24,12 @@ export type ConcurrencyKeyUsage = ConcurrencyKey & {
   readonly newestQueued: StandingRunId | null;
 };
 
-/** Maximum job ids per concurrency key; an overlap policy allows fewer. */
+/** Maximum job ids returned per concurrency key. Every overlap policy allows fewer running jobs. */
 const jobIdsMax = 1_000;
 
 /**
- * By standing_runs_running and standing_runs_queued, three probes per concurrency key. An exact count of a queue of 100,000 took 420 ms per
- * 100 events, and the decision is only if one more run may wait.
+ * Uses the indexes standing_runs_running and standing_runs_queued, with three lookups per concurrency key. Queued runs are not counted
+ * exactly, because the caller decides only if one more run may wait. An exact count of a queue of 100,000 runs took 420 ms per 100 events.
  */
 const readUsages = compose(
   "read_standing_lanes",
@@ -56,7 +57,7 @@ const readUsages = compose(
       order by program_id desc, lane desc, id desc limit 1 offset 0) n on true`,
 );
 
-/** Reads the open runs of concurrency keys of locked programs. Counts queued runs up to `most`. */
+/** Returns the open runs (queued or running) of concurrency keys of locked programs. Counts queued runs up to `most`. */
 export async function readConcurrencyKeyUsages(
   tx: Executor,
   lanes: readonly (ConcurrencyKey & { readonly most: number })[],
@@ -70,7 +71,10 @@ export async function readConcurrencyKeyUsages(
   }));
 }
 
-/** By standing_runs_queued and standing_runs_running. Counts everything: for displaying a program, not for decisions. */
+/**
+ * Uses the indexes standing_runs_queued and standing_runs_running. Counts all open runs, which is slow: use it to display a program, not
+ * for decisions.
+ */
 const countOpen = statement<{ programId: string; queued: number; started: number }>(
   "count_open_standing_runs",
   `select w.id::text as "programId", (
@@ -89,7 +93,7 @@ export async function countOpenStandingRuns(
   return new Map(found.map(({ programId, ...counts }) => [idOfUuid("stp", programId), counts]));
 }
 
-/** By standing_runs_queued, one probe per concurrency key, each leading to the next. */
+/** Uses the index standing_runs_queued, one index lookup per concurrency key, each leading to the next. */
 const listWaiting = statement<{ programId: string; lane: string }>(
   "list_waiting_standing_lanes",
   `with recursive found as (
@@ -115,7 +119,7 @@ export async function listWaitingConcurrencyKeys(
 /** A concurrency key and the number of its queued runs to read. */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
-/** By standing_runs_queued, in its order: the oldest queued runs of each concurrency key. */
+/** Uses the index standing_runs_queued, in its order: the oldest queued runs of each concurrency key. */
 const readQueued = compose(
   "read_queued_standing_runs",
   { lanes: rows({ ...fieldsOf(standingRuns, "programId", "lane"), room: int4 }) },
@@ -137,7 +141,7 @@ export async function readQueuedStandingRuns(
 /** Times at which a program's queued runs must be checked. */
 export type StandingWakes = {
   readonly programId: StandingProgramId;
-  /** The next `notBefore` time of a queued run that is in the future; null if there is none. */
+  /** The earliest `notBefore` time of a queued run that is still in the future, epoch milliseconds; null if there is none. */
   readonly nextNotBefore: number | null;
   /** True if a queued run has reached its `notBefore` time. */
   readonly hasReady: boolean;
@@ -145,7 +149,7 @@ export type StandingWakes = {
   readonly oldestDecidedAt: number | null;
 };
 
-/** By standing_runs_ready and standing_runs_oldest, a probe each. */
+/** Uses the indexes standing_runs_ready and standing_runs_oldest, with one lookup in each. */
 const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: string }>(
   "read_standing_wakes",
   `select w.id::text as "programId",
@@ -175,7 +179,7 @@ export type LatenessLimit = { readonly programId: StandingProgramId; readonly be
 /** Maximum late runs of a program skipped at once; the next check skips the rest. */
 const lateMax = 1_000;
 
-/** By standing_runs_oldest, the oldest first, then by primary key. */
+/** Uses the index standing_runs_oldest, the oldest first, then by primary key. */
 const skipLate = compose(
   "skip_late_standing_runs",
   { bounds: rows({ ...fieldsOf(standingRuns, "programId"), beforeMs: timestamptz, endedAtMs: timestamptz }) },

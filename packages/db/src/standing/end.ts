@@ -16,7 +16,7 @@ export type EndedStandingRun = {
   readonly nowMs: number;
 };
 
-/** By primary keys. If a job is resumed after its end, it ends twice, but its run ends once. */
+/** Uses primary keys. If a job is resumed after its end, it ends twice, but its run ends once. */
 const endRun = statement<{ id: string }>(
   "end_standing_run",
   `with ended as (
@@ -36,7 +36,7 @@ export async function endStandingRun(tx: Executor, ended: EndedStandingRun): Pro
   await endRun(tx, [...ids, status, toolCalls, writes, isoTime(nowMs), pauseText]);
 }
 
-/** By standing_runs_started, and the jobs by their keys. Reads at most $2 runs. */
+/** Uses the index standing_runs_started, and the jobs by their keys. Reads at most $2 runs. */
 const countStarted = statement<{ count: string }>(
   "count_started_standing_runs",
   `select count(*) as count from (
@@ -50,7 +50,7 @@ export async function countStartedStandingRuns(tx: Executor, projectId: ProjectI
   return Number(row?.count ?? 0);
 }
 
-/** By standing_runs_started alone. Reads at most $2 runs. */
+/** Uses the index standing_runs_started alone. Reads at most $2 runs. */
 const countWithParked = statement<{ count: string }>(
   "count_unended_standing_runs",
   `select count(*) as count from (
@@ -82,7 +82,7 @@ export async function lockStandingStarts(
   await lockStarts(tx, [uuidOfId(projectId), isShared]);
 }
 
-/** By standing_runs_waiting, oldest first; tasks by their key. */
+/** Uses the index standing_runs_waiting, oldest first; tasks by their key. */
 const wakeWaiting = statement<{ id: string }>(
   "wake_waiting_standing_runs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

@@ -49,9 +49,9 @@ type ClaimRow = RawRow<ClaimedInboxEvent> & {
 
 /**
  * Claims inbox events: the oldest of each project, and the first of every project before the second of any. It uses only the primary key.
- * It hops from project to project, one probe each, up to the claim's limit. It reads each project from its oldest event up to its share of
- * the window, so 10,000 events of one project cost the others nothing. SKIP LOCKED: nodes never wait for each other. The key has no lease
- * column, so the update is HOT. There is always a row, with the last project visited.
+ * It hops from project to project, one index lookup each, up to the claim's limit. It reads each project from its oldest event up to its
+ * share of the window, so 10,000 events of one project cost the others nothing. SKIP LOCKED: nodes never wait for each other. The key has
+ * no lease column, so the update is HOT. There is always a row, with the last project visited.
  */
 const claimDue = statement<ClaimRow>(
   "claim_standing_arrivals",
@@ -116,7 +116,7 @@ const isHeld =
 
 const leaseColumns = selectList(standingArrivals, ["dueAt", "projectId", "eventId", "leaseToken"], "t");
 
-/** By primary key, in its order. */
+/** Uses the primary key, in its order. */
 const lockLeases = compose(
   "hold_standing_arrivals",
   { leases: leaseRows },
@@ -131,7 +131,7 @@ export async function lockInboxLeases(tx: Executor, leases: readonly InboxLease[
   return (await lockLeases(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const deleteDecided = compose(
   "delete_standing_arrivals",
   { leases: leaseRows },
@@ -143,7 +143,7 @@ export async function deleteFromInbox(tx: Executor, leases: readonly InboxLease[
   if (leases.length > 0) await deleteDecided(tx, { leases });
 }
 
-/** By primary key, locked in its order. */
+/** Uses the primary key, locked in its order. */
 const releaseLeases = compose(
   "release_standing_arrivals",
   { leases: leaseRows, arrival: values({ dueAtMs: timestamptz }) },
@@ -173,8 +173,8 @@ const eventColumns = selectList(
 );
 
 /**
- * By primary key, one lookup each. Returns events in order while their total size is within the limit, and at least one. The length of a
- * text is read without the text.
+ * Uses the primary key, one index lookup each. Returns events in order while their total size is within the limit, and at least one. The
+ * length of a text is read without the text.
  */
 const readEvents = compose(
   "read_arrived_events",

@@ -7,7 +7,7 @@ import { beforeOf, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** Filter of a list of standing programs; an absent part does not filter. */
+/** Filter of a list of standing programs. A field that is not set does not filter. */
 export type StandingProgramFilter = {
   readonly state: StandingState | undefined;
   readonly sourceKind: StandingSourceKind | undefined;
@@ -18,7 +18,7 @@ const newest = newestIn("standing_programs", {
   condition: "deleted_at is null",
 });
 
-/** By standing_programs_state, for each requested state and source. */
+/** Uses the index standing_programs_state, for each requested state and source. */
 const selectPrograms = pageStatement("list_standing_programs", {
   table: "standing_programs",
   columns: selectList(standingPrograms, namesBut(standingPrograms), "p"),

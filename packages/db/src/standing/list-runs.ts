@@ -12,7 +12,7 @@ import { idBounds, newestIn, pageStatement } from "../sql/newest-in.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** Filter of a list of runs; an absent part does not filter. */
+/** Filter of a list of runs. A field that is not set does not filter. */
 export type StandingRunFilter = {
   readonly state: StandingRunState | undefined;
   readonly reason: StandingRunReason | undefined;
@@ -37,9 +37,9 @@ const includesStarted = (state: StandingRunState) =>
   `(select where '${state}' = any($9::text[]) and '' = any($10::text[]))`;
 
 /**
- * By standing_runs_unstarted for each requested state and reason, standing_runs_over for ended runs, and standing_runs_running (always
- * short) for running ones. Lists without filters too: by program and id alone, a generic plan may use another index that begins with the
- * program and read all of it.
+ * Uses the index standing_runs_unstarted for each requested state and reason, standing_runs_over for ended runs, and standing_runs_running
+ * (always short) for running ones. Lists without filters too: by program and id alone, a generic plan may use another index that begins
+ * with the program and read all of it.
  */
 const selectRuns = pageStatement("list_standing_runs", {
   table: "standing_runs",

@@ -11,7 +11,7 @@ export type StandingNotice = { readonly programId: StandingProgramId; readonly k
 
 const columns = selectList(standingNotices, ["programId", "kind"], "n");
 
-/** By primary key. A notice published less than an hour before stays unchanged and is not returned. */
+/** Uses the primary key. A notice published less than an hour before stays unchanged and is not returned. */
 const note = compose(
   "note_standing_notices",
   { notices: rows(fieldsBut(standingNotices)) },

@@ -11,7 +11,7 @@ export type StandingPollRecord = Readonly<Row<typeof standingPolls>>;
 
 const pollColumns = selectList(standingPolls, namesBut(standingPolls), "p");
 
-/** By primary key. */
+/** Uses the primary key. */
 const readPolls = statement<RawRow<StandingPollRecord>>(
   "read_standing_polls",
   `select ${pollColumns.text} from standing_polls p where p.program_id = any($1::uuid[])`,
@@ -27,7 +27,7 @@ export async function readStandingPolls(
   return new Map(found.map((row) => pollColumns.read(row)).map((poll) => [poll.programId, poll]));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const writePoll = compose(
   "write_standing_poll",
   { polls: rows(fieldsBut(standingPolls)) },
@@ -52,7 +52,7 @@ export type KnownId = { readonly digest: string; readonly content: string; reado
 const ofKnown = fieldsOf(standingSeen, "programId", "generation");
 const knownColumns = selectList(standingSeen, ["digest", "content", "seenAt"], "s");
 
-/** By primary key, a lookup each. */
+/** Uses the primary key, one index lookup each. */
 const selectKnown = compose(
   "find_standing_seen",
   { of: values(ofKnown), ids: rows(fieldsOf(standingSeen, "digest")) },
@@ -61,7 +61,7 @@ const selectKnown = compose(
       select * from standing_seen where program_id = ${of.programId} and generation = ${of.generation} and digest = w.digest offset 0) s`,
 );
 
-/** Returns those of the ids that a program remembers, by digest. */
+/** Returns the ids that a program remembers, by digest. */
 export async function findKnownIds(
   db: Executor,
   of: KnownIdSet,
@@ -78,7 +78,7 @@ export async function findKnownIds(
   );
 }
 
-/** By primary key. `xmax` is 0 only if this transaction inserted the row. */
+/** Uses the primary key. `xmax` is 0 only if this transaction inserted the row. */
 const upsertKnown = compose(
   "remember_standing_seen",
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest", "content")) },
@@ -102,7 +102,7 @@ export async function rememberIds(
   return (await upsertKnown(tx, { of, ids })).filter(({ isNew }) => isNew).length;
 }
 
-/** By primary key, one lookup each. No other transaction writes ids of a locked program, so their ctids do not change. */
+/** Uses the primary key, one index lookup each. No other transaction writes ids of a locked program, so their ctids do not change. */
 const refreshKnown = compose(
   "refresh_standing_seen",
   { of: values({ ...ofKnown, seenAt: timestamptz }), ids: rows(fieldsOf(standingSeen, "digest")) },
@@ -122,8 +122,8 @@ export async function refreshKnownIds(
 }
 
 /**
- * By primary key: reads all ids of the program, once a day, or once per ten thousand new ids. An index by `seen_at` would make each of
- * those writes more expensive. The ids unseen for longest go first.
+ * Uses the primary key: reads all ids of the program, once a day, or once per ten thousand new ids. An index by `seen_at` would make each
+ * of those writes more expensive. The ids unseen for longest go first.
  */
 const forgetOldest = statement<{ gone: number }>(
   "forget_standing_seen",
@@ -141,7 +141,7 @@ export async function forgetKnownIds(
   return (await forgetOldest(tx, [uuidOfId(programId), generation, before, limit])).length;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const removeStale = statement<{ gone: number }>(
   "remove_stale_standing_seen",
   `delete from standing_seen where ctid = any(array(
@@ -157,7 +157,7 @@ export async function removeStaleIds(
   return (await removeStale(tx, [uuidOfId(programId), generation, limit])).length;
 }
 
-/** By standing_programs_deleted, and the key of each program. */
+/** Uses the index standing_programs_deleted, and the key of each program. */
 const deleteOrphaned = statement<{ gone: number }>(
   "sweep_standing_seen",
   `delete from standing_seen where ctid = any(array(

@@ -41,7 +41,7 @@ const columns = selectList(standingPrograms, [
   "deletedAt",
 ]);
 
-/** By primary key, in its order. */
+/** Uses the primary key, in its order. */
 const lockPrograms = statement<RawRow<StandingProgramRecord>>(
   "lock_standing_programs",
   `select ${columns.text} from standing_programs where id = any($1::uuid[]) order by id for no key update`,
@@ -55,7 +55,7 @@ export async function lockStandingPrograms(
   return (await lockPrograms(tx, [arrayLiteral(ids.map(uuidOfId))])).map((row) => columns.read(row));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const readPrograms = statement<RawRow<StandingProgramRecord>>(
   "read_standing_programs",
   `select ${columns.text} from standing_programs where id = any($1::uuid[])`,
@@ -89,7 +89,7 @@ const changedFields = fieldsOf(standingPrograms, "id", ...changedNames);
 /** Columns of a program that a decision about occurrences changes. */
 export type StandingProgramChange = ValuesOf<typeof changedFields>;
 
-/** By primary key. The rows are locked by then. */
+/** Uses the primary key. The rows are locked by then. */
 const changePrograms = compose(
   "change_standing_programs",
   { changes: rows(changedFields) },
@@ -126,7 +126,7 @@ const versionColumns = selectList(
   "v",
 );
 
-/** By primary key, one lookup each. */
+/** Uses the primary key, one index lookup each. */
 const loadVersions = compose(
   "load_standing_versions",
   { wanted: rows(fieldsOf(standingVersions, "programId", "version")) },
@@ -147,7 +147,7 @@ export async function loadStandingVersions(
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
   findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(
     filter: StandingProgramFilter,
     page: { after: StandingProgramId | undefined; limit: number },
@@ -162,7 +162,9 @@ export type StandingProgramRepository = {
   listVersions(id: StandingProgramId, limit: number): Promise<StandingVersionRecord[]>;
 };
 
-/** By standing_programs_state, one probe each. By the project alone, the whole index was read, with all other projects. */
+/**
+ * Uses the index standing_programs_state, one index lookup each. By the project alone, the whole index was read, with all other projects.
+ */
 const countPrograms = statement<{ count: number }>(
   "count_standing_programs",
   `select count(*)::int4 as count from unnest($2::text[]) as s(state) cross join lateral (

@@ -88,7 +88,7 @@ const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 /** Outcome of a queued run. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
-/** By primary key. No other transaction changes queued runs of locked programs. */
+/** Uses the primary key. No other transaction changes queued runs of locked programs. */
 const changeRuns = compose(
   "change_standing_runs",
   { changes: rows(changedFields) },
@@ -112,7 +112,7 @@ export type RunToCount = {
   readonly pauseText: string;
 };
 
-/** By standing_runs_uncounted. */
+/** Uses the index standing_runs_uncounted. */
 const countEnded = statement<{
   programId: string;
   jobStatus: string;
@@ -139,8 +139,8 @@ export async function countEndedStandingRuns(tx: Executor, ids: readonly Standin
 const mergedFields = { ...fieldsOf(standingRuns, "programId", "reason", "lane"), at: timestamptz, more: int4 };
 
 /**
- * By standing_runs_program, one probe each. If a program's newest run was skipped for the same reason and concurrency key, it also
- * represents the others.
+ * Uses the index standing_runs_program, one index lookup each. If a program's newest run was skipped for the same reason and concurrency
+ * key, it also represents the others.
  */
 const mergeSkipped = compose(
   "merge_skipped_standing_runs",
@@ -169,7 +169,7 @@ export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly Rep
   return new Set(merged.map(({ place }) => place));
 }
 
-/** By standing_runs_program, one probe each. */
+/** Uses the index standing_runs_program, one index lookup each. */
 const readLast = statement<RawRow<StandingRunRecord>>(
   "read_last_standing_runs",
   `select ${runColumns.text} from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -191,7 +191,7 @@ export async function readLastStandingRuns(
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(
     programId: StandingProgramId,
     filter: StandingRunFilter,
@@ -204,8 +204,8 @@ export type StandingRunRepository = {
 };
 
 /**
- * By standing_runs_queued and standing_runs_closing, in their exact conditions, then by primary key. With the states as parameters, all
- * runs of the program were read.
+ * Uses the indexes standing_runs_queued and standing_runs_closing, in their exact conditions, then by primary key. With the states as
+ * parameters, all runs of the program were read.
  */
 const skipOpen = statement<{ id: string }>(
   "skip_open_standing_runs",
@@ -217,7 +217,7 @@ const skipOpen = statement<{ id: string }>(
    returning id::text as id`,
 );
 
-/** By standing_runs_running, in its exact condition. */
+/** Uses the index standing_runs_running, in its exact condition. */
 const listStarted = statement<{ jobId: string }>(
   "list_started_standing_jobs",
   `select job_id::text as "jobId" from (

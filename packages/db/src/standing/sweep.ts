@@ -2,7 +2,7 @@ import { isoTime } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By standing_runs_ended, oldest first; the events of windows by standing_run_events_run. */
+/** Uses the index standing_runs_ended, oldest first; the events of windows by standing_run_events_run. */
 const sweepRuns = statement<{ id: string }>(
   "sweep_standing_runs",
   `with gone as materialized (
@@ -19,8 +19,8 @@ export async function sweepStandingRuns(db: Executor, beforeMs: number, limit: n
 }
 
 /**
- * By standing_programs_deleted, the runs of each by standing_runs_program, and its remembered ids by their key. A program that still has
- * any stays.
+ * Uses the index standing_programs_deleted, the runs of each by standing_runs_program, and its remembered ids by their key. A program that
+ * still has any stays.
  */
 const sweepPrograms = statement<{ id: string }>(
   "sweep_standing_programs",
@@ -50,7 +50,7 @@ export async function sweepStandingPrograms(db: Executor, beforeMs: number, limi
   return (await sweepPrograms(db, [isoTime(beforeMs), limit])).length;
 }
 
-/** By standing_programs_armed and the key of tasks. */
+/** Uses the index standing_programs_armed and the key of tasks. */
 const armLost = statement<{ id: string }>(
   "arm_lost_standing_programs",
   `insert into due_tasks (owner_id, kind, subject, project_id, due_at)

@@ -22,7 +22,7 @@ const newDueTaskRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "pr
 
 const leaseColumns = selectList(dueTasks, ["ownerId", "kind", "subject", "leaseToken"], "t");
 
-/** By primary key, in its order. */
+/** Uses the primary key, in its order. */
 const holdTasks = compose(
   "hold_due_tasks",
   { leases: dueLeaseRows },
@@ -36,7 +36,7 @@ export async function holdDueTasks(tx: Executor, leases: readonly DueTaskLease[]
   return (await holdTasks(tx, { leases })).map((row) => leaseColumns.read(row));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const deleteTasks = compose(
   "delete_due_tasks",
   { tasks: dueLeaseRows },
@@ -51,7 +51,7 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
 /** A held task and its next due time. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
-/** By primary key. */
+/** Uses the primary key. */
 const moveTasks = compose(
   "move_due_tasks",
   { moves: rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leaseToken", "dueAt")) },
@@ -65,7 +65,7 @@ export async function moveDueTasks(tx: Executor, moves: readonly DueTaskMove[]):
   if (moves.length > 0) await moveTasks(tx, { moves });
 }
 
-/** By primary key, locked in its order. */
+/** Uses the primary key, locked in its order. */
 const releaseTasks = compose(
   "release_due_tasks",
   { leases: dueLeaseRows, task: values({ dueAtMs: timestamptz }) },
@@ -83,7 +83,7 @@ export async function releaseDueTasks(db: Executor, leases: readonly DueTaskLeas
   if (leases.length > 0) await releaseTasks(db, { leases, task: { dueAtMs } });
 }
 
-/** By primary key, in its order, so that transactions that add several tasks lock them in the same order. */
+/** Uses the primary key, in its order, so that transactions that add several tasks lock them in the same order. */
 const putTasks = compose(
   "put_due_tasks",
   { tasks: newDueTaskRows },
@@ -97,7 +97,7 @@ export async function putDueTasks(db: Executor, tasks: readonly NewDueTask[]): P
   if (tasks.length > 0) await putTasks(db, { tasks });
 }
 
-/** By primary key, locked in its order. */
+/** Uses the primary key, locked in its order. */
 const renewTasks = compose(
   "renew_due_tasks",
   { leases: dueLeaseRows, until: values({ leaseUntilMs: timestamptz }) },

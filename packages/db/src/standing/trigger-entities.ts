@@ -6,7 +6,7 @@ import { statement } from "../sql/statement.ts";
 /** Maximum events scanned for those of other entities. */
 const walkedMax = 1_000;
 
-/** By events_trigger, newest first. Bounds are whole keys, because the primary key fits a lookup by the project. */
+/** Uses the index events_trigger, newest first. Bounds are whole keys, because the primary key fits a lookup by the project. */
 const countOthers = statement<{ count: number }>(
   "count_passed_over_events",
   `select count(*) filter (where e.kind = 'event' and e.entity_id <> $4::text)::int4 as count from (
@@ -33,7 +33,7 @@ export async function countOtherEntityEvents(
 /** Maximum entities returned. */
 const namedMax = 20;
 
-/** By account_references_project. Runs when a program is created. */
+/** Uses the index account_references_project. Runs when a program is created. */
 const selectEntities = statement<{ entityId: string }>(
   "find_referenced_entities",
   `select entity_id as "entityId" from (

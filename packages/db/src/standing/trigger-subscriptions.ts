@@ -25,7 +25,7 @@ const columns = selectList(
   "l",
 );
 
-/** By standing_listeners_trigger, one probe each, newest first. */
+/** Uses the index standing_listeners_trigger, one index lookup each, newest first. */
 const selectSubscriptions = compose(
   "find_standing_listeners",
   { heard: rows({ ...fieldsOf(standingListeners, "projectId", "triggerSlug"), routingVersion: int8 }) },
@@ -91,7 +91,7 @@ export function countTriggerSubscriptions(db: Executor, projectId: ProjectId, tr
   );
 }
 
-/** By standing_listeners_ended. Events stored during the subscription have a decision by then, or no program receives them. */
+/** Uses the index standing_listeners_ended. Events stored during the subscription have a decision by then, or no program receives them. */
 const deleteEndedSubscriptions = statement<{ id: string }>(
   "sweep_standing_listeners",
   `delete from standing_listeners where ctid = any(array(

@@ -11,7 +11,7 @@ import { runColumns, type StandingRunRecord } from "./runs.ts";
 /** Identifies the window of a program's key. */
 export type WindowKey = { readonly programId: StandingProgramId; readonly lane: string };
 
-/** By standing_runs_window, one probe each. */
+/** Uses the index standing_runs_window, one index lookup each. */
 const readWindows = compose(
   "read_standing_windows",
   { keys: rows(fieldsOf(standingRuns, "programId", "lane")) },
@@ -34,8 +34,8 @@ const oldestUndecided = `(select a.due_at from standing_arrivals a
     order by a.project_id, a.due_at, a.event_id limit 1)`;
 
 /**
- * By standing_runs_closing, the first of each program. A window closes when the clock has passed its end and all events received before its
- * end are in it, however late they are processed. With the clock alone, a burst was cut into windows of one batch each.
+ * Uses the index standing_runs_closing, the first of each program. A window closes when the clock has passed its end and all events
+ * received before its end are in it, however late they are processed. With the clock alone, a burst was cut into windows of one batch each.
  */
 const readClosing = compose(
   "read_closing_standing_windows",
@@ -59,7 +59,7 @@ export async function readClosingStandingWindows(
   return (await readClosing(db, { programs })).map((row) => runColumns.read(row));
 }
 
-/** By standing_runs_closing, one probe each. */
+/** Uses the index standing_runs_closing, one index lookup each. */
 const nextCloses = statement<{ id: string; at: number | null; is_held: boolean }>(
   "next_standing_closes",
   `select w.program_id::text as id, (extract(epoch from n.not_before) * 1000)::float8 as at,
@@ -110,7 +110,7 @@ const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 /** Change of a window: more events, or the run it becomes when it closes. */
 export type StandingWindowChange = ValuesOf<typeof changedFields>;
 
-/** By primary key. No other transaction changes windows of locked programs. */
+/** Uses the primary key. No other transaction changes windows of locked programs. */
 const changeWindows = compose(
   "change_standing_windows",
   { changes: rows(changedFields) },
@@ -133,7 +133,7 @@ export async function insertStandingRunEvents(
   if (list.length > 0) await insertEvents(tx, list);
 }
 
-/** By standing_run_events_run, in its order. */
+/** Uses the index standing_run_events_run, in its order. */
 const readRunEvents = statement<{ run: string; event: string }>(
   "read_standing_run_events",
   `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -155,7 +155,7 @@ export async function readStandingRunEvents(
   return found;
 }
 
-/** By standing_run_events_run, from its end. */
+/** Uses the index standing_run_events_run, from its end. */
 const readLastEvents = statement<{ run: string; event: string }>(
   "read_last_standing_run_events",
   `select w.id::text as run, e.event_id::text as event from unnest($1::uuid[]) as w(id) cross join lateral (
@@ -177,7 +177,7 @@ type RememberedKey = Readonly<Row<typeof standingDedupe>>;
 
 const columns = selectList(standingDedupe, ["programId", "key", "until"], "d");
 
-/** By primary key, one lookup each. */
+/** Uses the primary key, one index lookup each. */
 const selectKnown = compose(
   "read_standing_dedupe",
   { keys: rows(fieldsOf(standingDedupe, "programId", "key")) },
@@ -194,7 +194,7 @@ export async function readKnownKeys(
   return (await selectKnown(tx, { keys })).map((row) => columns.read(row));
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const insertKnown = compose(
   "write_standing_dedupe",
   { seen: rows(fieldsBut(standingDedupe)) },
@@ -207,7 +207,7 @@ export async function writeKnownKeys(tx: Executor, seen: readonly NewRow<typeof 
   if (seen.length > 0) await insertKnown(tx, { seen });
 }
 
-/** By standing_dedupe_until, which forgets expired keys. Skips rows that another transaction is writing. */
+/** Uses the index standing_dedupe_until. Deletes expired keys. Skips rows that another transaction is writing. */
 const deleteExpired = statement<{ key: string }>(
   "sweep_standing_dedupe",
   `delete from standing_dedupe where ctid = any(array(

@@ -6,7 +6,7 @@ import { compose, query } from "../sql/compose.ts";
 import { rows } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** By primary key. */
+/** Uses the primary key. */
 const readTzVersion = statement<{ version: string }>(
   "read_tz_version",
   "select tz_version as version from standing_state where id = 1",
@@ -18,7 +18,7 @@ export async function readStandingTzVersion(db: Executor): Promise<string> {
   return row?.version ?? "";
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const raiseTzVersion = statement<{ version: string }>(
   "raise_tz_version",
   `insert into standing_state (id, tz_version) values (1, $1::text)
@@ -30,7 +30,7 @@ export async function raiseStandingTzVersion(db: Executor, version: string): Pro
   await raiseTzVersion(db, [version]);
 }
 
-/** By primary key, from one id to the next. `is true` prevents the use of the index of next times, which has another order. */
+/** Uses the primary key, from one id to the next. `is true` prevents the use of the index of next times, which has another order. */
 const listZoned = statement<{ id: string }>(
   "list_zoned_standing_programs",
   `select id::text from standing_programs where id > $1::uuid and (state = 'active' and next_at is not null) is true

@@ -12,7 +12,7 @@ type AskEndpointRepository = {
       readonly eventTypes?: readonly AskEndpointEventType[];
     },
   ): Promise<Subscription>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
   /** Endpoints that receive a type, newest first. */
   listActive(type: AskEndpointEventType): Promise<SubscriptionId[]>;

@@ -32,7 +32,7 @@ export async function findNoticeEndpoints(db: Executor, projectIds: readonly Pro
 /** Maximum tasks scanned. */
 const scannedTasksMax = 20_000;
 
-/** By the key of tasks, in each of its epochs. */
+/** Uses the key of tasks, in each of its epochs. */
 const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   "find_oldest_pending_event",
   `with looked as materialized (
@@ -41,7 +41,7 @@ const selectOldest = statement<{ event_id: string | null; is_whole: boolean }>(
   select (select event_id from looked order by event_id limit 1) as event_id, (select count(*) from looked) < ${scannedTasksMax} as is_whole`,
 );
 
-/** By deliveries_subscription, newest first, at most 1,000 rows. */
+/** Uses the index deliveries_subscription, newest first, at most 1,000 rows. */
 const selectError = statement<{ last_error: string }>(
   "find_last_delivery_error",
   `select d.last_error from (
@@ -67,7 +67,7 @@ export async function findLastDeliveryError(db: Executor, projectId: ProjectId, 
   return row?.last_error ?? "";
 }
 
-/** A success ends the backoff. By primary key. Guarded, so that the successes of a healthy endpoint write nothing. */
+/** A success ends the backoff. Uses the primary key. Guarded, so that the successes of a healthy endpoint write nothing. */
 const recordRecoveries = statement<{ id: string }>(
   "record_recoveries",
   `update subscriptions set failing_since = null, backoff_until = null, backoff_set_at = null, backoff_ms = 0, gone_since = null, gone_count = 0

@@ -16,13 +16,13 @@ const scan = scanOf("deliveries", "project_id, subscription_id, id, state, last_
   max: String(walkRowsMax),
 });
 
-/** By deliveries_subscription, newest first, until a delivered one. */
+/** Uses the index deliveries_subscription, newest first, until a delivered one. */
 const selectSuccess = statement<{ at: number }>(
   "find_last_success",
   `select (extract(epoch from w.last_attempt_at) * 1000)::float8 as at from (${scan}) w where w.state = 'delivered' order by w.project_id desc, w.id desc limit 1`,
 );
 
-/** By the key of tasks, in each of its epochs; at most $2 rows. */
+/** Uses the key of tasks, in each of its epochs; at most $2 rows. */
 const countPending = statement<{ count: number }>(
   "count_subscription_deliveries",
   `select count(*)::int4 as count from (

@@ -24,7 +24,7 @@ export type SubscriptionRepository = {
   /** Creates a subscription within the project's quota; concurrent calls cannot exceed it. */
   create(subscription: NewSubscription): Promise<Subscription | QuotaReached>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
-  /** Newest first, after `after`. */
+  /** Returns the newest first, beginning after the id `after`. */
   list(page: { after: SubscriptionId | undefined; limit: number }): Promise<Subscription[]>;
   /** Undefined if there is none. Activation or another address clears the endpoint's health. */
   update(id: SubscriptionId, change: SubscriptionChange): Promise<Subscription | undefined>;

@@ -99,7 +99,7 @@ const endOfKey = statement<{ id: string }>(
   where s.key_id = any(array(select id from ended)) and s.inactive_reason <> 'revoked' returning s.id`,
 );
 
-/** By subscriptions_key. */
+/** Uses the index subscriptions_key. */
 const endNarrowed = statement<{ id: string }>(
   "end_narrowed_subscriptions",
   `update subscriptions s set active = false, inactive_reason = 'revoked', expires_at = $2::timestamptz

@@ -10,7 +10,7 @@ import type { Subscription } from "./repo.ts";
 
 const columns = selectList(subscriptions, namesBut(subscriptions), "s");
 
-/** From the old end of subscriptions_expires. */
+/** Reads the index subscriptions_expires from its oldest entries. */
 const selectEnded = statement<RawRow<Row<typeof subscriptions>>>(
   "find_ended_subscriptions",
   `select ${columns.text} from subscriptions s where s.expires_at <= $1::timestamptz order by s.expires_at, s.id limit $2::int4`,
@@ -47,7 +47,7 @@ function deleteOfProject(db: Executor, projectId: ProjectId, ended: readonly Sub
   });
 }
 
-/** One SQL text for any number of them. By primary key, which is enough to identify the project. */
+/** One SQL text for any number of them. Uses the primary key, which is enough to identify the project. */
 function isOneOf(those: readonly Subscription[]): SQL {
   return sql`${subscriptions.id} = any(${arrayLiteral(those.map(({ id }) => uuidOfId(id)))}::uuid[])`;
 }

@@ -9,7 +9,10 @@ const adoptLeft = statement<Record<never, never>>(
    where (epoch > 0 and epoch < ${currentEpoch}) or (epoch < 0 and epoch > ${lowPriorityEpoch})`,
 );
 
-/** A loose scan of the queues with waiting tasks, one probe each, with each subscription by its key; then the tasks of ended subscriptions. */
+/**
+ * A loose scan of the queues with waiting tasks, one index lookup each, with each subscription by its key; then the tasks of ended
+ * subscriptions.
+ */
 const adoptEnded = statement<Record<never, never>>(
   "adopt_ended_deliveries",
   `with recursive visited as (
@@ -107,10 +110,10 @@ function isLockTimeout(error: unknown): boolean {
   return false;
 }
 
-/** By primary key. */
+/** Uses the primary key. */
 const readEpoch = statement<{ epoch: number }>("read_delivery_epoch", "select epoch from delivery_epoch where id = 1");
 
-/** By primary key. */
+/** Uses the primary key. */
 const nextEpoch = statement<{ epoch: number }>(
   "advance_delivery_epoch",
   "update delivery_epoch set epoch = epoch + 1 where id = 1 and epoch = $1::int4 returning epoch",

@@ -84,7 +84,7 @@ export async function touchToolVectors(db: Executor, digests: readonly string[],
   await touchVectors(db, [arrayLiteral(digests), isoTime(nowMs)]);
 }
 
-/** From the old end of tool_vectors_used. */
+/** Reads the index tool_vectors_used from its oldest entries. */
 const sweepVectors = statement<{ digest: string }>(
   "sweep_tool_vectors",
   `delete from tool_vectors v using (
